@@ -1,0 +1,121 @@
+import type { Transform } from './transform';
+
+/**
+ * The document design: the central type of the product. Its conceptual part decides which collections exist and
+ * where the rows of each source table live; its logical part lists the fields of each collection. Documents, CSV,
+ * migration, validation mappings, JSON Schema and what the translator may use are all derived from it.
+ */
+export interface DocumentDesign {
+  readonly conceptual: ConceptualDesign;
+  readonly logical: readonly LogicalDesign[];
+}
+
+export type Strategy = 'access-pattern' | 'one-to-one' | 'fk-embedding';
+
+export interface ConceptualDesign {
+  readonly database: string;
+  readonly strategy: Strategy;
+  readonly collections: readonly CollectionDesign[];
+  /** One entry for each relationship of the profile. */
+  readonly relationships: readonly RelationshipChoice[];
+  readonly patterns: readonly PatternUse[];
+  /** The four parts of the paper's §3.1, Markdown. */
+  readonly document: DesignDocument;
+}
+
+export interface DesignDocument {
+  readonly source: string;
+  readonly accessPatterns: string;
+  readonly decisions: string;
+  readonly result: string;
+}
+
+export interface CollectionDesign {
+  readonly name: string;
+  readonly rootTable: string;
+  readonly id: IdRule;
+}
+
+/**
+ * How `_id` is made. `column`: the source column itself, which is then not stored a second time. `ordinal`: the
+ * row's position in the source's scan order, for tables without a usable single-column key.
+ */
+export type IdRule = { readonly kind: 'column'; readonly column: string; readonly transform: Transform } | { readonly kind: 'ordinal' };
+
+/** What becomes of one relationship. `embed` makes the child rows entries of the parent's documents. */
+export interface RelationshipChoice {
+  readonly relationship: string;
+  readonly choice: 'embed' | 'reference' | 'copy';
+  /** For `embed`: the field that holds the child rows. */
+  readonly field?: string;
+  /** For `embed`: one child at most, or an array of children. */
+  readonly cardinality?: 'one' | 'many';
+  /** A sentence with the numbers that a reviewer can check. */
+  readonly reason: string;
+  /** Set when a reviewer's directive, not the engine, made the choice. */
+  readonly directed?: boolean;
+}
+
+export interface PatternUse {
+  readonly pattern: string;
+  readonly target: string;
+  readonly reason: string;
+}
+
+/** The fields of one collection. */
+export interface LogicalDesign {
+  readonly collection: string;
+  readonly rootTable: string;
+  readonly id: IdRule;
+  readonly fields: readonly Field[];
+}
+
+export type Field = ColumnField | EmbedField | CopyField;
+
+/** A source column, retyped by an invertible transform. */
+export interface ColumnField {
+  readonly kind: 'column';
+  readonly name: string;
+  readonly column: string;
+  readonly transform: Transform;
+}
+
+/**
+ * A placement: rows of `table` live here. `embedMany` is an array, empty when the parent has no child; `embedOne`
+ * is a document, absent when there is no child. A join column of the child whose value is stored as the parent's
+ * key may be left out of `fields`: the parent holds it.
+ */
+export interface EmbedField {
+  readonly kind: 'embedOne' | 'embedMany';
+  readonly name: string;
+  readonly table: string;
+  readonly relationship: string;
+  readonly join: readonly JoinColumn[];
+  /** Order of an array's entries; the source's scan order when empty. */
+  readonly orderBy: readonly { readonly column: string; readonly direction: 'asc' | 'desc' }[];
+  readonly fields: readonly Field[];
+}
+
+export interface JoinColumn {
+  readonly parent: string;
+  readonly child: string;
+}
+
+/**
+ * A copy: a derived duplicate, never a placement. `sql` defines it: it selects the parent's key columns first (under
+ * their own names), then `columns`.
+ */
+export interface CopyField {
+  readonly kind: 'extendedReference' | 'subset' | 'computed';
+  readonly name: string;
+  readonly sql: string;
+  readonly columns: readonly string[];
+}
+
+/** `{"<collection>": [{key, unique?}]}`, an artefact of its own. */
+export type IndexDesign = Readonly<Record<string, readonly Index[]>>;
+export interface Index {
+  readonly key: Readonly<Record<string, 1 | -1>>;
+  readonly unique?: boolean;
+  readonly reason: string;
+}

@@ -1,0 +1,96 @@
+import { sameName } from '../sqlite/catalog';
+import type { DocumentDesign, EmbedField, Field, JoinColumn, LogicalDesign } from './document-design';
+import type { Transform } from './transform';
+
+/** Where the rows of a source table live: the roots of a collection (no steps), or embedded below them. */
+export interface Placement {
+  readonly table: string;
+  readonly collection: string;
+  /** From the root downwards; every `embedMany` step is an array to unwind. */
+  readonly steps: readonly PlacementStep[];
+  readonly logical: LogicalDesign;
+}
+
+export interface PlacementStep {
+  readonly kind: 'embedOne' | 'embedMany';
+  /** Dotted path from the document root, e.g. `powers.levels`. */
+  readonly path: string;
+  readonly table: string;
+  readonly parentTable: string;
+  readonly relationship: string;
+  readonly join: readonly JoinColumn[];
+}
+
+/** Where a column's value is found once the arrays of its placement are unwound. */
+export interface ColumnPath {
+  /** Dotted path from the document root. */
+  readonly path: string;
+  readonly transform: Transform;
+  /** True when the value is held by an ancestor's key instead of a field of its own. */
+  readonly inherited: boolean;
+}
+
+/** The one placement of a table, or undefined when the design leaves the table out. */
+export function placementOf(design: DocumentDesign, table: string): Placement | undefined {
+  for (const logical of design.logical) {
+    if (sameName(logical.rootTable, table)) return { table: logical.rootTable, collection: logical.collection, steps: [], logical };
+    const found = embedded(logical, logical.fields, logical.rootTable, '', [], table);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+function embedded(
+  logical: LogicalDesign,
+  fields: readonly Field[],
+  parentTable: string,
+  prefix: string,
+  above: readonly PlacementStep[],
+  table: string,
+): Placement | undefined {
+  for (const field of fields) {
+    if (field.kind !== 'embedOne' && field.kind !== 'embedMany') continue;
+    const path = prefix + field.name;
+    const { kind, relationship, join } = field;
+    const steps = [...above, { kind, path, table: field.table, parentTable, relationship, join }];
+    if (sameName(field.table, table)) return { table: field.table, collection: logical.collection, steps, logical };
+    const found = embedded(logical, field.fields, field.table, `${path}.`, steps, table);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+/** The path of a source column of a placement, or undefined when the design has no field for it. */
+export function columnPath(placement: Placement, column: string): ColumnPath | undefined {
+  return pathAtDepth(placement, placement.steps.length, column);
+}
+
+function pathAtDepth(placement: Placement, depth: number, column: string): ColumnPath | undefined {
+  const step = placement.steps[depth - 1];
+  const fields = fieldsAtDepth(placement, depth);
+  const own = fields.find((field) => field.kind === 'column' && sameName(field.column, column));
+  if (own?.kind === 'column') {
+    return { path: step ? `${step.path}.${own.name}` : own.name, transform: own.transform, inherited: false };
+  }
+  if (!step) {
+    const { id } = placement.logical;
+    return id.kind === 'column' && sameName(id.column, column)
+      ? { path: '_id', transform: id.transform, inherited: false }
+      : undefined;
+  }
+  const join = step.join.find((pair) => sameName(pair.child, column));
+  const held = join && pathAtDepth(placement, depth - 1, join.parent);
+  return held && { ...held, inherited: true };
+}
+
+function fieldsAtDepth(placement: Placement, depth: number): readonly Field[] {
+  let fields = placement.logical.fields;
+  for (const step of placement.steps.slice(0, depth)) {
+    const embed: EmbedField | undefined = fields.find(
+      (field): field is EmbedField => (field.kind === 'embedOne' || field.kind === 'embedMany') && field.relationship === step.relationship,
+    );
+    if (!embed) throw new Error(`the design has no field for the relationship ${step.relationship}`);
+    fields = embed.fields;
+  }
+  return fields;
+}

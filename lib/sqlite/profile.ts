@@ -1,0 +1,84 @@
+import type { Value } from '../results/value';
+
+/** What the data of a source database is like: types as stored, not as declared. */
+export interface Profile {
+  readonly database: string;
+  readonly tables: readonly TableProfile[];
+  readonly relationships: readonly Relationship[];
+}
+
+export interface TableProfile {
+  readonly table: string;
+  readonly rowCount: number;
+  readonly columns: readonly ColumnProfile[];
+  /** Column sets that are unique and free of nulls in the data: declared keys that hold, and single columns. */
+  readonly keys: readonly (readonly string[])[];
+  /** Mean bytes of a row as SQLite stores its values. */
+  readonly meanRowBytes: number;
+}
+
+/** How many values of a column are stored in each of SQLite's storage classes. */
+export interface StorageCounts {
+  readonly null: number;
+  readonly integer: number;
+  readonly real: number;
+  readonly text: number;
+  readonly blob: number;
+}
+
+export interface ColumnProfile {
+  readonly column: string;
+  readonly stored: StorageCounts;
+  readonly distinct: number;
+  /** By SQLite's order, nulls left out; null when all values are. Text is cut at 200 characters. */
+  readonly min: Value;
+  readonly max: Value;
+  /** Longest text or blob in bytes. */
+  readonly maxBytes: number;
+  /** Formats that every non-null text value of the column has. */
+  readonly formats: readonly ValueFormat[];
+}
+
+export type ValueFormat = 'iso-date' | 'iso-datetime' | 'us-date' | 'boolean' | 'integer' | 'decimal' | 'money' | 'json' | 'empty';
+
+/** Child rows point to parent rows: declared as a foreign key, or inferred from inclusion and names. */
+export interface Relationship {
+  /** `child(columns)->parent(columns)`; unique in the database. */
+  readonly id: string;
+  readonly childTable: string;
+  readonly childColumns: readonly string[];
+  readonly parentTable: string;
+  readonly parentColumns: readonly string[];
+  readonly declared: boolean;
+  /** For an inferred one: why. */
+  readonly evidence?: string;
+  /** True when the parent columns are unique and not null in the data. */
+  readonly parentIsKey: boolean;
+  /** Child rows with a key that no parent has. */
+  readonly orphans: number;
+  /** Child rows where a key column is null. */
+  readonly nullKeys: number;
+  /** True when every matched child's key is stored exactly as its parent's (same storage class, same bytes). */
+  readonly sameStorage: boolean;
+  readonly selfReference: boolean;
+  readonly fanOut: FanOut;
+}
+
+/** Children per parent over all parents, those without children included. */
+export interface FanOut {
+  readonly mean: number;
+  readonly p50: number;
+  readonly p99: number;
+  readonly max: number;
+  readonly childlessParents: number;
+}
+
+/** Every child row has exactly one parent, so that embedding it loses nothing. */
+export const isTotal = (relationship: Relationship): boolean =>
+  relationship.parentIsKey && relationship.orphans === 0 && relationship.nullKeys === 0;
+
+export const isOneToOne = (relationship: Relationship): boolean => relationship.parentIsKey && relationship.fanOut.max <= 1;
+
+export function columnProfile(profile: Profile, table: string, column: string): ColumnProfile | undefined {
+  return profile.tables.find((t) => t.table === table)?.columns.find((c) => c.column === column);
+}
