@@ -1,0 +1,82 @@
+import type { Catalog } from '../lib/sqlite/catalog';
+import type { Item } from '../lib/sqlite/benchmark';
+import type { Profile } from '../lib/sqlite/profile';
+import type { ConceptualDesign, DocumentDesign, IndexDesign, LogicalDesign, Strategy } from '../lib/design/document-design';
+import type { Workload } from '../lib/design/workload';
+
+/** A structured instruction of a reviewer to an agent. `note` is for people and language models. */
+export type Directive = { readonly note?: string } & (
+  | { readonly kind: 'relationship'; readonly relationship: string; readonly choice: 'embed' | 'reference' }
+  | { readonly kind: 'rename_collection'; readonly table: string; readonly name: string }
+  | { readonly kind: 'rename_field'; readonly table: string; readonly column: string; readonly name: string }
+  | { readonly kind: 'keep_unoptimised'; readonly questionId: string }
+  | { readonly kind: 'drop_rule'; readonly questionId: string; readonly rule: string }
+  | { readonly kind: 'free_text'; readonly note: string }
+);
+
+/** What an agent answers when a directive is beyond it: shown to the reviewer at once, by name. */
+export interface CannotAct {
+  readonly directive: Directive;
+  readonly reason: string;
+}
+
+export interface AgentContext {
+  progress(done: number, total: number, unit: string): void;
+  readonly signal: AbortSignal;
+  /** Every step of a run is kept: prompts, tool calls, answers, tokens. */
+  step(step: AgentStep): void;
+}
+
+export interface AgentStep {
+  readonly kind: 'prompt' | 'answer' | 'tool_call' | 'tool_result' | 'retry' | 'note';
+  readonly text: string;
+  readonly inputTokens?: number;
+  readonly outputTokens?: number;
+  readonly costUsd?: number;
+}
+
+export interface ConceptualDesignTask {
+  readonly strategy: Strategy;
+  readonly catalog: Catalog;
+  readonly profile: Profile;
+  readonly workload: Workload;
+  readonly items: readonly Item[];
+  readonly limits: { readonly maxArrayP99: number; readonly maxArray: number };
+  readonly earlier?: ConceptualDesign;
+  readonly directives: readonly Directive[];
+  /** Read-only SQL on the source, for agents that look before they design. */
+  query(sql: string): Promise<{ columns: readonly string[]; rows: readonly (readonly unknown[])[] }>;
+}
+
+export interface ConceptualDesignAnswer {
+  readonly design: ConceptualDesign;
+  readonly indexes: IndexDesign;
+  readonly cannotAct: readonly CannotAct[];
+}
+
+export interface LogicalDesignTask {
+  readonly collection: string;
+  readonly conceptual: ConceptualDesign;
+  readonly catalog: Catalog;
+  readonly profile: Profile;
+  readonly directives: readonly Directive[];
+}
+
+/**
+ * One contract for every driver. Whatever an agent submits passes the same checks before a person sees it; an agent
+ * can never approve.
+ */
+export interface Agent {
+  readonly name: string;
+  conceptualDesign(task: ConceptualDesignTask, context: AgentContext): Promise<ConceptualDesignAnswer>;
+  logicalDesign(task: LogicalDesignTask, context: AgentContext): Promise<LogicalDesign>;
+  translate(task: TranslationTask, context: AgentContext): Promise<unknown>;
+}
+
+export interface TranslationTask {
+  readonly item: Item;
+  readonly catalog: Catalog;
+  readonly profile: Profile;
+  readonly design: DocumentDesign;
+  readonly directives: readonly Directive[];
+}

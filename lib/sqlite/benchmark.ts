@@ -1,0 +1,48 @@
+/** A benchmark as it lies in a BIRD or Spider folder. Read by `readBenchmarkFolder` in `./benchmark-folder`. */
+export interface SourceBenchmark {
+  /** The folder's layout. */
+  readonly kind: 'bird' | 'spider';
+  readonly questionFiles: readonly QuestionFile[];
+  readonly databases: readonly SourceDatabase[];
+  readonly items: readonly Item[];
+  /** What does not fit together, for the importer to show: never silently dropped. */
+  readonly problems: readonly ImportProblem[];
+}
+
+export interface QuestionFile {
+  /** File name without `.json`: the split's name in the bundle. */
+  readonly split: string;
+  readonly path: string;
+  readonly sha256: string;
+  readonly items: number;
+}
+
+export interface SourceDatabase {
+  readonly name: string;
+  /** Path of the SQLite file on this machine; opened read-only. */
+  readonly path: string;
+  readonly sha256: string;
+  readonly bytes: number;
+  readonly descriptions: ColumnDescriptions;
+}
+
+/** table → column → text, names as the description files spell them. */
+export type ColumnDescriptions = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+export interface Item {
+  /** BIRD's question_id, else `<file>:<position>`, e.g. `dev:12`. */
+  readonly questionId: string;
+  readonly split: string;
+  readonly database: string;
+  readonly question: string;
+  readonly evidence: string;
+  /** The source text, unaltered. */
+  readonly sql: string;
+  readonly difficulty: string | null;
+}
+
+export interface ImportProblem {
+  readonly kind: 'item_without_database' | 'database_without_items' | 'description_unreadable' | 'database_unreadable' | 'item_malformed';
+  readonly subject: string;
+  readonly detail: string;
+}
