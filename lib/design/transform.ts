@@ -1,14 +1,139 @@
-import { Double, Int32, Long } from 'mongodb';
-import type { SqliteValue } from '../results/value';
+import { Binary, Double, Int32, Long } from 'mongodb';
+import { z } from 'zod';
+import type { SqliteValue, Value } from '../results/value';
 
 /**
  * A named, invertible change of type between a source column and its field. `identity` keeps the storage class:
  * INTEGER → int (long where it does not fit), REAL → double, TEXT → string, BLOB → binary, NULL → null.
+ * NULL stays null under every transform.
  */
-export type Transform =
-  | { readonly kind: 'identity' }
-  | { readonly kind: 'bool'; readonly true: string; readonly false: string }
-  | { readonly kind: 'date'; readonly format: DateFormat }
-  | { readonly kind: 'string' };
+export const transformSchema = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('identity') }),
+  z.strictObject({ kind: z.literal('bool'), true: z.string(), false: z.string() }),
+  z.strictObject({ kind: z.literal('date'), format: z.enum(['YYYY-MM-DD', 'YYYY-MM-DD HH:MM:SS', 'M/D/YYYY', 'MM/DD/YYYY']) }),
+  z.strictObject({ kind: z.literal('string') }),
+]);
+export type Transform = z.infer<typeof transformSchema>;
+export type DateFormat = Extract<Transform, { kind: 'date' }>['format'];
 
-export type DateFormat = 'YYYY-MM-DD' | 'YYYY-MM-DD HH:MM:SS' | 'M/D/YYYY' | 'MM/DD/YYYY';
+export const identity: Transform = { kind: 'identity' };
+
+/** A value that a transform cannot carry; the loss check reports it before a row moves. */
+export class TransformError extends Error {}
+
+const INT32 = { min: -(2n ** 31n), max: 2n ** 31n - 1n };
+
+/** Source value → BSON value. Throws `TransformError` for a value outside the transform's domain. */
+export function toBson(transform: Transform, value: SqliteValue): unknown {
+  if (value === null) return null;
+  switch (transform.kind) {
+    case 'identity':
+      return identityToBson(value);
+    case 'bool':
+      if (value === transform.true) return true;
+      if (value === transform.false) return false;
+      break;
+    case 'date': {
+      const date = typeof value === 'string' ? parseDate(transform.format, value) : undefined;
+      if (date && formatDate(transform.format, date) === value) return date;
+      break;
+    }
+    case 'string':
+      if (typeof value === 'bigint') return value.toString();
+      break;
+  }
+  throw new TransformError(`${describe(transform)} cannot carry ${preview(value)}`);
+}
+
+function identityToBson(value: Exclude<SqliteValue, null>): unknown {
+  switch (typeof value) {
+    case 'bigint':
+      return value >= INT32.min && value <= INT32.max ? new Int32(Number(value)) : Long.fromBigInt(value);
+    case 'number':
+      return new Double(value);
+    case 'string':
+      return value;
+    default:
+      return new Binary(value);
+  }
+}
+
+/** Source value → the canonical value that its field has; the way in which a retyped column is compared. */
+export function applyTransform(transform: Transform, value: Value): Value {
+  if (value === null || transform.kind === 'identity') return value;
+  const converted = toBson(transform, value as SqliteValue);
+  return converted as Value;
+}
+
+/** Canonical field value → source value: the inverse of `applyTransform`. */
+export function invertTransform(transform: Transform, value: Value): Value {
+  if (value === null) return null;
+  switch (transform.kind) {
+    case 'identity':
+      return value;
+    case 'bool':
+      if (typeof value === 'boolean') return value ? transform.true : transform.false;
+      break;
+    case 'date':
+      if (value instanceof Date) return formatDate(transform.format, value);
+      break;
+    case 'string':
+      if (typeof value === 'string') return BigInt(value);
+      break;
+  }
+  throw new TransformError(`${describe(transform)} does not yield ${preview(value)}`);
+}
+
+/** As the logical design's CSV and the screens call it. */
+export function describe(transform: Transform): string {
+  switch (transform.kind) {
+    case 'identity':
+      return 'identity';
+    case 'bool':
+      return `bool(${JSON.stringify(transform.true)}, ${JSON.stringify(transform.false)})`;
+    case 'date':
+      return `date(${transform.format})`;
+    case 'string':
+      return 'integer→string';
+  }
+}
+
+/** The inverse of `describe`; throws `TransformError` for a name that no transform has. */
+export function parseTransform(text: string): Transform {
+  if (text === 'identity') return identity;
+  if (text === 'integer→string') return { kind: 'string' };
+  const bool = /^bool\((".*"), (".*")\)$/.exec(text);
+  if (bool) return { kind: 'bool', true: JSON.parse(bool[1]!) as string, false: JSON.parse(bool[2]!) as string };
+  const date = transformSchema.safeParse({ kind: 'date', format: /^date\((.+)\)$/.exec(text)?.[1] });
+  if (date.success) return date.data;
+  throw new TransformError(`there is no transform "${text}"; known are identity, bool("true text", "false text"), date(YYYY-MM-DD), integer→string`);
+}
+
+export function parseDate(format: DateFormat, text: string): Date | undefined {
+  const us = format === 'M/D/YYYY' || format === 'MM/DD/YYYY';
+  const match = us ? /^(\d{1,2})\/(\d{1,2})\/(\d{4})$/.exec(text) : /^(\d{4})-(\d{2})-(\d{2})(?: (\d{2}):(\d{2}):(\d{2}))?$/.exec(text);
+  if (!match) return undefined;
+  const [year, month, day] = us ? [match[3], match[1], match[2]] : [match[1], match[2], match[3]];
+  const date = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day), Number(match[4] ?? 0), Number(match[5] ?? 0), Number(match[6] ?? 0)));
+  return Number.isNaN(date.getTime()) ? undefined : date;
+}
+
+export function formatDate(format: DateFormat, date: Date): string {
+  const iso = date.toISOString();
+  const [year, month, day] = iso.slice(0, 10).split('-') as [string, string, string];
+  switch (format) {
+    case 'YYYY-MM-DD':
+      return iso.slice(0, 10);
+    case 'YYYY-MM-DD HH:MM:SS':
+      return `${iso.slice(0, 10)} ${iso.slice(11, 19)}`;
+    case 'MM/DD/YYYY':
+      return `${month}/${day}/${year}`;
+    case 'M/D/YYYY':
+      return `${Number(month)}/${Number(day)}/${year}`;
+  }
+}
+
+const preview = (value: Value): string => {
+  if (typeof value === 'string') return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value);
+  return value instanceof Uint8Array ? `a blob of ${value.length} bytes` : String(value);
+};
