@@ -1,0 +1,195 @@
+import { createHash } from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
+import { parse } from 'csv-parse/sync';
+import { z } from 'zod';
+import type { ColumnDescriptions, ImportProblem, Item, QuestionFile, SourceBenchmark, SourceDatabase } from './benchmark';
+import { assertIntact, openSource } from './open';
+
+/** The folder is no benchmark, or one that cannot be used; the message says what was looked for and where. */
+export class BenchmarkFolderError extends Error {}
+
+// Both layouts in one: BIRD names the query `SQL`, Spider `query`; other keys are theirs.
+const rawItem = z.looseObject({
+  question_id: z.union([z.number(), z.string()]).optional(),
+  db_id: z.string().min(1),
+  question: z.string(),
+  evidence: z.string().nullish(),
+  SQL: z.string().optional(),
+  query: z.string().optional(),
+  difficulty: z.string().nullish(),
+});
+
+const QUESTION_FILE = /^(dev|train.*|test.*|mini_dev.*)\.json$/;
+const DATABASE_FILE = /\.(sqlite|sqlite3|db)$/i;
+const MAX_DEPTH = 6;
+
+/**
+ * Reads a BIRD or Spider folder: question files at its top, SQLite files at any depth, and BIRD's
+ * `database_description` folders beside them. Everything is hashed; every database is checked to be a whole SQLite file.
+ */
+export async function readBenchmarkFolder(folder: string, onProgress?: (done: number, total: number, what: string) => void): Promise<SourceBenchmark> {
+  if (!fs.existsSync(folder)) throw new BenchmarkFolderError(`there is no folder ${folder}`);
+  if (!fs.statSync(folder).isDirectory()) throw new BenchmarkFolderError(`${folder} is a file; a BIRD or Spider folder was expected (for an archive, use a .zip)`);
+  const root = descendToQuestions(folder);
+  const problems: ImportProblem[] = [];
+  const questionPaths = fs.readdirSync(root).filter((name) => QUESTION_FILE.test(name) && !name.endsWith('_tables.json')).sort();
+  if (questionPaths.length === 0) {
+    throw new BenchmarkFolderError(`no question file (dev.json, train.json, train_spider.json, mini_dev….json) in ${folder}`);
+  }
+  const read = questionPaths.map((name) => readQuestionFile(path.join(root, name), problems));
+  const found = findDatabases(root);
+  if (found.length === 0) throw new BenchmarkFolderError(`no SQLite file (.sqlite, .sqlite3, .db) below ${folder}`);
+
+  const databases: SourceDatabase[] = [];
+  for (const [at, file] of found.entries()) {
+    const name = path.basename(file).replace(DATABASE_FILE, '');
+    onProgress?.(at, found.length, name);
+    if (databases.some((database) => database.name === name)) {
+      problems.push({ kind: 'database_unreadable', subject: name, detail: `a second file of that name was left out: ${path.relative(root, file)}` });
+      continue;
+    }
+    const database = await readDatabase(file, name, problems);
+    if (database) databases.push(database);
+  }
+  onProgress?.(found.length, found.length, 'done');
+
+  const all = read.flatMap((file) => file.items);
+  const names = new Set(databases.map((database) => database.name));
+  const orphans = new Map<string, number>();
+  for (const item of all) if (!names.has(item.database)) orphans.set(item.database, (orphans.get(item.database) ?? 0) + 1);
+  for (const [database, items] of orphans) {
+    problems.push({ kind: 'item_without_database', subject: database, detail: `${items} items ask for the database "${database}", which is not in the folder` });
+  }
+  const used = new Set(all.map((item) => item.database));
+  for (const name of names) if (!used.has(name)) problems.push({ kind: 'database_without_items', subject: name, detail: `no item asks for the database "${name}"` });
+  return {
+    kind: read.some((file) => file.bird) ? 'bird' : 'spider',
+    questionFiles: read.map((file) => file.file),
+    databases: databases.sort((a, b) => (a.name < b.name ? -1 : 1)),
+    items: all.filter((item) => names.has(item.database)),
+    problems,
+  };
+}
+
+/** Archives often hold one folder that holds the benchmark. */
+function descendToQuestions(folder: string, depth = 0): string {
+  const entries = fs.readdirSync(folder, { withFileTypes: true });
+  if (entries.some((entry) => entry.isFile() && QUESTION_FILE.test(entry.name))) return folder;
+  const folders = entries.filter((entry) => entry.isDirectory() && !/^(\.|__MACOSX)/.test(entry.name));
+  return depth < 3 && folders.length === 1 ? descendToQuestions(path.join(folder, folders[0]!.name), depth + 1) : folder;
+}
+
+function readQuestionFile(file: string, problems: ImportProblem[]): { file: QuestionFile; items: Item[]; bird: boolean } {
+  const bytes = fs.readFileSync(file);
+  const split = path.basename(file, '.json');
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(bytes.toString('utf8').replace(/^\ufeff/, ''));
+  } catch (error) {
+    throw new BenchmarkFolderError(`${path.basename(file)} is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  if (!Array.isArray(parsed)) throw new BenchmarkFolderError(`${path.basename(file)} holds no list of items`);
+  const items: Item[] = [];
+  let bird = false;
+  for (const [position, raw] of parsed.entries()) {
+    const item = rawItem.safeParse(raw);
+    const sql = item.data?.SQL ?? item.data?.query;
+    if (!item.success || sql === undefined) {
+      const reason = item.success ? 'neither SQL nor query' : item.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ');
+      problems.push({ kind: 'item_malformed', subject: `${split}:${position}`, detail: reason });
+      continue;
+    }
+    bird ||= item.data.SQL !== undefined;
+    items.push({
+      questionId: String(item.data.question_id ?? `${split}:${position}`),
+      split,
+      database: item.data.db_id,
+      question: item.data.question,
+      evidence: item.data.evidence ?? '',
+      sql,
+      difficulty: item.data.difficulty ?? null,
+    });
+  }
+  const ids = new Set<string>();
+  const repeated = items.find(({ database, questionId }) => {
+    const id = JSON.stringify([database, questionId]);
+    return ids.has(id) || !ids.add(id);
+  });
+  if (repeated) throw new BenchmarkFolderError(`${path.basename(file)} has two items with the id ${repeated.questionId}`);
+  return { file: { split, path: file, sha256: createHash('sha256').update(bytes).digest('hex'), items: items.length }, items, bird };
+}
+
+function findDatabases(root: string): string[] {
+  const out: string[] = [];
+  const walk = (folder: string, depth: number): void => {
+    for (const entry of fs.readdirSync(folder, { withFileTypes: true })) {
+      const full = path.join(folder, entry.name);
+      if (entry.isDirectory() && depth < MAX_DEPTH && !/^(\.|__MACOSX)/.test(entry.name)) walk(full, depth + 1);
+      else if (entry.isFile() && DATABASE_FILE.test(entry.name) && !entry.name.startsWith('.')) out.push(full);
+    }
+  };
+  walk(root, 0);
+  return out.sort();
+}
+
+async function readDatabase(file: string, name: string, problems: ImportProblem[]): Promise<SourceDatabase | undefined> {
+  try {
+    const sqlite = openSource(file);
+    try {
+      assertIntact(sqlite, file);
+    } finally {
+      sqlite.close();
+    }
+  } catch (error) {
+    problems.push({ kind: 'database_unreadable', subject: name, detail: error instanceof Error ? error.message : String(error) });
+    return undefined;
+  }
+  const { sha256, bytes } = await hashFile(file);
+  return { name, path: file, sha256, bytes, descriptions: readDescriptions(file, name, problems) };
+}
+
+async function hashFile(file: string): Promise<{ sha256: string; bytes: number }> {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  for await (const chunk of fs.createReadStream(file, { highWaterMark: 1 << 20 })) {
+    hash.update(chunk as Buffer);
+    bytes += (chunk as Buffer).length;
+  }
+  return { sha256: hash.digest('hex'), bytes };
+}
+
+function readDescriptions(databaseFile: string, database: string, problems: ImportProblem[]): ColumnDescriptions {
+  const folder = path.join(path.dirname(databaseFile), 'database_description');
+  if (!fs.existsSync(folder)) return {};
+  const out: Record<string, Record<string, string>> = Object.create(null) as Record<string, Record<string, string>>;
+  for (const name of fs.readdirSync(folder).filter((file) => /\.csv$/i.test(file)).sort()) {
+    try {
+      out[name.replace(/\.csv$/i, '')] = readDescriptionFile(path.join(folder, name));
+    } catch (error) {
+      problems.push({ kind: 'description_unreadable', subject: `${database}/${name}`, detail: error instanceof Error ? error.message : String(error) });
+    }
+  }
+  return { ...out };
+}
+
+/** BIRD's CSV: original_column_name, column_name, column_description, data_format, value_description. */
+function readDescriptionFile(file: string): Record<string, string> {
+  const rows = parse(decodeText(fs.readFileSync(file)), { columns: (header: string[]) => header.map((name) => name.trim().toLowerCase()), relax_column_count: true, relax_quotes: true, skip_empty_lines: true }) as Record<string, string | undefined>[];
+  const out: Record<string, string> = {};
+  for (const row of rows) {
+    const column = (row.original_column_name ?? '').trim();
+    const parts = [row.column_description, row.value_description].map((part) => (part ?? '').trim()).filter((part) => part !== '');
+    if (column && column !== '__proto__') out[column] = parts.join('\n') || (row.column_name ?? '').trim();
+  }
+  return out;
+}
+
+/** UTF-8 with or without a BOM; what is not valid UTF-8 is cp1252, the other encoding in which BIRD's files come. */
+export function decodeText(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return new TextDecoder('windows-1252').decode(bytes);
+  }
+}
