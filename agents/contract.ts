@@ -2,23 +2,8 @@ import type { Catalog } from '../lib/sqlite/catalog';
 import type { Item } from '../lib/sqlite/benchmark';
 import type { Profile } from '../lib/sqlite/profile';
 import type { ConceptualDesign, DocumentDesign, IndexDesign, LogicalDesign, Strategy } from '../lib/design/document-design';
+import type { CannotAct, Directive } from '../lib/design/directive';
 import type { Workload } from '../lib/design/workload';
-
-/** A structured instruction of a reviewer to an agent. `note` is for people and language models. */
-export type Directive = { readonly note?: string } & (
-  | { readonly kind: 'relationship'; readonly relationship: string; readonly choice: 'embed' | 'reference' }
-  | { readonly kind: 'rename_collection'; readonly table: string; readonly name: string }
-  | { readonly kind: 'rename_field'; readonly table: string; readonly column: string; readonly name: string }
-  | { readonly kind: 'keep_unoptimised'; readonly questionId: string }
-  | { readonly kind: 'drop_rule'; readonly questionId: string; readonly rule: string }
-  | { readonly kind: 'free_text'; readonly note: string }
-);
-
-/** What an agent answers when a directive is beyond it: shown to the reviewer at once, by name. */
-export interface CannotAct {
-  readonly directive: Directive;
-  readonly reason: string;
-}
 
 export interface AgentContext {
   progress(done: number, total: number, unit: string): void;

@@ -1,5 +1,6 @@
 import type { MongoClient } from 'mongodb';
-import type { Agent, Directive } from '../../../agents/contract';
+import type { Agent } from '../../../agents/contract';
+import type { Directive } from '../../design/directive';
 import type { SourceDatabase, Item } from '../../sqlite/benchmark';
 
 /** The stages of a source database, in the order in which they run. */
@@ -90,8 +91,11 @@ export interface StageInput {
   readonly settings: BenchmarkSettings;
   readonly agent: Agent;
   readonly mongo: MongoClient;
-  /** Name of the MongoDB database that holds the current migration; a new one is staged beside it and swapped in. */
-  readonly mongoDatabase: string;
+  /**
+   * Prefix of the MongoDB databases of this benchmark, at most 20 characters of `[a-z0-9_]`. Every migration has a
+   * database of its own, named by the hash of what went into it; the migration artefact says which one is current.
+   */
+  readonly mongoPrefix: string;
   /** The current version's content of an artefact. */
   read<T>(ref: ArtefactRef): Promise<T | undefined>;
   /** A reviewer's standing directives for this database, oldest first. */

@@ -1,0 +1,86 @@
+import type { Catalog } from '../sqlite/catalog';
+import type { Profile } from '../sqlite/profile';
+import type { ConceptualDesign, DesignDocument } from './document-design';
+import type { Workload } from './workload';
+
+/** The four parts of the paper's §3.1, each Markdown. Names come from the source: they are escaped. */
+export function describeDesign(design: Omit<ConceptualDesign, 'document'>, catalog: Catalog, profile: Profile, workload: Workload): DesignDocument {
+  return {
+    source: describeSource(catalog, profile),
+    accessPatterns: describeWorkload(workload),
+    decisions: describeDecisions(design),
+    result: describeResult(design, profile),
+  };
+}
+
+/** The whole document. */
+export const designMarkdown = (design: ConceptualDesign): string =>
+  [
+    `# Document design of ${text(design.database)}`,
+    `## 1. Source schema\n\n${design.document.source}`,
+    `## 2. Access patterns\n\n${design.document.accessPatterns}`,
+    `## 3. Modelling decisions\n\n${design.document.decisions}`,
+    `## 4. Collections\n\n${design.document.result}`,
+  ].join('\n\n') + '\n';
+
+/** Escapes what Markdown or HTML would read as markup. */
+export const text = (name: string): string => name.replace(/[\\`*_{}[\]<>()#+!|~&]/g, (c) => (c === '<' ? '&lt;' : c === '>' ? '&gt;' : c === '&' ? '&amp;' : `\\${c}`)).replace(/[\r\n]+/g, ' ');
+
+function describeSource(catalog: Catalog, profile: Profile): string {
+  const rows = profile.tables.reduce((sum, table) => sum + table.rowCount, 0);
+  const lines = [`${catalog.tables.length} tables, ${rows.toLocaleString('en')} rows.`, '', '| table | rows | columns | keys that hold |', '|---|---:|---:|---|'];
+  for (const table of profile.tables) {
+    const keys = table.keys.map((key) => text(key.join(' + '))).join(', ') || 'none';
+    lines.push(`| ${text(table.table)} | ${table.rowCount.toLocaleString('en')} | ${table.columns.length} | ${keys} |`);
+  }
+  lines.push('', '| relationship | declared | orphans | null keys | children: mean | p99 | max |', '|---|---|---:|---:|---:|---:|---:|');
+  for (const r of profile.relationships) {
+    lines.push(`| ${text(r.id)} | ${r.declared ? 'yes' : `no: ${text(r.evidence ?? '')}`} | ${r.orphans} | ${r.nullKeys} | ${r.fanOut.mean.toFixed(2)} | ${r.fanOut.p99} | ${r.fanOut.max} |`);
+  }
+  return lines.join('\n');
+}
+
+function describeWorkload(workload: Workload): string {
+  if (workload.patterns.length === 0) return 'No item asks this database: no access pattern is known.';
+  const lines = ['Taken from the benchmark’s own queries.', '', '| tables read together | queries | filtered by | sorted by |', '|---|---:|---|---|'];
+  for (const pattern of workload.patterns.slice(0, 40)) {
+    const uses = (list: readonly { table: string; column: string }[]): string => [...new Set(list.map((use) => text(`${use.table}.${use.column}`)))].join(', ');
+    lines.push(`| ${text(pattern.tables.join(', '))} | ${pattern.frequency} | ${uses(pattern.filtered)} | ${uses(pattern.sorted)} |`);
+  }
+  if (workload.patterns.length > 40) lines.push('', `… and ${workload.patterns.length - 40} rarer patterns.`);
+  if (workload.unread.length > 0) lines.push('', `${workload.unread.length} queries could not be read: ${workload.unread.slice(0, 10).map((item) => text(`${item.questionId} (${item.reason})`)).join('; ')}.`);
+  return lines.join('\n');
+}
+
+function describeDecisions(design: Omit<ConceptualDesign, 'document'>): string {
+  if (design.relationships.length === 0) return 'There are no relationships between the tables.';
+  return design.relationships.map((choice) => `- **${text(choice.relationship)}: ${choice.choice}**${choice.field ? ` as \`${choice.field}\`` : ''}. ${text(choice.reason)}`).join('\n');
+}
+
+function describeResult(design: Omit<ConceptualDesign, 'document'>, profile: Profile): string {
+  const lines = ['| table | disposition | collection |', '|---|---|---|'];
+  for (const row of dispositions(design, profile)) lines.push(`| ${text(row.table)} | ${row.disposition} | ${text(row.collections.join(', '))} |`);
+  return lines.join('\n');
+}
+
+export interface Disposition {
+  readonly table: string;
+  readonly disposition: 'standalone' | 'embedded' | 'missing';
+  readonly collections: readonly string[];
+}
+
+/** The paper's Table 6: every source table with its destination. */
+export function dispositions(design: Omit<ConceptualDesign, 'document'>, profile: Profile): Disposition[] {
+  const embeds = new Map(
+    design.relationships.flatMap((choice) => {
+      const relationship = choice.choice === 'embed' ? profile.relationships.find((candidate) => candidate.id === choice.relationship) : undefined;
+      return relationship ? [[relationship.childTable, relationship.parentTable] as const] : [];
+    }),
+  );
+  return profile.tables.map(({ table }) => {
+    let root = table;
+    for (let steps = 0; embeds.has(root) && steps < 10; steps++) root = embeds.get(root)!;
+    const collections = design.collections.filter((collection) => collection.rootTable === root).map((collection) => collection.name);
+    return { table, disposition: collections.length === 0 ? 'missing' : root === table ? 'standalone' : 'embedded', collections };
+  });
+}

@@ -1,0 +1,65 @@
+import type { Catalog } from '../sqlite/catalog';
+import type { Profile, Relationship } from '../sqlite/profile';
+import type { Directive } from './directive';
+import type { ConceptualDesign, DocumentDesign, EmbedField, Field, LogicalDesign } from './document-design';
+import { legalFieldName, NameSet } from './names';
+import { identity } from './transform';
+
+export interface LogicalInput {
+  readonly conceptual: ConceptualDesign;
+  readonly catalog: Catalog;
+  readonly profile: Profile;
+  readonly directives: readonly Directive[];
+}
+
+/** The fields of one collection: every column of its tables, the embedded tables nested as the choices say. */
+export function deriveLogical(collection: string, input: LogicalInput): LogicalDesign {
+  const found = input.conceptual.collections.find((candidate) => candidate.name === collection);
+  if (!found) throw new Error(`the conceptual design of ${input.conceptual.database} has no collection ${collection}`);
+  const { rootTable, id } = found;
+  const idColumn = id.kind === 'column' ? id.column : undefined;
+  const fields = fieldsOf(rootTable, (column) => column === idColumn, input, [rootTable]);
+  return { collection, rootTable, id, fields };
+}
+
+export function deriveDesign(input: LogicalInput): DocumentDesign {
+  return { conceptual: input.conceptual, logical: input.conceptual.collections.map(({ name }) => deriveLogical(name, input)) };
+}
+
+function fieldsOf(tableName: string, leaveOut: (column: string) => boolean, input: LogicalInput, above: readonly string[]): Field[] {
+  const table = input.catalog.tables.find((candidate) => candidate.name === tableName);
+  if (!table) throw new Error(`the source has no table ${tableName}`);
+  const names = new NameSet();
+  const own: Field[] = table.columns
+    .filter((column) => !leaveOut(column.name))
+    .map((column) => ({ kind: 'column', name: names.take(fieldName(tableName, column.name, input.directives)), column: column.name, transform: identity }));
+  const embeds = input.conceptual.relationships.flatMap((choice): EmbedField[] => {
+    if (choice.choice !== 'embed') return [];
+    const relationship = input.profile.relationships.find((candidate) => candidate.id === choice.relationship);
+    if (!relationship || relationship.parentTable !== tableName) return [];
+    if (above.includes(relationship.childTable)) throw new Error(`${relationship.childTable} would be embedded in itself`);
+    return [embedField(relationship, choice.field ?? relationship.childTable, choice.cardinality ?? 'many', names, input, above)];
+  });
+  return [...own, ...embeds];
+}
+
+function embedField(relationship: Relationship, wanted: string, cardinality: 'one' | 'many', names: NameSet, input: LogicalInput, above: readonly string[]): EmbedField {
+  const { childTable, childColumns, parentColumns, sameStorage } = relationship;
+  const child = input.catalog.tables.find((candidate) => candidate.name === childTable)!;
+  // The parent holds the key already, as long as it is stored the same; an entry without any field would say nothing.
+  const keyIsHeld = sameStorage && child.columns.some((column) => !childColumns.includes(column.name));
+  return {
+    kind: cardinality === 'one' ? 'embedOne' : 'embedMany',
+    name: names.take(legalFieldName(wanted)),
+    table: childTable,
+    relationship: relationship.id,
+    join: childColumns.map((column, at) => ({ parent: parentColumns[at]!, child: column })),
+    orderBy: [],
+    fields: fieldsOf(childTable, (column) => keyIsHeld && childColumns.includes(column), input, [...above, childTable]),
+  };
+}
+
+function fieldName(table: string, column: string, directives: readonly Directive[]): string {
+  const renamed = directives.findLast((directive) => directive.kind === 'rename_field' && directive.table === table && directive.column === column);
+  return legalFieldName(renamed?.kind === 'rename_field' ? renamed.name : column);
+}

@@ -1,0 +1,38 @@
+/** Names that exist in the source but would break a path, a shell or a driver are repaired; all others stay. */
+
+const LEGAL_FIELD = /^[\p{L}_][\p{L}\p{N}_]*$/u;
+// `_id` is MongoDB's own; the others are properties that JavaScript objects already have.
+const RESERVED_FIELDS = new Set(['_id', '__proto__', 'constructor', 'prototype']);
+
+/** A field name for a source column or table: the source's own where it is a plain word, else camel case of its words. */
+export function legalFieldName(source: string): string {
+  return LEGAL_FIELD.test(source) && !RESERVED_FIELDS.has(source) ? source : camelCase(source);
+}
+
+/** A collection name; `system.` and `$` are MongoDB's, dots would look like sub-documents. */
+export function legalCollectionName(source: string): string {
+  return LEGAL_FIELD.test(source) && !/^system/i.test(source) && !RESERVED_FIELDS.has(source) ? source : camelCase(source);
+}
+
+function camelCase(source: string): string {
+  const words = source.normalize('NFC').match(/[\p{L}\p{N}]+/gu) ?? [];
+  const joined = words.map((word, at) => (at === 0 ? word[0]!.toLowerCase() + word.slice(1) : word[0]!.toUpperCase() + word.slice(1))).join('');
+  if (joined === '') return 'unnamed';
+  const safe = /^\p{N}/u.test(joined) ? `n${joined}` : joined;
+  return RESERVED_FIELDS.has(safe) || /^system/i.test(safe) ? `${safe}_` : safe;
+}
+
+/**
+ * Gives each name of a set one of its own: names that collide, also when they differ in case only (a reader would
+ * confuse them), get a number.
+ */
+export class NameSet {
+  readonly #taken = new Set<string>();
+
+  take(wanted: string): string {
+    let name = wanted;
+    for (let n = 2; this.#taken.has(name.toLowerCase()); n++) name = `${wanted}_${n}`;
+    this.#taken.add(name.toLowerCase());
+    return name;
+  }
+}
