@@ -112,6 +112,8 @@ export interface CopyField {
   readonly columns: readonly string[];
 }
 
+export const isEmbed = (field: Field): field is EmbedField => field.kind === 'embedOne' || field.kind === 'embedMany';
+
 /** `{"<collection>": [{key, unique?}]}`, an artefact of its own. */
 export type IndexDesign = Readonly<Record<string, readonly Index[]>>;
 export interface Index {

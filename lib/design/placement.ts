@@ -1,5 +1,5 @@
 import { sameName } from '../sqlite/catalog';
-import type { DocumentDesign, EmbedField, Field, JoinColumn, LogicalDesign } from './document-design';
+import { isEmbed, type DocumentDesign, type EmbedField, type Field, type JoinColumn, type LogicalDesign } from './document-design';
 import type { Transform } from './transform';
 
 /** Where the rows of a source table live: the roots of a collection (no steps), or embedded below them. */
@@ -49,7 +49,7 @@ function embedded(
   table: string,
 ): Placement | undefined {
   for (const field of fields) {
-    if (field.kind !== 'embedOne' && field.kind !== 'embedMany') continue;
+    if (!isEmbed(field)) continue;
     const path = prefix + field.name;
     const { kind, relationship, join } = field;
     const steps = [...above, { kind, path, table: field.table, parentTable, relationship, join }];
@@ -87,7 +87,7 @@ function fieldsAtDepth(placement: Placement, depth: number): readonly Field[] {
   let fields = placement.logical.fields;
   for (const step of placement.steps.slice(0, depth)) {
     const embed: EmbedField | undefined = fields.find(
-      (field): field is EmbedField => (field.kind === 'embedOne' || field.kind === 'embedMany') && field.relationship === step.relationship,
+      (field): field is EmbedField => isEmbed(field) && field.relationship === step.relationship,
     );
     if (!embed) throw new Error(`the design has no field for the relationship ${step.relationship}`);
     fields = embed.fields;

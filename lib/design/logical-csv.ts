@@ -1,0 +1,142 @@
+import { parse } from 'csv-parse/sync';
+import { isEmbed, type EmbedField, type Field, type LogicalDesign } from './document-design';
+import { logicalDesignSchema } from './schema';
+import { describe, parseTransform, TransformError } from './transform';
+
+/** The four columns of the paper's Table 7. */
+const HEADER = ['Source (SQLite)', 'Target (MongoDB)', 'Type', 'Transformation'] as const;
+
+/** An edited CSV that is no logical design; `line` counts from 1, the header being line 1. */
+export class LogicalCsvError extends Error {
+  constructor(
+    readonly line: number,
+    detail: string,
+  ) {
+    super(`line ${line}: ${detail}`);
+  }
+}
+
+/** The logical design as CSV, complete: `parseLogicalCsv` gives the same design back. */
+export function logicalCsv(design: LogicalDesign): string {
+  const rows: string[][] = [[...HEADER]];
+  const { id, collection, rootTable } = design;
+  rows.push(
+    id.kind === 'column'
+      ? [`${ref(rootTable)}.${ref(id.column)}`, `${collection}._id`, bsonType(id.transform.kind), `_id from key; ${describe(id.transform)}`]
+      : [ref(rootTable), `${collection}._id`, 'Int', 'ordinal: position of the row in the source, from 1'],
+  );
+  const visit = (fields: readonly Field[], table: string, path: string): void => {
+    for (const field of fields) {
+      const target = `${path}.${field.name}`;
+      if (field.kind === 'column') rows.push([`${ref(table)}.${ref(field.column)}`, target, bsonType(field.transform.kind), describe(field.transform)]);
+      else if (isEmbed(field)) {
+        rows.push([ref(field.table), target, field.kind === 'embedOne' ? 'Document' : 'Array', embedNote(field)]);
+        visit(field.fields, field.table, target);
+      } else rows.push([`${field.columns.map(ref).join(', ')}`, target, 'Copy', `${field.kind}: ${field.sql}`]);
+    }
+  };
+  visit(design.fields, rootTable, collection);
+  return rows.map((row) => row.map(quote).join(',')).join('\r\n') + '\r\n';
+}
+
+const embedNote = (field: EmbedField): string => {
+  const on = field.join.map(({ parent, child }) => `${ref(child)} = parent ${ref(parent)}`).join(' and ');
+  const order = field.orderBy.map(({ column, direction }) => `${ref(column)} ${direction}`).join(', ') || 'source order';
+  return `rows of ${ref(field.table)} where ${on}; order: ${order}; relationship ${JSON.stringify(field.relationship)}`;
+};
+
+const bsonType = (transform: string): string => ({ bool: 'Boolean', date: 'Date', string: 'String' })[transform] ?? 'as stored';
+
+// Names are written plainly when they are plain words, else as JSON strings, so that dots and commas cannot mislead.
+const ref = (name: string): string => (/^[\p{L}_][\p{L}\p{N}_]*$/u.test(name) ? name : JSON.stringify(name));
+
+const REF = String.raw`(?:[\p{L}_][\p{L}\p{N}_]*|"(?:[^"\\]|\\.)*")`;
+const unref = (text: string): string => (text.startsWith('"') ? (JSON.parse(text) as string) : text);
+
+// Spreadsheets run cells that begin with these as formulas; a leading apostrophe is their convention for plain text.
+const quote = (cell: string): string => `"${(/^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell).replaceAll('"', '""')}"`;
+
+/** Reads a logical design back from (edited) CSV. Throws `LogicalCsvError` naming the line. */
+export function parseLogicalCsv(csv: string): LogicalDesign {
+  let rows: string[][];
+  try {
+    rows = parse(csv, { bom: true, relax_column_count: true, skip_empty_lines: true }) as string[][];
+  } catch (error) {
+    throw new LogicalCsvError(1, `not CSV: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  const [header, idRow, ...body] = rows.map((row) => row.map((cell) => cell.replace(/^'(?=[=+\-@\t\r])/, '')));
+  if (!header || HEADER.some((name, at) => header[at]?.trim() !== name)) throw new LogicalCsvError(1, `the header must be ${HEADER.join(', ')}`);
+  if (!idRow) throw new LogicalCsvError(2, 'the row of _id is missing');
+  const { collection, rootTable, id } = parseId(idRow);
+
+  interface Open {
+    readonly path: string;
+    readonly table: string;
+    readonly fields: Field[];
+  }
+  const root: Open = { path: collection, table: rootTable, fields: [] };
+  const open = new Map<string, Open>([[collection, root]]);
+  for (const [at, row] of body.entries()) {
+    const line = at + 3;
+    const [source = '', target = '', type = '', note = ''] = row;
+    const cut = target.lastIndexOf('.');
+    const parent = open.get(target.slice(0, cut));
+    const name = target.slice(cut + 1);
+    if (cut < 0 || !parent) throw new LogicalCsvError(line, `the target ${JSON.stringify(target)} lies in no document or array above it`);
+    if (parent.fields.some((field) => field.name === name)) throw new LogicalCsvError(line, `the target ${JSON.stringify(target)} occurs twice`);
+    if (type === 'Document' || type === 'Array') {
+      const fields: Field[] = [];
+      const embed = parseEmbed(line, source, name, type, note);
+      parent.fields.push({ ...embed, fields });
+      open.set(target, { path: target, table: embed.table, fields });
+    } else if (type === 'Copy') {
+      const match = /^(extendedReference|subset|computed): ([\s\S]+)$/.exec(note);
+      if (!match) throw new LogicalCsvError(line, 'a copy is written as "computed: SELECT …"');
+      const columns = [...source.matchAll(new RegExp(REF, 'gu'))].map(([text]) => unref(text));
+      parent.fields.push({ kind: match[1] as 'computed', name, sql: match[2]!, columns });
+    } else {
+      const { table, column } = parseColumn(line, source);
+      if (table !== parent.table) throw new LogicalCsvError(line, `${JSON.stringify(target)} holds rows of ${parent.table}, not of ${table}`);
+      parent.fields.push({ kind: 'column', name, column, transform: transformAt(line, note) });
+    }
+  }
+  const checked = logicalDesignSchema.safeParse({ collection, rootTable, id, fields: root.fields });
+  if (!checked.success) {
+    const issue = checked.error.issues[0]!;
+    throw new LogicalCsvError(1, `${issue.path.join('.')}: ${issue.message}`);
+  }
+  return checked.data;
+}
+
+function parseId(row: readonly string[]): Pick<LogicalDesign, 'collection' | 'rootTable' | 'id'> {
+  const [source = '', target = '', , note = ''] = row;
+  if (!target.endsWith('._id')) throw new LogicalCsvError(2, 'the first field must be <collection>._id');
+  const collection = target.slice(0, -'._id'.length);
+  if (note.startsWith('ordinal')) return { collection, rootTable: unref(source), id: { kind: 'ordinal' } };
+  const { table, column } = parseColumn(2, source);
+  return { collection, rootTable: table, id: { kind: 'column', column, transform: transformAt(2, note.replace(/^_id from key; /, '')) } };
+}
+
+function parseColumn(line: number, source: string): { table: string; column: string } {
+  const match = new RegExp(`^(${REF})\\.(${REF})$`, 'u').exec(source.trim());
+  if (!match) throw new LogicalCsvError(line, `the source ${JSON.stringify(source)} is not table.column`);
+  return { table: unref(match[1]!), column: unref(match[2]!) };
+}
+
+function parseEmbed(line: number, source: string, name: string, type: string, note: string): Omit<EmbedField, 'fields'> {
+  const match = /^rows of .+? where (.+); order: (.+); relationship ("(?:[^"\\]|\\.)*")$/su.exec(note);
+  if (!match) throw new LogicalCsvError(line, 'an embedded table is written as "rows of t where c = parent p; order: source order; relationship "…""');
+  const join = [...match[1]!.matchAll(new RegExp(`(${REF}) = parent (${REF})`, 'gu'))].map(([, child, parent]) => ({ parent: unref(parent!), child: unref(child!) }));
+  if (join.length === 0) throw new LogicalCsvError(line, 'the embedded table has no join column');
+  const orderBy = match[2] === 'source order' ? [] : [...match[2]!.matchAll(new RegExp(`(${REF}) (asc|desc)`, 'gu'))].map(([, column, direction]) => ({ column: unref(column!), direction: direction as 'asc' | 'desc' }));
+  return { kind: type === 'Document' ? 'embedOne' : 'embedMany', name, table: unref(source.trim()), relationship: JSON.parse(match[3]!) as string, join, orderBy };
+}
+
+function transformAt(line: number, text: string): ReturnType<typeof parseTransform> {
+  try {
+    return parseTransform(text.trim());
+  } catch (error) {
+    if (error instanceof TransformError) throw new LogicalCsvError(line, error.message);
+    throw error;
+  }
+}

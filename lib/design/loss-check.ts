@@ -1,0 +1,141 @@
+import type { Catalog } from '../sqlite/catalog';
+import type { Profile } from '../sqlite/profile';
+import { isTotal } from '../sqlite/profile';
+import { isEmbed, type DocumentDesign, type Field } from './document-design';
+import { columnPath, placementOf } from './placement';
+import { DOCUMENT_MARGIN, forecastBytes, MAX_DOCUMENT_BYTES, type DesignLimits } from './propose';
+
+export interface DesignProblem {
+  /** `loss`: rows or values would vanish; `limit`: a document or an array could grow too large; `broken`: not a design. */
+  readonly kind: 'loss' | 'limit' | 'broken';
+  readonly subject: string;
+  readonly detail: string;
+}
+
+/**
+ * Proves from the profile that a design loses nothing, before a row moves: every column of every table has a place,
+ * every embedding is total, nothing outgrows its limits, every field has one source. Empty when all holds.
+ */
+export function checkDesign(design: DocumentDesign, catalog: Catalog, profile: Profile, limits: DesignLimits): DesignProblem[] {
+  return [...checkCollections(design), ...checkColumns(design, catalog), ...checkEmbeddings(design, profile, limits), ...checkTransforms(design, profile)];
+}
+
+function checkCollections(design: DocumentDesign): DesignProblem[] {
+  const problems: DesignProblem[] = [];
+  const broken = (subject: string, detail: string): number => problems.push({ kind: 'broken', subject, detail });
+  for (const { name, rootTable } of design.conceptual.collections) {
+    const logical = design.logical.filter((candidate) => candidate.collection === name);
+    if (logical.length !== 1) broken(name, `the collection has ${logical.length} logical designs`);
+    else if (logical[0]!.rootTable !== rootTable) broken(name, `its logical design starts from ${logical[0]!.rootTable}, the conceptual one from ${rootTable}`);
+  }
+  const names = design.logical.map((logical) => logical.collection);
+  for (const name of new Set(names)) {
+    if (names.filter((other) => other.toLowerCase() === name.toLowerCase()).length > 1) broken(name, 'two collections have this name, or names that differ in case only');
+    if (!design.conceptual.collections.some((collection) => collection.name === name)) broken(name, 'the conceptual design does not know this collection');
+  }
+  for (const logical of design.logical) {
+    const visit = (fields: readonly Field[], path: string): void => {
+      const seen = new Set<string>(path === '' ? ['_id'] : []);
+      for (const field of fields) {
+        if (seen.has(field.name)) broken(`${logical.collection}.${path}${field.name}`, 'two fields have this path');
+        seen.add(field.name);
+        if (isEmbed(field)) visit(field.fields, `${path}${field.name}.`);
+      }
+    };
+    visit(logical.fields, '');
+  }
+  return problems;
+}
+
+function checkColumns(design: DocumentDesign, catalog: Catalog): DesignProblem[] {
+  const problems: DesignProblem[] = [];
+  for (const table of catalog.tables) {
+    const places = placementCount(design, table.name);
+    if (places > 1) problems.push({ kind: 'broken', subject: table.name, detail: `the table is placed ${places} times; a second place would be a copy` });
+    const placement = placementOf(design, table.name);
+    if (!placement) {
+      problems.push({ kind: 'loss', subject: table.name, detail: 'no collection holds the rows of this table' });
+      continue;
+    }
+    for (const column of table.columns) {
+      if (!columnPath(placement, column.name)) problems.push({ kind: 'loss', subject: `${table.name}.${column.name}`, detail: 'no field holds the values of this column' });
+    }
+  }
+  for (const logical of design.logical) {
+    const visit = (fields: readonly Field[], tableName: string, path: string): void => {
+      const table = catalog.tables.find((candidate) => candidate.name === tableName);
+      if (!table) {
+        problems.push({ kind: 'broken', subject: `${logical.collection}${path}`, detail: `the source has no table ${tableName}` });
+        return;
+      }
+      for (const field of fields) {
+        const at = `${logical.collection}${path}.${field.name}`;
+        if (field.kind === 'column' && !table.columns.some((column) => column.name === field.column)) {
+          problems.push({ kind: 'broken', subject: at, detail: `${tableName} has no column ${field.column}` });
+        }
+        if (isEmbed(field)) visit(field.fields, field.table, `${path}.${field.name}`);
+      }
+    };
+    visit(logical.fields, logical.rootTable, '');
+  }
+  return problems;
+}
+
+function placementCount(design: DocumentDesign, table: string): number {
+  const count = (fields: readonly Field[]): number =>
+    fields.reduce((sum, field) => sum + (isEmbed(field) ? Number(field.table === table) + count(field.fields) : 0), 0);
+  return design.logical.reduce((sum, logical) => sum + Number(logical.rootTable === table) + count(logical.fields), 0);
+}
+
+function checkEmbeddings(design: DocumentDesign, profile: Profile, limits: DesignLimits): DesignProblem[] {
+  const problems: DesignProblem[] = [];
+  const visit = (fields: readonly Field[], parent: string, at: string): void => {
+    for (const field of fields) {
+      if (!isEmbed(field)) continue;
+      const subject = `${at}.${field.name}`;
+      const relationship = profile.relationships.find((candidate) => candidate.id === field.relationship);
+      if (!relationship || relationship.parentTable !== parent || relationship.childTable !== field.table) {
+        problems.push({ kind: 'broken', subject, detail: `${field.relationship} is no relationship between ${field.table} and ${parent}` });
+        continue;
+      }
+      const joins = relationship.childColumns.every((child, i) => field.join.some((pair) => pair.child === child && pair.parent === relationship.parentColumns[i]));
+      if (!joins || field.join.length !== relationship.childColumns.length) problems.push({ kind: 'broken', subject, detail: `its join is not that of ${relationship.id}` });
+      if (!isTotal(relationship)) {
+        problems.push({ kind: 'loss', subject, detail: `${relationship.orphans} rows of ${field.table} have no parent, ${relationship.nullKeys} no key${relationship.parentIsKey ? '' : ', and parents are not unique'}` });
+      }
+      if (!relationship.sameStorage && relationship.childColumns.some((child) => !field.fields.some((own) => own.kind === 'column' && own.column === child))) {
+        problems.push({ kind: 'loss', subject, detail: `${relationship.childColumns.join(', ')} is stored otherwise than its parent’s key, so it needs a field of its own` });
+      }
+      if (field.kind === 'embedOne' && relationship.fanOut.max > 1) problems.push({ kind: 'loss', subject, detail: `one document is embedded, but a parent has ${relationship.fanOut.max} children` });
+      if (relationship.fanOut.max > limits.maxArray) problems.push({ kind: 'limit', subject, detail: `an array of ${relationship.fanOut.max} entries; the limit is ${limits.maxArray}` });
+      const bytes = forecastBytes(relationship, profile);
+      if (bytes * DOCUMENT_MARGIN > MAX_DOCUMENT_BYTES) problems.push({ kind: 'limit', subject, detail: `documents of about ${Math.round(bytes / 1e6)} MB are expected` });
+      visit(field.fields, field.table, subject);
+    }
+  };
+  for (const logical of design.logical) visit(logical.fields, logical.rootTable, logical.collection);
+  return problems;
+}
+
+/** Retyped columns must be homogeneous text (integers for `string`); the migration then proves each value. */
+function checkTransforms(design: DocumentDesign, profile: Profile): DesignProblem[] {
+  const problems: DesignProblem[] = [];
+  for (const table of profile.tables) {
+    const placement = placementOf(design, table.table);
+    if (!placement) continue;
+    for (const column of table.columns) {
+      const found = columnPath(placement, column.column);
+      if (!found || found.inherited || found.transform.kind === 'identity') continue;
+      const { integer, real, text, blob } = column.stored;
+      const stray = found.transform.kind === 'string' ? real + text + blob : integer + real + blob;
+      if (stray > 0) problems.push({ kind: 'loss', subject: `${table.table}.${column.column}`, detail: `${stray} values are not of the kind that ${found.transform.kind} retypes` });
+      if (found.transform.kind === 'bool' && column.distinct > 2) problems.push({ kind: 'loss', subject: `${table.table}.${column.column}`, detail: `${column.distinct} distinct values do not fit into a boolean` });
+    }
+    const { id } = placement.logical;
+    const isRoot = placement.steps.length === 0;
+    if (isRoot && id.kind === 'column' && !table.keys.some((key) => key.length === 1 && key[0] === id.column)) {
+      problems.push({ kind: 'loss', subject: `${placement.collection}._id`, detail: `${id.column} is not unique and filled in the data` });
+    }
+  }
+  return problems;
+}

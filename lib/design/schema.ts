@@ -1,0 +1,85 @@
+import { z } from 'zod';
+import type { ConceptualDesign, DocumentDesign, Field, IndexDesign, LogicalDesign } from './document-design';
+import { transformSchema } from './transform';
+
+/** What an agent or a reviewer submits is parsed by these before anything else looks at it. */
+
+const fieldName = z
+  .string()
+  .min(1)
+  .max(200)
+  .refine((name) => !/[.$\0]/.test(name), 'a field name may hold no dot, no $ and no NUL')
+  .refine((name) => !['__proto__', 'constructor', 'prototype'].includes(name), 'this name is reserved')
+  .refine((name) => !/^\d+$/.test(name), 'a field name of digits alone would read as an array position');
+const collectionName = z
+  .string()
+  .min(1)
+  .max(120)
+  .refine((name) => !/[$.\0]/.test(name), 'a collection name may hold no dot, no $ and no NUL')
+  .refine((name) => !/^system/i.test(name), 'names that begin with "system" are MongoDB’s');
+
+const idRule = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('column'), column: z.string(), transform: transformSchema }),
+  z.strictObject({ kind: z.literal('ordinal') }),
+]);
+
+const columnField = z.strictObject({ kind: z.literal('column'), name: fieldName, column: z.string(), transform: transformSchema });
+const copyField = z.strictObject({
+  kind: z.enum(['extendedReference', 'subset', 'computed']),
+  name: fieldName,
+  sql: z.string().min(1),
+  columns: z.array(z.string()).min(1),
+});
+const embedField = z.strictObject({
+  kind: z.enum(['embedOne', 'embedMany']),
+  name: fieldName,
+  table: z.string(),
+  relationship: z.string(),
+  join: z.array(z.strictObject({ parent: z.string(), child: z.string() })).min(1),
+  orderBy: z.array(z.strictObject({ column: z.string(), direction: z.enum(['asc', 'desc']) })),
+  get fields() {
+    return z.array(fieldSchema);
+  },
+});
+const fieldSchema: z.ZodType<Field> = z.lazy(() => z.discriminatedUnion('kind', [columnField, copyField, embedField])) as z.ZodType<Field>;
+
+export const logicalDesignSchema: z.ZodType<LogicalDesign> = z.strictObject({
+  collection: collectionName,
+  rootTable: z.string(),
+  id: idRule,
+  fields: z.array(fieldSchema),
+});
+
+export const conceptualDesignSchema = z.strictObject({
+  database: z.string(),
+  strategy: z.enum(['access-pattern', 'one-to-one', 'fk-embedding']),
+  collections: z.array(z.strictObject({ name: collectionName, rootTable: z.string(), id: idRule })),
+  relationships: z.array(
+    z.strictObject({
+      relationship: z.string(),
+      choice: z.enum(['embed', 'reference', 'copy']),
+      field: fieldName.optional(),
+      cardinality: z.enum(['one', 'many']).optional(),
+      reason: z.string(),
+      directed: z.boolean().optional(),
+    }),
+  ),
+  patterns: z.array(z.strictObject({ pattern: z.string(), target: z.string(), reason: z.string() })),
+  document: z.strictObject({ source: z.string(), accessPatterns: z.string(), decisions: z.string(), result: z.string() }),
+}) as unknown as z.ZodType<ConceptualDesign>;
+
+export const indexDesignSchema = z.record(
+  collectionName,
+  z.array(
+    z.strictObject({
+      key: z.record(z.string().min(1), z.union([z.literal(1), z.literal(-1)])),
+      unique: z.boolean().optional(),
+      reason: z.string(),
+    }),
+  ),
+) as unknown as z.ZodType<IndexDesign>;
+
+export const documentDesignSchema: z.ZodType<DocumentDesign> = z.strictObject({
+  conceptual: conceptualDesignSchema,
+  logical: z.array(logicalDesignSchema),
+});

@@ -1,0 +1,116 @@
+import type { Document } from 'mongodb';
+import { quoteName as q, type Catalog } from '../sqlite/catalog';
+import { isEmbed, type ColumnField, type EmbedField, type Field, type LogicalDesign } from '../design/document-design';
+import { NameSet } from '../design/names';
+import { identity, type Transform } from '../design/transform';
+import type { MappingResult, ValidationMapping } from './mapping';
+
+/** A mapping stays small enough to be read at a glance. */
+const COLUMNS_A_MAPPING = 10;
+
+/** The content of a collection_validation artefact. */
+export interface CollectionValidation {
+  readonly collection: string;
+  readonly mappings: readonly MappingResult[];
+  /** Every field path of the logical design → the mappings that cover it; an empty list is a hole. */
+  readonly coverage: Readonly<Record<string, readonly string[]>>;
+}
+
+export const passed = (mapping: MappingResult): boolean => mapping.verdict.kind === 'equal';
+
+export function reportCoverage(design: LogicalDesign, mappings: readonly MappingResult[]): CollectionValidation {
+  const coverage = Object.fromEntries(leafPaths(design).map((path) => [path, mappings.filter((mapping) => mapping.covers.includes(path)).map((mapping) => mapping.name)]));
+  return { collection: design.collection, mappings, coverage };
+}
+
+function leafPaths(design: LogicalDesign): string[] {
+  const visit = (fields: readonly Field[], prefix: string): string[] => fields.flatMap((field) => (isEmbed(field) ? visit(field.fields, `${prefix}${field.name}.`) : [prefix + field.name]));
+  return ['_id', ...visit(design.fields, '')];
+}
+
+/**
+ * The mappings of a collection, derived from its logical design alone: the number of documents, the root's own fields in
+ * small groups, and the same for every embedded table. Each carries the root's key, so that rows cannot come apart.
+ */
+export function collectionMappings(design: LogicalDesign, catalog: Catalog): ValidationMapping[] {
+  const root: Level = { table: design.rootTable, alias: 't0', from: `${q(design.rootTable)} t0`, stages: [], path: '', fields: design.fields };
+  const scan = scanOrder(catalog, design.rootTable);
+  const key: KeyColumn =
+    design.id.kind === 'column'
+      ? { sql: `t0.${q(design.id.column)}`, from: (from) => from, transform: design.id.transform }
+      : // The ordinal is the row's position in the source's scan order.
+        { sql: 't0."ordinal?"', from: (from) => from.replace(`${q(design.rootTable)} t0`, `(SELECT *, row_number() OVER (ORDER BY ${scan}) AS "ordinal?" FROM ${q(design.rootTable)}) t0`), transform: identity };
+  return [countMapping(design), ...levelMappings(design.collection, root, key)];
+}
+
+interface Level {
+  readonly table: string;
+  readonly alias: string;
+  readonly from: string;
+  readonly stages: readonly Document[];
+  /** Path of the level's documents, with a trailing dot; empty at the root. */
+  readonly path: string;
+  readonly fields: readonly Field[];
+}
+
+interface KeyColumn {
+  readonly sql: string;
+  from(from: string): string;
+  readonly transform: Transform;
+}
+
+function scanOrder(catalog: Catalog, name: string): string {
+  const table = catalog.tables.find((candidate) => candidate.name === name)!;
+  if (table.withoutRowid) return table.primaryKey.map(q).join(', ');
+  const hidden = new Set(table.columns.map((column) => column.name.toLowerCase()));
+  return ['rowid', '_rowid_', 'oid'].find((rowid) => !hidden.has(rowid)) ?? table.primaryKey.map(q).join(', ');
+}
+
+const countMapping = (design: LogicalDesign): ValidationMapping => ({
+  name: `${design.collection}: number of documents`,
+  description: `${design.rootTable} has as many rows as ${design.collection} has documents`,
+  // An empty collection yields no count at all, as does an empty table here.
+  sql: `SELECT count(*) AS n FROM ${q(design.rootTable)} HAVING count(*) > 0`,
+  transforms: {},
+  collection: design.collection,
+  pipeline: [{ $group: { _id: null, n: { $sum: 1 } } }, { $project: { _id: 0, n: 1 } }],
+  covers: [],
+});
+
+function levelMappings(collection: string, level: Level, key: KeyColumn): ValidationMapping[] {
+  const columns = level.fields.filter((field): field is ColumnField => field.kind === 'column');
+  const groups = columns.length === 0 ? [[]] : chunk(columns, COLUMNS_A_MAPPING);
+  const where = level.path === '' ? collection : `${collection}.${level.path.slice(0, -1)}`;
+  const own = groups.map((group, at): ValidationMapping => {
+    const names = new NameSet();
+    const keyName = names.take('_key');
+    const projected = group.map((field) => ({ field, name: names.take(field.name) }));
+    return {
+      name: `${where}: ${groups.length > 1 ? `fields ${at * COLUMNS_A_MAPPING + 1}–${at * COLUMNS_A_MAPPING + group.length}` : 'fields'}`,
+      description: `${group.map((field) => field.name).join(', ') || 'number of entries'} of ${level.table}, row by row`,
+      sql: `SELECT ${[`${key.sql} AS ${q(keyName)}`, ...projected.map(({ field, name }) => `${level.alias}.${q(field.column)} AS ${q(name)}`)].join(', ')} FROM ${key.from(level.from)}`,
+      transforms: Object.fromEntries([[keyName, key.transform], ...projected.map(({ field, name }) => [name, field.transform] as const)].filter(([, transform]) => (transform as Transform).kind !== 'identity')),
+      collection,
+      pipeline: [...level.stages, { $project: Object.fromEntries([['_id', 0], [keyName, '$_id'], ...projected.map(({ field, name }) => [name, `$${level.path}${field.name}`])]) }],
+      covers: ['_id', ...group.map((field) => level.path + field.name)],
+    };
+  });
+  const below = level.fields.filter(isEmbed).flatMap((field) => levelMappings(collection, levelBelow(level, field), key));
+  return [...own, ...below];
+}
+
+function levelBelow(level: Level, field: EmbedField): Level {
+  const path = level.path + field.name;
+  const alias = `t${Number(level.alias.slice(1)) + 1}`;
+  const on = field.join.map(({ parent, child }) => `${level.alias}.${q(parent)} = ${alias}.${q(child)}`).join(' AND ');
+  return {
+    table: field.table,
+    alias,
+    from: `${level.from} JOIN ${q(field.table)} ${alias} ON ${on}`,
+    stages: [...level.stages, field.kind === 'embedMany' ? { $unwind: `$${path}` } : { $match: { [path]: { $exists: true } } }],
+    path: `${path}.`,
+    fields: field.fields,
+  };
+}
+
+const chunk = <T>(list: readonly T[], size: number): T[][] => Array.from({ length: Math.ceil(list.length / size) }, (_, at) => list.slice(at * size, at * size + size));

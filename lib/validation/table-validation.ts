@@ -1,0 +1,219 @@
+import { applyTransform, describe, type Transform, TransformError } from '../design/transform';
+import type { ResultSet, SqliteValue, Value } from '../results/value';
+import { NULL_ID, type Place, type ValueIds } from './document-places';
+
+/**
+ * The content of a table_validation artefact. This pass reads the source and the documents, never the design: what the
+ * design forgot cannot hide from it.
+ */
+export interface TableValidation {
+  readonly table: string;
+  readonly rows: number;
+  /** The place whose leaves hold most of the table's values; null when nothing does. */
+  readonly place: string | null;
+  readonly columns: readonly ColumnDestination[];
+  /** Source rows whose values are all there, but not together in one entry of the place. */
+  readonly rowsApart: number;
+  readonly flags: readonly LossFlag[];
+}
+
+export interface ColumnDestination {
+  readonly column: string;
+  readonly destination: string | null;
+  /** Source values (with repetition) found there; nulls need no place. */
+  readonly matched: number;
+  readonly unmatched: number;
+}
+
+export interface LossFlag {
+  readonly column: string;
+  readonly values: number;
+  readonly samples: readonly Value[];
+  readonly class: 'intentional_transformation' | 'genuine_loss';
+  /** The transformation's name, or what is missing. */
+  readonly explanation: string;
+}
+
+export const hasGenuineLoss = (validation: TableValidation): boolean =>
+  validation.rowsApart > 0 || validation.flags.some((flag) => flag.class === 'genuine_loss');
+
+/** Transformations that are recognised when a column's values are not found as they are. */
+const KNOWN_TRANSFORMS: readonly Transform[] = [
+  { kind: 'string' },
+  { kind: 'date', format: 'YYYY-MM-DD' },
+  { kind: 'date', format: 'YYYY-MM-DD HH:MM:SS' },
+  { kind: 'date', format: 'M/D/YYYY' },
+  { kind: 'date', format: 'MM/DD/YYYY' },
+  ...[['TRUE', 'FALSE'], ['true', 'false'], ['True', 'False'], ['T', 'F'], ['t', 'f'], ['Y', 'N'], ['y', 'n'], ['yes', 'no'], ['Yes', 'No'], ['YES', 'NO'], ['1', '0']].map(
+    ([yes, no]): Transform => ({ kind: 'bool', true: yes!, false: no! }),
+  ),
+];
+
+const SAMPLES = 20;
+const SEARCH_ROUNDS = 3;
+
+export function validateTable(table: string, source: ResultSet, places: readonly Place[], ids: ValueIds): TableValidation {
+  const rows = source.rows.length;
+  const empty = { table, rows, place: null, rowsApart: 0 };
+  if (rows === 0) return { ...empty, columns: source.columns.map((column) => ({ column, destination: null, matched: 0, unmatched: 0 })), flags: [] };
+
+  let best: Fit | undefined;
+  for (const place of places) {
+    if (place.rows === 0) continue;
+    const fit = fitPlace(table, source, place, ids);
+    if (!best || fit.unmatched < best.unmatched || (fit.unmatched === best.unmatched && fit.rowsApart < best.rowsApart)) best = fit;
+    if (best.unmatched === 0 && best.rowsApart === 0 && best.flags.length === 0) break;
+  }
+  if (!best) {
+    const flags = source.columns.map((column, c): LossFlag => ({ column, values: countFilled(source, c), samples: samplesOf(source, c), class: 'genuine_loss', explanation: 'the database holds no documents' }));
+    return { ...empty, columns: source.columns.map((column, c) => ({ column, destination: null, matched: 0, unmatched: countFilled(source, c) })), flags: flags.filter((flag) => flag.values > 0) };
+  }
+  return { table, rows, place: best.place, columns: best.columns, rowsApart: best.rowsApart, flags: best.flags };
+}
+
+const countFilled = (source: ResultSet, c: number): number => source.rows.reduce((sum, row) => sum + Number(row[c] !== null), 0);
+const samplesOf = (source: ResultSet, c: number): Value[] => [...new Set(source.rows.map((row) => row[c]!))].filter((value) => value !== null).slice(0, SAMPLES);
+
+interface Fit {
+  readonly place: string;
+  readonly columns: readonly ColumnDestination[];
+  readonly flags: readonly LossFlag[];
+  /** Values that are genuinely missing. */
+  readonly unmatched: number;
+  readonly rowsApart: number;
+}
+
+function fitPlace(table: string, source: ResultSet, place: Place, ids: ValueIds): Fit {
+  const counts = new Map<string, Map<number, number>>();
+  const countsAt = (path: string): Map<number, number> => {
+    let found = counts.get(path);
+    if (!found) counts.set(path, (found = countIds(place.columns.get(path)!)));
+    return found;
+  };
+  const columns: ColumnDestination[] = [];
+  const flags: LossFlag[] = [];
+  const candidates: string[][] = [];
+  const codes: number[][] = [];
+  let unmatched = 0;
+  source.columns.forEach((column, c) => {
+    const values = source.rows.map((row) => row[c]!);
+    const direct = bestPath(values.map((value) => ids.of(value)), place, countsAt, table, column);
+    const filled = values.filter((value) => value !== null).length;
+    if (direct.lacking === 0) {
+      columns.push({ column, destination: filled === 0 ? null : direct.paths[0]!, matched: filled, unmatched: 0 });
+      candidates.push(filled === 0 ? [] : direct.paths);
+      codes.push(direct.code);
+      return;
+    }
+    const retyped = explain(values, place, countsAt, ids, table, column);
+    if (retyped) {
+      columns.push({ column, destination: retyped.paths[0]!, matched: filled, unmatched: 0 });
+      candidates.push(retyped.paths);
+      codes.push(retyped.code);
+      flags.push({ column, values: direct.lacking, samples: samplesOf(source, c), class: 'intentional_transformation', explanation: describe(retyped.transform) });
+      return;
+    }
+    columns.push({ column, destination: direct.paths[0] ?? null, matched: filled - direct.lacking, unmatched: direct.lacking });
+    candidates.push([]);
+    codes.push(direct.code);
+    unmatched += direct.lacking;
+    const missing = new Set(direct.lackingIds);
+    const samples = [...new Set(values.filter((_, at) => missing.has(direct.code[at]!)))].slice(0, SAMPLES);
+    flags.push({ column, values: direct.lacking, samples, class: 'genuine_loss', explanation: `${direct.lacking} values are nowhere in ${direct.paths[0] ?? place.name}` });
+  });
+  const rowsApart = unmatched > 0 ? 0 : countRowsApart(source.rows.length, codes, candidates, place);
+  return { place: place.name, columns, flags, unmatched, rowsApart };
+}
+
+interface PathFit {
+  /** Paths that lack least, the most likely first. */
+  readonly paths: string[];
+  readonly lacking: number;
+  readonly lackingIds: number[];
+  readonly code: number[];
+}
+
+function bestPath(code: number[], place: Place, countsAt: (path: string) => Map<number, number>, table: string, column: string): PathFit {
+  const wanted = countIds(code);
+  wanted.delete(NULL_ID);
+  let lacking = Infinity;
+  let lackingIds: number[] = [];
+  let paths: string[] = [];
+  for (const path of place.columns.keys()) {
+    const have = countsAt(path);
+    let lack = 0;
+    const missing: number[] = [];
+    for (const [id, n] of wanted) {
+      const short = n - (have.get(id) ?? 0);
+      if (short > 0) {
+        lack += short;
+        missing.push(id);
+        if (lack > lacking) break;
+      }
+    }
+    if (lack < lacking) [lacking, lackingIds, paths] = [lack, missing, [path]];
+    else if (lack === lacking) paths.push(path);
+  }
+  const likeness = (path: string): number => nameLikeness(path, place.name, table, column);
+  return { paths: paths.sort((a, b) => likeness(b) - likeness(a)), lacking: wanted.size === 0 ? 0 : lacking, lackingIds, code };
+}
+
+// Values decide; names only break ties: a field of the column's name, then one that lies in the place itself.
+function nameLikeness(path: string, place: string, table: string, column: string): number {
+  const plain = (name: string): string => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
+  const leaf = path.slice(path.lastIndexOf('.') + 1);
+  const own = path.slice(0, path.lastIndexOf('.')) === place;
+  return (plain(leaf) === plain(column) ? 4 : 0) + (own ? 2 : 0) + (plain(path).includes(plain(table)) ? 1 : 0);
+}
+
+function explain(values: readonly Value[], place: Place, countsAt: (path: string) => Map<number, number>, ids: ValueIds, table: string, column: string): (PathFit & { transform: Transform }) | undefined {
+  for (const transform of KNOWN_TRANSFORMS) {
+    let code: number[];
+    try {
+      code = values.map((value) => ids.of(applyTransform(transform, value as SqliteValue)));
+    } catch (error) {
+      if (error instanceof TransformError) continue;
+      throw error;
+    }
+    const fit = bestPath(code, place, countsAt, table, column);
+    if (fit.lacking === 0) return { ...fit, transform };
+  }
+  return undefined;
+}
+
+/** Rows of the source that no entry of the place holds as a whole, for the best choice among equally good paths. */
+function countRowsApart(rows: number, codes: readonly number[][], candidates: readonly string[][], place: Place): number {
+  const wanted = new Map<string, number>();
+  const used = candidates.flatMap((paths, c) => (paths.length > 0 ? [c] : []));
+  for (let r = 0; r < rows; r++) add(wanted, used.map((c) => codes[c]![r]!).join(','));
+  const apart = (pick: readonly string[]): number => {
+    const have = new Map<string, number>();
+    const columns = pick.map((path) => place.columns.get(path)!);
+    for (let r = 0; r < place.rows; r++) add(have, columns.map((column) => column[r] ?? NULL_ID).join(','));
+    let lacking = 0;
+    for (const [tuple, n] of wanted) lacking += Math.max(0, n - (have.get(tuple) ?? 0));
+    return lacking;
+  };
+  let pick = used.map((c) => candidates[c]![0]!);
+  let now = apart(pick);
+  for (let round = 0; now > 0 && round < SEARCH_ROUNDS; round++) {
+    for (const [at, c] of used.entries()) {
+      for (const path of candidates[c]!.slice(0, 12)) {
+        const trial = pick.with(at, path);
+        const lacking = apart(trial);
+        if (lacking < now) [now, pick] = [lacking, trial];
+      }
+    }
+  }
+  return now;
+}
+
+function countIds(ids: readonly number[]): Map<number, number> {
+  const counts = new Map<number, number>();
+  for (const id of ids) counts.set(id, (counts.get(id) ?? 0) + 1);
+  return counts;
+}
+
+const add = (counts: Map<string, number>, key: string): void => {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
+};
