@@ -1,0 +1,122 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import type { ResultSet, Value } from '../results/value';
+
+export interface QueryRequest {
+  readonly id: number;
+  readonly file: string;
+  readonly sql: string;
+  readonly maxRows: number;
+  readonly maxBytes: number;
+}
+
+export type QueryReply =
+  | { readonly id: number; readonly columns: string[]; readonly rows: unknown[][]; readonly more: boolean }
+  | { readonly id: number; readonly error: { readonly kind: QueryErrorKind; readonly message: string } };
+
+export type QueryErrorKind = 'error' | 'timeout' | 'forbidden' | 'too_large' | 'cancelled';
+
+/** A query that gave no result: `error` is the database's own complaint, the others are limits of this executor. */
+export class QueryError extends Error {
+  constructor(
+    readonly kind: QueryErrorKind,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+export interface QueryLimits {
+  readonly timeoutMs: number;
+  readonly maxRows: number;
+  readonly maxBytes: number;
+}
+export const defaultQueryLimits: QueryLimits = { timeoutMs: 30_000, maxRows: 200_000, maxBytes: 64 * 1024 * 1024 };
+
+export interface QueryResult extends ResultSet {
+  /** True when the result was cut at `maxRows`. */
+  readonly more: boolean;
+}
+
+/**
+ * Runs SQL that we did not write (gold, agents', reviewers') on source databases: read-only, one statement, in a child
+ * process that is killed when it takes too long. SQLite has no other way to stop a running query from here.
+ */
+export class QueryProcess {
+  #child: ChildProcess | undefined;
+  #queue: Promise<unknown> = Promise.resolve();
+  #nextId = 1;
+
+  /** Queries run one after the other. Throws `QueryError`. */
+  query(file: string, sql: string, limits: Partial<QueryLimits> = {}, signal?: AbortSignal): Promise<QueryResult> {
+    const result = this.#queue.then(() => this.#run(file, sql, { ...defaultQueryLimits, ...limits }, signal));
+    this.#queue = result.catch(() => undefined);
+    return result;
+  }
+
+  close(): void {
+    this.#child?.kill('SIGKILL');
+    this.#child = undefined;
+  }
+
+  #run(file: string, sql: string, limits: QueryLimits, signal?: AbortSignal): Promise<QueryResult> {
+    if (!isQuery(sql)) return Promise.reject(new QueryError('forbidden', 'only SELECT, VALUES and WITH are run here'));
+    if (signal?.aborted) return Promise.reject(new QueryError('cancelled', 'the query was cancelled'));
+    const child = (this.#child ??= this.#start());
+    const id = this.#nextId++;
+    return new Promise((resolve, reject) => {
+      const finish = (settle: () => void): void => {
+        clearTimeout(timer);
+        child.off('message', onMessage);
+        child.off('exit', onExit);
+        signal?.removeEventListener('abort', onAbort);
+        settle();
+      };
+      const fail = (kind: QueryErrorKind, message: string): void => finish(() => reject(new QueryError(kind, message)));
+      const kill = (kind: QueryErrorKind, message: string): void => {
+        fail(kind, message);
+        this.close();
+      };
+      const onMessage = (reply: QueryReply): void => {
+        if (reply.id !== id) return;
+        if ('error' in reply) fail(reply.error.kind, reply.error.message);
+        else finish(() => resolve({ columns: reply.columns, rows: reply.rows as Value[][], more: reply.more }));
+      };
+      const onExit = (code: number | null, killed: string | null): void => {
+        this.#child = undefined;
+        fail('error', `the query's process ended (${killed ?? `status ${code}`}), as it does when a query needs more memory than there is`);
+      };
+      const onAbort = (): void => kill('cancelled', 'the query was cancelled');
+      const timer = setTimeout(() => kill('timeout', `the query took longer than ${limits.timeoutMs / 1000} s`), limits.timeoutMs);
+      child.on('message', onMessage);
+      child.on('exit', onExit);
+      signal?.addEventListener('abort', onAbort, { once: true });
+      child.send({ id, file, sql, maxRows: limits.maxRows, maxBytes: limits.maxBytes } satisfies QueryRequest);
+    });
+  }
+
+  #start(): ChildProcess {
+    const script = path.join(process.cwd(), 'lib/sqlite/query-child.ts');
+    if (!fs.existsSync(script)) throw new Error(`${script} is missing: commands must run in the project's folder`);
+    // Foreign SQL gets no secrets to look at, and a bounded heap.
+    const child = fork(script, [], {
+      execArgv: ['--max-old-space-size=1024', '--import', 'tsx'],
+      serialization: 'advanced',
+      env: { PATH: process.env.PATH ?? '', NODE_ENV: 'production', TZ: 'UTC' },
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    });
+    child.unref();
+    child.channel?.unref();
+    child.on('exit', () => {
+      if (this.#child === child) this.#child = undefined;
+    });
+    return child;
+  }
+}
+
+/** True for text that begins a query; `PRAGMA` and `ATTACH` return rows too, or open files, and are none. */
+function isQuery(sql: string): boolean {
+  const bare = sql.replace(/^(?:\s|\ufeff|;|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)+/, '');
+  return /^[\s(]*(select|with|values)\b/i.test(bare);
+}
