@@ -377,7 +377,7 @@ export const assignBody = z.strictObject({ taskIds: z.array(idSchema).min(1).max
 // ── One task ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** GET /api/tasks/:id → `{ task: TaskDetail }`. */
-export interface TaskDetail extends TaskRow {
+export interface TaskDetail extends Omit<TaskRow, 'comments'> {
   readonly artefactId: string;
   readonly benchmarkName: string;
   readonly current: VersionDetail;

@@ -1,0 +1,182 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { sha256 } from '../results/hash';
+import type { Database, Tx } from './database';
+
+const chunkBytes = 4 * 1024 * 1024;
+
+export class BlobMissingError extends Error {
+  constructor(hash: string) {
+    super(`the blob ${hash} is not in the store`);
+  }
+}
+
+/**
+ * Bytes by their SHA-256, in Postgres: any worker on any machine finds them. A blob is stored once, in chunks of a few
+ * MB, and is whole or absent. `cacheFolder` holds copies on this machine's disk.
+ */
+export interface BlobStore {
+  /** Stores a small blob; inside `tx` when given. */
+  put(bytes: Uint8Array, tx?: Tx): Promise<string>;
+  /** Stores many small blobs in two statements. */
+  putMany(blobs: readonly Uint8Array[], tx?: Tx): Promise<string[]>;
+  /** Stores a file of any size without holding it in memory. `progress` counts bytes. */
+  putFile(file: string, progress?: (bytes: number) => void): Promise<{ hash: string; bytes: number }>;
+  /** @throws {BlobMissingError} */
+  read(hash: string): Promise<Buffer>;
+  readMany(hashes: readonly string[]): Promise<Map<string, Buffer>>;
+  size(hash: string): Promise<number | undefined>;
+  /** @throws {BlobMissingError} on first use */
+  stream(hash: string): Readable;
+  /** Path of a read-only copy on this machine's disk. @throws {BlobMissingError} */
+  materialise(hash: string): Promise<string>;
+  /** Removes blobs that nothing refers to and that are older than an hour (or `olderThanMs`). */
+  removeUnreferenced(olderThanMs?: number): Promise<number>;
+}
+
+export function openBlobStore(db: Database, cacheFolder: string): BlobStore {
+  const { prisma } = db;
+
+  async function* chunks(hash: string): AsyncGenerator<Buffer> {
+    const bytes = await size(hash);
+    if (bytes === undefined) throw new BlobMissingError(hash);
+    for (let seq = 0, read = 0; read < bytes; seq++) {
+      const chunk = await prisma.blobChunk.findUnique({ where: { hash_seq: { hash, seq } } });
+      if (!chunk) throw new BlobMissingError(hash); // removed while it was read
+      read += chunk.data.length;
+      yield Buffer.from(chunk.data);
+    }
+  }
+
+  const size = async (hash: string): Promise<number | undefined> => {
+    const blob = await prisma.blob.findUnique({ where: { hash } });
+    return blob ? Number(blob.bytes) : undefined;
+  };
+
+  async function putMany(blobs: readonly Uint8Array[], tx?: Tx): Promise<string[]> {
+    const hashes = blobs.map((bytes) => sha256(bytes));
+    const byHash = new Map(blobs.map((bytes, at) => [hashes[at]!, bytes]));
+    const write = async (on: Tx) => {
+      const rows = [...byHash].map(([hash, bytes]) => ({ hash, bytes: BigInt(bytes.length) }));
+      await on.blob.createMany({ data: rows, skipDuplicates: true });
+      const data = [...byHash].flatMap(([hash, bytes]) =>
+        pieces(bytes).map((piece, seq) => ({ hash, seq, data: new Uint8Array(piece) })),
+      );
+      for (const batch of batches(data)) await on.blobChunk.createMany({ data: batch, skipDuplicates: true });
+    };
+    await (tx ? write(tx) : db.transaction(write));
+    return hashes;
+  }
+
+  async function putFile(file: string, progress?: (bytes: number) => void): Promise<{ hash: string; bytes: number }> {
+    const { hash, bytes } = await hashFile(file);
+    if ((await size(hash)) !== undefined) {
+      progress?.(bytes);
+      return { hash, bytes };
+    }
+    await prisma.$transaction(
+      async (tx) => {
+        await tx.blob.createMany({ data: [{ hash, bytes: BigInt(bytes) }], skipDuplicates: true });
+        let seq = 0;
+        let sent = 0;
+        for await (const piece of createReadStream(file, { highWaterMark: chunkBytes }) as AsyncIterable<Buffer>) {
+          await tx.blobChunk.createMany({ data: [{ hash, seq: seq++, data: new Uint8Array(piece) }], skipDuplicates: true });
+          sent += piece.length;
+          progress?.(sent);
+        }
+        if (sent !== bytes) throw new Error(`${file} changed while it was stored`);
+      },
+      { maxWait: 30_000, timeout: 3_600_000 },
+    );
+    return { hash, bytes };
+  }
+
+  async function readMany(hashes: readonly string[]): Promise<Map<string, Buffer>> {
+    const parts = new Map<string, Buffer[]>(hashes.map((hash) => [hash, []]));
+    const wanted = [...parts.keys()];
+    for (let at = 0; at < wanted.length; at += 500) {
+      const slice = wanted.slice(at, at + 500);
+      const present = await prisma.blob.findMany({ where: { hash: { in: slice } }, select: { hash: true } });
+      const missing = slice.find((hash) => !present.some((blob) => blob.hash === hash));
+      if (missing) throw new BlobMissingError(missing);
+      const rows = await prisma.blobChunk.findMany({ where: { hash: { in: slice } }, orderBy: [{ hash: 'asc' }, { seq: 'asc' }] });
+      for (const row of rows) parts.get(row.hash)?.push(Buffer.from(row.data));
+    }
+    return new Map([...parts].map(([hash, pieces]) => [hash, Buffer.concat(pieces)]));
+  }
+
+  async function materialise(hash: string): Promise<string> {
+    const folder = path.join(cacheFolder, hash.slice(0, 2));
+    const file = path.join(folder, hash);
+    if (await fs.access(file).then(() => true, () => false)) return file;
+    await fs.mkdir(folder, { recursive: true });
+    const partial = path.join(folder, `.${randomUUID()}`);
+    try {
+      await pipeline(Readable.from(chunks(hash)), createWriteStream(partial));
+      const read = await hashFile(partial);
+      if (read.hash !== hash) throw new Error(`the blob ${hash} is damaged in the store: its bytes hash to ${read.hash}`);
+      await fs.chmod(partial, 0o444);
+      await fs.rename(partial, file);
+    } finally {
+      await fs.rm(partial, { force: true });
+    }
+    return file;
+  }
+
+  return {
+    put: async (bytes, tx) => (await putMany([bytes], tx))[0]!,
+    putMany,
+    putFile,
+    read: async (hash) => (await readMany([hash])).get(hash)!,
+    readMany,
+    size,
+    stream: (hash) => Readable.from(chunks(hash), { objectMode: false }),
+    materialise,
+    removeUnreferenced: async (olderThanMs = 3_600_000) => {
+      const before = new Date(Date.now() - olderThanMs);
+      return prisma.$executeRaw`
+        DELETE FROM blob WHERE created_at < ${before}
+          AND NOT EXISTS (SELECT 1 FROM artefact_version WHERE blob_hash = blob.hash)
+          AND NOT EXISTS (SELECT 1 FROM source_database WHERE blob_hash = blob.hash)
+          AND NOT EXISTS (SELECT 1 FROM bundle WHERE blob_hash = blob.hash)
+          AND NOT EXISTS (SELECT 1 FROM import WHERE blob_hash = blob.hash AND state IN ('queued', 'running'))
+          AND NOT EXISTS (SELECT 1 FROM benchmark WHERE position(convert_to(blob.hash, 'UTF8') in question_files) > 0)`;
+    },
+  };
+}
+
+async function hashFile(file: string): Promise<{ hash: string; bytes: number }> {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  for await (const piece of createReadStream(file, { highWaterMark: 1024 * 1024 }) as AsyncIterable<Buffer>) {
+    hash.update(piece);
+    bytes += piece.length;
+  }
+  return { hash: hash.digest('hex'), bytes };
+}
+
+function pieces(bytes: Uint8Array): Uint8Array[] {
+  const out: Uint8Array[] = [];
+  for (let at = 0; at < bytes.length; at += chunkBytes) out.push(bytes.subarray(at, at + chunkBytes));
+  return out;
+}
+
+/** Groups rows so that one statement carries a few MB at most. */
+function* batches<Row extends { readonly data: Uint8Array }>(rows: readonly Row[]): Generator<Row[]> {
+  let batch: Row[] = [];
+  let bytes = 0;
+  for (const row of rows) {
+    if (batch.length > 0 && (bytes + row.data.length > chunkBytes || batch.length >= 500)) {
+      yield batch;
+      batch = [];
+      bytes = 0;
+    }
+    batch.push(row);
+    bytes += row.data.length;
+  }
+  if (batch.length > 0) yield batch;
+}

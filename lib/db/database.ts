@@ -1,0 +1,56 @@
+import { PrismaPg } from '@prisma/adapter-pg';
+import pg from 'pg';
+import { Prisma, PrismaClient } from './generated/client';
+
+export type Tx = Prisma.TransactionClient;
+
+/** One process's access to Postgres: Prisma for the tables, the pool for what Prisma cannot do (LISTEN, locks). */
+export interface Database {
+  readonly url: string;
+  readonly prisma: PrismaClient;
+  readonly pool: pg.Pool;
+  /** All or nothing. Serialises nothing by itself: lock the rows that a decision rests on. */
+  transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+export function openDatabase(url: string, options: { readonly connections?: number } = {}): Database {
+  const pool = new pg.Pool({ connectionString: url, max: options.connections ?? 10, connectionTimeoutMillis: 10_000 });
+  // An idle connection that breaks (Postgres restarts) is replaced at the next use; without a listener it ends the process.
+  pool.on('error', (error) => console.warn(`a connection to Postgres was lost: ${error.message}`));
+  const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
+  return {
+    url,
+    prisma,
+    pool,
+    transaction: (work) => prisma.$transaction(work, { maxWait: 15_000, timeout: 120_000 }),
+    close: async () => {
+      await prisma.$disconnect();
+      await pool.end();
+    },
+  };
+}
+
+/** Text for a Postgres text column, which refuses NUL: replaced by its visible symbol. */
+export const pgText = (text: string): string => text.replaceAll('\0', '␀');
+
+export const isUniqueViolation = (error: unknown): boolean =>
+  error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002';
+
+/** The code that Postgres gave to a failure, from under Prisma's wrapping, e.g. `40001`. */
+export function postgresCode(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null) return undefined;
+  const { code, meta, cause } = error as { code?: unknown; meta?: { driverAdapterError?: unknown }; cause?: { originalCode?: unknown } };
+  if (typeof cause?.originalCode === 'string') return cause.originalCode;
+  if (meta?.driverAdapterError) return postgresCode(meta.driverAdapterError);
+  return typeof code === 'string' ? code : undefined;
+}
+
+export const isUnreachable = (error: unknown): boolean => {
+  const code = postgresCode(error) ?? '';
+  const message = error instanceof Error ? error.message : '';
+  return (
+    /^(ECONN|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|57P0[1-3]|08|P1001|P1002|P1008|P1017|P2024)/.test(code) ||
+    /ECONNREFUSED|Connection terminated|timeout exceeded when trying to connect|Can't reach database/.test(message)
+  );
+};
