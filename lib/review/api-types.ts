@@ -466,7 +466,8 @@ export const directiveSchema = z.discriminatedUnion('kind', [
 export type DirectiveInput = z.infer<typeof directiveSchema>;
 
 /** Content of an artefact as Extended JSON; checked by the artefact's own checks. */
-const contentSchema = z.union([z.record(z.string(), z.unknown()), z.array(z.unknown())]);
+// Not taken apart by zod, so that names like `__proto__` stay data.
+const contentSchema = z.custom<object>((value) => typeof value === 'object' && value !== null, 'must be a document or a list');
 const decisionFields = {
   /** Made by the browser once per decision; sending it again returns the first outcome. */
   idempotencyKey: idSchema,
