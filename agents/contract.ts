@@ -1,3 +1,7 @@
+import type { Document } from 'mongodb';
+import type { EvidenceRewrite } from '../lib/translation/evidence';
+import type { Optimisation } from '../lib/translation/optimise';
+import type { Translation } from '../lib/translation/translate';
 import type { Catalog } from '../lib/sqlite/catalog';
 import type { Item } from '../lib/sqlite/benchmark';
 import type { Profile } from '../lib/sqlite/profile';
@@ -55,7 +59,9 @@ export interface Agent {
   readonly name: string;
   conceptualDesign(task: ConceptualDesignTask, context: AgentContext): Promise<ConceptualDesignAnswer>;
   logicalDesign(task: LogicalDesignTask, context: AgentContext): Promise<LogicalDesign>;
-  translate(task: TranslationTask, context: AgentContext): Promise<unknown>;
+  translate(task: TranslationTask, context: AgentContext): Promise<Translation>;
+  optimise(task: OptimisationTask, context: AgentContext): Promise<Optimisation>;
+  rewriteEvidence(task: EvidenceTask, context: AgentContext): Promise<EvidenceRewrite>;
 }
 
 export interface TranslationTask {
@@ -64,4 +70,23 @@ export interface TranslationTask {
   readonly profile: Profile;
   readonly design: DocumentDesign;
   readonly directives: readonly Directive[];
+}
+
+export interface OptimisationTask {
+  readonly item: Item;
+  readonly collection: string;
+  readonly pipeline: readonly Document[];
+  readonly catalog: Catalog;
+  readonly profile: Profile;
+  readonly design: DocumentDesign;
+  readonly directives: readonly Directive[];
+}
+
+export interface EvidenceTask {
+  readonly item: Item;
+  readonly collection: string;
+  readonly pipeline: readonly Document[];
+  readonly catalog: Catalog;
+  readonly profile: Profile;
+  readonly design: DocumentDesign;
 }

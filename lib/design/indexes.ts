@@ -15,7 +15,8 @@ export function proposeIndexes(design: DocumentDesign, catalog: Catalog, profile
   const out: Record<string, Index[]> = {};
   const add = (collection: string, paths: readonly string[], reason: string, unique = false): void => {
     const list = (out[collection] ??= []);
-    if (paths.length === 0 || (paths.length === 1 && paths[0] === '_id')) return;
+    // `_id` has its index already, and a key that contains it selects one document at most.
+    if (paths.length === 0 || paths.includes('_id')) return;
     const served = list.some((index) => paths.every((path, at) => Object.keys(index.key)[at] === path));
     if (served || list.length >= MAX_INDEXES) return;
     list.push({ key: Object.fromEntries(paths.map((path) => [path, 1 as const])), ...(unique ? { unique } : {}), reason });
@@ -51,6 +52,7 @@ export function proposeIndexes(design: DocumentDesign, catalog: Catalog, profile
   return out;
 }
 
+/** Join columns are served by the indexes of their references. */
 const equalityThenSort = (pattern: AccessPattern, table: string): string[] => [
   ...new Set([...pattern.filtered, ...pattern.sorted].filter((use) => use.table === table).map((use) => use.column)),
 ];

@@ -1,5 +1,5 @@
 import type { MongoClient } from 'mongodb';
-import type { Agent } from '../../../agents/contract';
+import type { Agent, AgentStep } from '../../../agents/contract';
 import type { Directive } from '../../design/directive';
 import type { SourceDatabase, Item } from '../../sqlite/benchmark';
 
@@ -100,6 +100,8 @@ export interface StageInput {
   read<T>(ref: ArtefactRef): Promise<T | undefined>;
   /** A reviewer's standing directives for this database, oldest first. */
   readonly directives: readonly Directive[];
+  /** Receives every step of an agent's run, for its transcript. */
+  readonly onAgentStep?: (step: AgentStep) => void;
   /** Restrict item stages to these question ids, and collection stages to these collections; absent: all. */
   readonly only?: readonly string[];
 }

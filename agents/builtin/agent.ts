@@ -1,0 +1,39 @@
+import { deriveDesign, deriveLogical } from '../../lib/design/logical';
+import { proposeIndexes } from '../../lib/design/indexes';
+import { proposeDesign } from '../../lib/design/propose';
+import { optimise } from '../../lib/translation/optimise';
+import { rewriteEvidence } from '../../lib/translation/evidence';
+import { translate } from '../../lib/translation/translate';
+import type { Agent } from '../contract';
+
+/** The deterministic agent: no key, no network, the same answer every time. The default, and the baseline. */
+export const builtinAgent: Agent = {
+  name: 'builtin',
+
+  async conceptualDesign(task) {
+    const { design, cannotAct } = proposeDesign(task);
+    const whole = deriveDesign({ conceptual: design, catalog: task.catalog, profile: task.profile, directives: task.directives });
+    return { design, indexes: task.strategy === 'access-pattern' ? proposeIndexes(whole, task.catalog, task.profile, task.workload) : noIndexes(design), cannotAct };
+  },
+
+  async logicalDesign({ collection, conceptual, catalog, profile, directives }) {
+    return deriveLogical(collection, { conceptual, catalog, profile, directives });
+  },
+
+  async translate({ item, catalog, profile, design }) {
+    return translate(item.sql, { catalog, profile, design });
+  },
+
+  async optimise({ collection, pipeline, catalog, profile, design, directives }) {
+    const dropped = directives.flatMap((directive) => (directive.kind === 'drop_rule' ? [directive.rule] : []));
+    return optimise({ collection, pipeline, catalog, profile, design, without: dropped });
+  },
+
+  async rewriteEvidence({ item, collection, pipeline, catalog, design }) {
+    return rewriteEvidence(item.evidence, { catalog, design, pipeline, collection, sql: item.sql });
+  },
+};
+
+// The baselines are measured as their authors built them: without indexes.
+const noIndexes = (design: { readonly collections: readonly { readonly name: string }[] }): Record<string, never[]> =>
+  Object.fromEntries(design.collections.map(({ name }) => [name, []]));

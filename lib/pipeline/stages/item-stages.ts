@@ -1,0 +1,164 @@
+import type { Document } from 'mongodb';
+import type { DocumentDesign } from '../../design/document-design';
+import type { Item } from '../../sqlite/benchmark';
+import { QueryProcess } from '../../sqlite/query-process';
+import { documentsExamined } from '../../mongo/explain';
+import { checkEquivalence, isEquivalent, resultDigest, type Equivalence, type OutputColumn } from '../../translation/equivalence';
+import type { Translation } from '../../translation/translate';
+import { agentContext } from './agent-context';
+import type { AppliedRule, Attempt, EvidenceContent, GoldContent, Mql, TranslationContent } from './artefacts';
+import { directivesFor, inputOf, need, readDesign, type ProfileContent } from './design-stages';
+import { fieldsInput } from './input-hash';
+import { migratedDatabase } from './migration-stages';
+import type { ArtefactInput, ProducedArtefact, Stage, StageContext, StageInput } from './stage';
+
+/** Numbered reasons that only running a query can give; the translator's own are below 900. */
+const NOT_EQUAL = 900;
+const SOURCE_FAILS = 901;
+
+interface ItemWork extends ProfileContent {
+  readonly design: DocumentDesign;
+  readonly db: Awaited<ReturnType<typeof migratedDatabase>>;
+  readonly queries: QueryProcess;
+}
+
+/** Runs one piece of work an item, one after the other, with progress; `only` restricts which. */
+async function eachItem(input: StageInput, context: StageContext, work: (item: Item, at: ItemWork) => Promise<ProducedArtefact | undefined>): Promise<ProducedArtefact[]> {
+  const { catalog, profile } = await need<ProfileContent>(input, 'profile', input.source.name);
+  const queries = new QueryProcess();
+  try {
+    const at = { catalog, profile, design: await readDesign(input), db: await migratedDatabase(input), queries };
+    const items = input.items.filter((item) => !input.only || input.only.includes(item.questionId));
+    const artefacts: ProducedArtefact[] = [];
+    for (const [done, item] of items.entries()) {
+      context.signal.throwIfAborted();
+      context.progress(done, items.length, 'items');
+      const produced = await work(item, at);
+      if (produced) artefacts.push(produced);
+    }
+    context.progress(items.length, items.length, 'items');
+    return artefacts;
+  } finally {
+    queries.close();
+  }
+}
+
+const keyOf = (input: StageInput, item: Item): string => `${input.source.name}/${item.questionId}`;
+
+export const translationStage: Stage = async (input, context) => {
+  const counts = { translated: 0, untranslated: 0 };
+  const caveats: Record<string, number> = {};
+  const artefacts = await eachItem(input, context, async (item, at) => {
+    const answer = await input.agent.translate({ item, catalog: at.catalog, profile: at.profile, design: at.design, directives: directivesFor(input.directives, item.questionId) }, agentContext(input, context));
+    const content = await judge(item, answer, at, input, context);
+    if (content.status === 'translated') counts.translated++;
+    else counts.untranslated++;
+    for (const caveat of content.caveats) caveats[caveat] = (caveats[caveat] ?? 0) + 1;
+    const inputs = answer.status === 'translated' ? touchedInputs(input, at.design, answer.touches) : [await inputOf(input, 'conceptual_design', input.source.name)];
+    return { kind: 'translation', key: keyOf(input, item), content, inputs, ...(content.status === 'untranslated' ? { gate: 'untranslated' as const } : {}) };
+  });
+  return { artefacts, report: { total: artefacts.length, ...counts, caveats } };
+};
+
+/** Nothing unequal is ever called translated. */
+async function judge(item: Item, answer: Translation, at: ItemWork, input: StageInput, context: StageContext): Promise<TranslationContent> {
+  const base = { questionId: item.questionId, mql: null, columns: [], verdict: null, attempts: [] as Attempt[] };
+  if (answer.status === 'untranslated') return { ...base, status: 'untranslated', caveats: [], reason: { code: answer.code, text: answer.reason } };
+  const mql: Mql = { collection: answer.collection, pipeline: answer.pipeline };
+  const { verdict, caveats, expected } = await equivalence(item, mql, answer.columns, at, input, context);
+  const all = [...new Set([...answer.caveats, ...caveats])].sort();
+  if (isEquivalent(verdict)) return { ...base, status: 'translated', mql, columns: answer.columns, caveats: all, verdict };
+  const attempts = [{ mql, verdict: { kind: verdict.kind, detail: verdict.detail } }];
+  if (!expected) {
+    return { ...base, status: 'untranslated', caveats: [...new Set([...all, 'source_defect'])], verdict, attempts, reason: { code: SOURCE_FAILS, text: verdict.detail } };
+  }
+  return { ...base, status: 'untranslated', caveats: all, verdict, attempts, reason: { code: NOT_EQUAL, text: `the pipeline's result is not equal to the query's: ${verdict.detail}` } };
+}
+
+const equivalence = (item: Item, mql: Mql, columns: readonly OutputColumn[], at: ItemWork, input: StageInput, context: StageContext): Promise<Equivalence> =>
+  checkEquivalence({ sql: item.sql, sourcePath: input.source.path, catalog: at.catalog, queries: at.queries, db: at.db, collection: mql.collection, pipeline: mql.pipeline, columns, signal: context.signal });
+
+function touchedInputs(input: StageInput, design: DocumentDesign, touches: readonly { readonly collection: string; readonly fields: readonly string[] }[]): ArtefactInput[] {
+  return touches.map(({ collection, fields }) => {
+    const logical = design.logical.find((candidate) => candidate.collection === collection);
+    if (!logical) throw new Error(`a query touches ${collection}, which the design does not have`);
+    return fieldsInput(`${input.source.name}/${collection}`, logical, fields);
+  });
+}
+
+/**
+ * Optimises every translated item and makes it gold. After the rules the result must still be equal and no more documents
+ * may be examined; otherwise the translation stays as it was, and the artefact says which rules were undone.
+ */
+export const optimisationStage: Stage = async (input, context) => {
+  let optimised = 0;
+  const artefacts = await eachItem(input, context, async (item, at) => {
+    const key = keyOf(input, item);
+    const translation = await need<TranslationContent>(input, 'translation', key);
+    if (translation.status !== 'translated' || !translation.mql) return undefined;
+    const content = await optimiseItem(item, { ...translation, mql: translation.mql }, at, input, context);
+    if (content.optimised) optimised++;
+    const inputs = [await inputOf(input, 'translation', key)];
+    return { kind: 'gold', key, content, inputs, ...(content.optimised ? { gate: 'optimised_query' as const } : {}) };
+  });
+  return { artefacts, report: { gold: artefacts.length, optimised } };
+};
+
+async function optimiseItem(item: Item, translation: TranslationContent & { mql: Mql }, at: ItemWork, input: StageInput, context: StageContext): Promise<GoldContent> {
+  const before = translation.mql;
+  const directives = directivesFor(input.directives, item.questionId);
+  const keep = directives.some((directive) => directive.kind === 'keep_unoptimised');
+  const answer = keep
+    ? { pipeline: before.pipeline, applied: [] as AppliedRule[] }
+    : await input.agent.optimise({ item, collection: before.collection, pipeline: before.pipeline, catalog: at.catalog, profile: at.profile, design: at.design, directives }, agentContext(input, context));
+  const first = await equivalence(item, before, translation.columns, at, input, context);
+  const examinedBefore = await documentsExamined(at.db, before.collection, before.pipeline);
+  const undone: { rule: string; reason: string }[] = [];
+  let after: Mql = { collection: before.collection, pipeline: answer.pipeline };
+  let rules: readonly AppliedRule[] = answer.applied;
+  let checked = first;
+  let examinedAfter = examinedBefore;
+  if (rules.length > 0) {
+    checked = await equivalence(item, after, translation.columns, at, input, context);
+    examinedAfter = await documentsExamined(at.db, after.collection, after.pipeline);
+    const worse = !isEquivalent(checked.verdict)
+      ? `the result changed: ${checked.verdict.detail}`
+      : examinedBefore !== null && examinedAfter !== null && examinedAfter > examinedBefore
+        ? `${examinedAfter} documents were examined instead of ${examinedBefore}`
+        : undefined;
+    if (worse) {
+      undone.push(...rules.map((rule) => ({ rule: rule.rule, reason: worse })));
+      [after, rules, checked, examinedAfter] = [before, [], first, examinedBefore];
+    }
+  }
+  const { verdict, expected } = checked;
+  if (!isEquivalent(verdict) || !expected) throw new Error(`item ${item.questionId} is no longer equal: ${verdict.detail}`);
+  const orderSensitive = /\border\s+by\b/i.test(item.sql);
+  return {
+    questionId: item.questionId,
+    mql: after,
+    before,
+    columns: translation.columns,
+    caveats: translation.caveats,
+    optimised: rules.length > 0,
+    rules,
+    undone,
+    verdict,
+    rowCount: expected.rows.length,
+    resultDigest: resultDigest(expected, orderSensitive),
+    orderSensitive,
+    documentsExamined: { before: examinedBefore, after: examinedAfter },
+  };
+}
+
+export const evidenceStage: Stage = async (input, context) => {
+  const artefacts = await eachItem(input, context, async (item, at) => {
+    const key = keyOf(input, item);
+    const gold = await input.read<GoldContent>({ kind: 'gold', key });
+    if (item.evidence.trim() === '' || !gold) return undefined;
+    const rewritten = await input.agent.rewriteEvidence({ item, collection: gold.mql.collection, pipeline: gold.mql.pipeline as Document[], catalog: at.catalog, profile: at.profile, design: at.design }, agentContext(input, context));
+    const content: EvidenceContent = { questionId: item.questionId, evidence: item.evidence, evidenceMql: rewritten.text, paths: rewritten.paths, unmatched: rewritten.unmatched };
+    return { kind: 'evidence', key, content, inputs: [await inputOf(input, 'gold', key)], gate: 'evidence' };
+  });
+  return { artefacts, report: { evidence: artefacts.length } };
+};
