@@ -15,7 +15,7 @@ const collectionName = z
   .string()
   .min(1)
   .max(120)
-  .refine((name) => !/[$.\0]/.test(name), 'a collection name may hold no dot, no $ and no NUL')
+  .refine((name) => !/[$.\0/\\]/.test(name), 'a collection name may hold no dot, no $, no slash and no NUL')
   .refine((name) => !/^system/i.test(name), 'names that begin with "system" are MongoDB’s');
 
 const idRule = z.discriminatedUnion('kind', [

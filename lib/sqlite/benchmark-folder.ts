@@ -22,6 +22,7 @@ const rawItem = z.looseObject({
 
 const QUESTION_FILE = /^(dev|train.*|test.*|mini_dev.*)\.json$/;
 const DATABASE_FILE = /\.(sqlite|sqlite3|db)$/i;
+const SAFE_NAME = /^[\p{L}\p{N}_][\p{L}\p{N}_ .()-]{0,99}$/u;
 const MAX_DEPTH = 6;
 
 /**
@@ -45,7 +46,11 @@ export async function readBenchmarkFolder(folder: string, onProgress?: (done: nu
   for (const [at, file] of found.entries()) {
     const name = path.basename(file).replace(DATABASE_FILE, '');
     onProgress?.(at, found.length, name);
-    if (databases.some((database) => database.name === name)) {
+    if (!SAFE_NAME.test(name)) {
+      problems.push({ kind: 'database_unreadable', subject: name, detail: 'the name may hold letters, digits, spaces and _ - . ( ) only, since files and databases are named after it' });
+      continue;
+    }
+    if (databases.some((database) => database.name.toLowerCase() === name.toLowerCase())) {
       problems.push({ kind: 'database_unreadable', subject: name, detail: `a second file of that name was left out: ${path.relative(root, file)}` });
       continue;
     }

@@ -1,0 +1,64 @@
+import type { BundleContent } from './export';
+
+/** The dataset card: a YAML header that dataset viewers read, then what a consumer needs to know. */
+export function bundleCard(content: BundleContent, missing: readonly string[]): string {
+  const splits = content.questionFiles.map(({ split }) => split);
+  const items = content.databases.flatMap((database) => database.items);
+  const count = (test: (item: (typeof items)[number]) => boolean): number => items.filter(test).length;
+  const translated = items.filter((entry) => entry.mql !== null);
+  const mean = (values: readonly number[]): string => (values.length ? (values.reduce((sum, value) => sum + value, 0) / values.length).toFixed(2) : '–');
+  const documents = content.databases.map((database) => database.migration.collections.reduce((sum, collection) => sum + collection.documents, 0));
+  const caveats = new Map<string, number>();
+  for (const entry of items) for (const caveat of entry.caveats) caveats.set(caveat, (caveats.get(caveat) ?? 0) + 1);
+  const lines = [
+    '---',
+    'license: cc-by-sa-4.0',
+    'task_categories: [text-generation]',
+    'configs:',
+    '- config_name: default',
+    '  data_files:',
+    ...splits.map((split) => `  - split: ${split.replace(/\W/g, '_')}\n    path: data/${split}.jsonl`),
+    '---',
+    '',
+    `# ${content.name}: text-to-MQL`,
+    '',
+    ...(content.missing === undefined
+      ? []
+      : ['> **DRAFT.** This bundle is not finalised. Do not publish scores on it.', '>', ...missing.slice(0, 50).map((line) => `> - ${line.replaceAll('\n', ' ')}`), ...(missing.length > 50 ? [`> - … and ${missing.length - 50} more`] : []), '']),
+    `A text-to-SQL benchmark converted to MongoDB: ${content.databases.length} databases, ${items.length} items, of which ${translated.length} have a gold pipeline whose result equals that of the source SQL.`,
+    '',
+    '| | |',
+    '|---|---:|',
+    `| databases | ${content.databases.length} |`,
+    `| collections a database | ${mean(content.databases.map((database) => database.logical.length))} |`,
+    `| root documents a database | ${mean(documents)} |`,
+    `| items | ${items.length} |`,
+    `| translated | ${translated.length} |`,
+    `| untranslated | ${count((entry) => entry.status === 'untranslated')} |`,
+    `| excluded | ${count((entry) => entry.status === 'excluded')} |`,
+    `| optimised | ${count((entry) => entry.optimised)} |`,
+    `| question length, characters | ${mean(items.map((entry) => entry.item.question.length))} |`,
+    `| aggregation stages | ${mean(translated.map((entry) => entry.mql!.pipeline.length))} |`,
+    `| nesting depth | ${mean(translated.map((entry) => depth(entry.mql!.pipeline)))} |`,
+    ...[...caveats].sort().map(([caveat, n]) => `| caveat \`${caveat}\` | ${n} |`),
+    '',
+    '## Layout',
+    '',
+    '`data/<split>.jsonl`: one item a line; `MQL` is present when `status` is `translated`. `results/`: expected rows. `databases/<db>/`: documents (`ejson/` keeps types; `dump/` is for mongorestore), design, indexes, validation. `provenance/`: decisions, effort, agent runs, source defects.',
+    '',
+    'A retyped column states its transform in `columns`: the SQL side goes through it before it is compared. Nothing is coerced.',
+    '',
+    '## Verify',
+    '',
+    '`npm run aptmql -- verify <this folder>` checks every hash and the signature, restores the databases into an empty MongoDB, runs all gold and compares.',
+    '',
+  ];
+  return lines.join('\n');
+}
+
+/** Levels of objects and arrays below a stage, as the paper's Table 1 counts nesting. */
+function depth(node: unknown): number {
+  if (node === null || typeof node !== 'object') return 0;
+  const inner = Array.isArray(node) ? node : node.constructor === Object ? Object.values(node) : [];
+  return inner.reduce<number>((deepest, value) => Math.max(deepest, depth(value)), 0) + (Array.isArray(node) ? 0 : 1);
+}

@@ -1,0 +1,270 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { EJSON } from 'bson';
+import type { Db, MongoClient } from 'mongodb';
+import { designMarkdown } from '../design/design-document';
+import type { ConceptualDesign, IndexDesign, LogicalDesign } from '../design/document-design';
+import { logicalCsv } from '../design/logical-csv';
+import { printMql } from '../mql/print';
+import type { Migration } from '../migration/migrate';
+import { rowToDocument } from '../results/compare';
+import type { Item, QuestionFile, SourceDatabase } from '../sqlite/benchmark';
+import type { Catalog } from '../sqlite/catalog';
+import type { Profile } from '../sqlite/profile';
+import { QueryProcess } from '../sqlite/query-process';
+import { checkEquivalence, isEquivalent, resultDigest, type OutputColumn } from '../translation/equivalence';
+import type { CollectionValidation } from '../validation/collection-validation';
+import type { CrossValidation } from '../validation/cross-validation';
+import type { TableValidation } from '../validation/table-validation';
+import { describe } from '../design/transform';
+import { bundleCard } from './card';
+import { BundleFiles } from './files';
+import { jsonSchema } from './json-schema';
+import { pipelineJson } from './pipeline-json';
+import { restoreDatabase } from './restore';
+import type { SigningKey } from './signature';
+
+/** Everything that goes into a bundle, from wherever it is kept. */
+export interface BundleContent {
+  readonly name: string;
+  readonly toolVersion: string;
+  readonly engine: { readonly name: string; readonly version: string };
+  readonly questionFiles: readonly Pick<QuestionFile, 'split' | 'sha256' | 'items'>[];
+  readonly databases: readonly BundleDatabase[];
+  readonly provenance: {
+    readonly decisions: readonly unknown[];
+    readonly effort: readonly { readonly database: string; readonly gate: string; readonly minutes: number }[];
+    readonly agentRuns: readonly unknown[];
+    readonly auditHead: { readonly seq: number; readonly hash: string } | null;
+  };
+  /** Set for a draft: what a finalised bundle would still need. */
+  readonly missing: readonly string[] | undefined;
+}
+
+export interface BundleDatabase {
+  readonly source: SourceDatabase;
+  readonly catalog: Catalog;
+  readonly profile: Profile;
+  readonly conceptual: ConceptualDesign;
+  readonly logical: readonly LogicalDesign[];
+  readonly indexes: IndexDesign;
+  readonly migration: Migration;
+  readonly validation: { readonly collection: readonly CollectionValidation[]; readonly crossCollection: readonly CrossValidation[]; readonly table: readonly TableValidation[] };
+  readonly items: readonly BundleItem[];
+}
+
+export interface BundleItem {
+  readonly item: Item;
+  readonly status: 'translated' | 'untranslated' | 'excluded';
+  readonly mql: { readonly collection: string; readonly pipeline: readonly Record<string, unknown>[] } | null;
+  readonly columns: readonly OutputColumn[];
+  readonly caveats: readonly string[];
+  readonly optimised: boolean;
+  readonly evidenceMql: string;
+  readonly reason?: { readonly code: number; readonly text: string };
+  readonly attempts: readonly unknown[];
+  readonly decisions: readonly unknown[];
+}
+
+export interface ExportOptions {
+  readonly out: string;
+  readonly mongo: MongoClient;
+  readonly key: SigningKey;
+  readonly signal: AbortSignal;
+  onProgress?(done: number, total: number, what: string): void;
+}
+
+/** The bundle was not written: its own gold does not score 1.0, or it is unfinished and no draft was asked for. */
+export class ExportRefused extends Error {
+  constructor(readonly missing: readonly string[]) {
+    super(`the bundle was not written; still missing:\n${missing.map((line) => `  - ${line}`).join('\n')}`);
+  }
+}
+
+/** Expected rows beyond this are counted, not shipped. */
+const SHIPPED_ROWS = 1000;
+
+/**
+ * Writes a bundle in the layout of BUNDLE.md. A finalised one is certified on the bytes that ship: every collection is
+ * restored from the written files into an empty database, and every gold pipeline is run there against the source.
+ * The folder appears when it is complete. Exporting twice gives identical bytes.
+ */
+export async function exportBundle(content: BundleContent, options: ExportOptions): Promise<void> {
+  const partial = `${options.out}.partial-${process.pid}`;
+  fs.rmSync(partial, { recursive: true, force: true });
+  assertReplaceable(options.out);
+  try {
+    const files = new BundleFiles(partial);
+    const failures: string[] = [];
+    const items = new Map<string, string[]>();
+    const results = new Map<string, string[]>();
+    const total = content.databases.length;
+    for (const [done, database] of content.databases.entries()) {
+      options.onProgress?.(done, total, database.source.name);
+      await writeDatabase(files, database, options.mongo.db(database.migration.mongoDatabase));
+      const lines = await writeItems(files, database, content.missing !== undefined, options);
+      for (const { split, line, result, failure } of lines) {
+        items.set(split, [...(items.get(split) ?? []), line]);
+        if (result) results.set(split, [...(results.get(split) ?? []), result]);
+        if (failure) failures.push(failure);
+      }
+    }
+    if (failures.length > 0 && content.missing === undefined) throw new ExportRefused(failures);
+    for (const [split, lines] of items) await files.write(`data/${split}.jsonl`, lines.map((line) => `${line}\n`).join(''));
+    for (const [split, lines] of results) await files.write(`results/${split}.jsonl.gz`, lines.map((line) => `${line}\n`).join(''));
+    await writeFront(files, content, options.key, failures);
+    fs.rmSync(options.out, { recursive: true, force: true });
+    fs.renameSync(partial, options.out);
+  } finally {
+    fs.rmSync(partial, { recursive: true, force: true });
+  }
+}
+
+function assertReplaceable(out: string): void {
+  if (!fs.existsSync(out)) {
+    fs.mkdirSync(path.dirname(path.resolve(out)), { recursive: true });
+    return;
+  }
+  if (!fs.statSync(out).isDirectory()) throw new Error(`${out} is a file; choose a folder`);
+  const inside = fs.readdirSync(out);
+  if (inside.length > 0 && !inside.includes('MANIFEST.json') && !inside.includes('report.json')) throw new Error(`${out} holds something else than a bundle; choose an empty folder`);
+}
+
+async function writeDatabase(files: BundleFiles, database: BundleDatabase, db: Db): Promise<void> {
+  const home = `databases/${database.source.name}`;
+  await files.write(`${home}/conceptual.md`, designMarkdown(database.conceptual));
+  await files.json(`${home}/design.json`, { conceptual: database.conceptual, logical: database.logical });
+  await files.json(`${home}/indexes.json`, indexesOf(database.indexes));
+  for (const logical of database.logical) {
+    await files.write(`${home}/logical/${logical.collection}.csv`, logicalCsv(logical));
+    await files.json(`${home}/json_schema/${logical.collection}.json`, jsonSchema(logical, database.profile));
+    const collection = db.collection(logical.collection);
+    await files.write(`${home}/ejson/${logical.collection}.jsonl.gz`, ejsonLines(collection.find({}, { sort: { _id: 1 }, promoteValues: false, promoteLongs: false })));
+    await files.write(`${home}/dump/${logical.collection}.bson.gz`, rawDocuments(db, logical.collection));
+    await files.json(`${home}/dump/${logical.collection}.metadata.json`, dumpMetadata(logical.collection, database.indexes));
+  }
+  const canonical = (value: unknown): string => `${EJSON.stringify(value, { relaxed: true }, 1)}\n`;
+  await files.write(`${home}/validation/collection.json`, canonical(database.validation.collection));
+  await files.write(`${home}/validation/cross_collection.json`, canonical(database.validation.crossCollection));
+  await files.write(`${home}/validation/table.json`, canonical(database.validation.table));
+}
+
+const indexesOf = (indexes: IndexDesign): Record<string, unknown[]> =>
+  Object.fromEntries(Object.entries(indexes).map(([collection, list]) => [collection, list.map(({ key, unique }) => ({ key, ...(unique ? { unique } : {}) }))]));
+
+async function* ejsonLines(documents: AsyncIterable<unknown>): AsyncGenerator<string> {
+  for await (const document of documents) yield `${EJSON.stringify(document, { relaxed: false })}\n`;
+}
+
+async function* rawDocuments(db: Db, collection: string): AsyncGenerator<Uint8Array> {
+  const cursor = db.collection(collection).find({}, { sort: { _id: 1 }, raw: true });
+  for await (const raw of cursor) yield raw as unknown as Uint8Array;
+}
+
+/** What `mongorestore` reads beside a dump. */
+const dumpMetadata = (collection: string, indexes: IndexDesign): unknown => ({
+  indexes: [
+    { v: 2, key: { _id: 1 }, name: '_id_' },
+    ...(indexes[collection] ?? []).map(({ key, unique }) => ({ v: 2, key, name: Object.entries(key).flat().join('_'), ...(unique ? { unique } : {}) })),
+  ],
+  collectionName: collection,
+  type: 'collection',
+  options: {},
+});
+
+interface ItemLines {
+  readonly split: string;
+  readonly line: string;
+  readonly result?: string;
+  readonly failure?: string;
+}
+
+async function writeItems(files: BundleFiles, database: BundleDatabase, draft: boolean, options: ExportOptions): Promise<ItemLines[]> {
+  const queries = new QueryProcess();
+  // A draft's gold was checked when it was made; what is finalised is checked again on the bytes that ship.
+  const restored = draft ? undefined : await restoreDatabase(path.join(files.root, 'databases', database.source.name), options.mongo);
+  const db = restored ?? options.mongo.db(database.migration.mongoDatabase);
+  try {
+    const out: ItemLines[] = [];
+    for (const entry of database.items) {
+      options.signal.throwIfAborted();
+      out.push(await itemLines(entry, database, db, queries, options.signal));
+    }
+    return out;
+  } finally {
+    queries.close();
+    await restored?.dropDatabase();
+  }
+}
+
+async function itemLines(entry: BundleItem, database: BundleDatabase, db: Db, queries: QueryProcess, signal: AbortSignal): Promise<ItemLines> {
+  const { item, mql } = entry;
+  const { split, questionId } = item;
+  const orderSensitive = /\border\s+by\b/i.test(item.sql);
+  let result: string | undefined;
+  let failure: string | undefined;
+  let rowCount: number | null = null;
+  let digest: string | null = null;
+  if (mql) {
+    const { verdict, expected } = await checkEquivalence({ sql: item.sql, sourcePath: database.source.path, catalog: database.catalog, queries, db, collection: mql.collection, pipeline: mql.pipeline, columns: entry.columns, signal });
+    if (!isEquivalent(verdict) || !expected) failure = `${item.database}/${questionId}: gold is not equal to its source: ${verdict.detail}`;
+    else {
+      rowCount = expected.rows.length;
+      digest = resultDigest(expected, orderSensitive);
+      const rows = expected.rows.slice(0, SHIPPED_ROWS).map((row) => rowToDocument(entry.columns.map((column) => column.path), row));
+      result = EJSON.stringify({ question_id: questionId, db_id: item.database, row_count: rowCount, rows }, { relaxed: false });
+    }
+  }
+  const line = JSON.stringify({
+    question_id: questionId,
+    db_id: item.database,
+    question: item.question,
+    evidence: item.evidence,
+    evidence_mql: entry.evidenceMql,
+    SQL: item.sql,
+    status: entry.status,
+    MQL: mql && { collection: mql.collection, pipeline: pipelineJson(mql.pipeline) },
+    MQL_text: mql && printMql(mql.collection, mql.pipeline),
+    columns: entry.columns.map(({ name, path: field, transform }) => ({ name, path: field, transform: describe(transform) })),
+    difficulty: item.difficulty,
+    row_count: rowCount,
+    result_digest: digest,
+    order_sensitive: orderSensitive,
+    caveats: entry.caveats,
+    optimised: entry.optimised,
+    ...(entry.reason ? { reason: entry.reason } : {}),
+    ...(entry.attempts.length > 0 ? { attempts: JSON.parse(EJSON.stringify(entry.attempts, { relaxed: false })) as unknown } : {}),
+    decisions: entry.decisions,
+  });
+  return { split, line, ...(result ? { result } : {}), ...(failure ? { failure } : {}) };
+}
+
+async function writeFront(files: BundleFiles, content: BundleContent, key: SigningKey, failures: readonly string[]): Promise<void> {
+  const draft = content.missing !== undefined;
+  const missing = [...(content.missing ?? []), ...failures];
+  await files.write('VERSION', `${content.toolVersion}${draft ? ' DRAFT' : ''}\n`);
+  await files.write('LICENSE', 'The questions, SQL and data derive from the source benchmark and stay under its licence (BIRD and Spider: CC BY-SA 4.0,\nhttps://creativecommons.org/licenses/by-sa/4.0/). What this bundle adds is under the same licence.\n');
+  await files.write('README.md', bundleCard(content, missing));
+  const lines = (rows: readonly unknown[]): string => rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+  await files.write('provenance/decisions.jsonl', lines(content.provenance.decisions));
+  await files.write('provenance/agent_runs.jsonl', lines(content.provenance.agentRuns));
+  await files.write('provenance/effort.csv', ['database,gate,minutes', ...content.provenance.effort.map((row) => `${row.database},${row.gate},${row.minutes.toFixed(2)}`)].join('\n') + '\n');
+  await files.json('provenance/audit_head.json', content.provenance.auditHead);
+  const defects = content.databases.flatMap((database) => database.items.filter((entry) => entry.caveats.includes('source_defect')).map((entry) => ({ db_id: entry.item.database, question_id: entry.item.questionId, reason: entry.reason?.text ?? null })));
+  await files.write('provenance/source_defects.jsonl', lines(defects));
+  await files.json('MANIFEST.json', {
+    bundle: content.name,
+    draft,
+    ...(draft ? { missing } : {}),
+    tool: content.toolVersion,
+    engine: content.engine,
+    sources: content.databases.map(({ source }) => ({ database: source.name, sha256: source.sha256, bytes: source.bytes })),
+    questions: content.questionFiles.map(({ split, sha256, items }) => ({ split, sha256, items })),
+    audit: content.provenance.auditHead,
+    publicKey: key.publicKey,
+    files: Object.fromEntries(files.records),
+  });
+  const manifest = fs.readFileSync(path.join(files.root, 'MANIFEST.json'));
+  await files.write('MANIFEST.sig', `${key.sign(manifest)}\n`);
+  await files.write('SHA256SUMS', [...files.records].map(([name, { sha256 }]) => `${sha256}  ${name}\n`).join(''));
+}

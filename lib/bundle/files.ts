@@ -1,0 +1,60 @@
+import { createHash } from 'node:crypto';
+import fs from 'node:fs';
+import path from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+
+export interface FileRecord {
+  readonly sha256: string;
+  readonly bytes: number;
+}
+
+/** Writes the files of a bundle below one folder and remembers the hash and size of each. */
+export class BundleFiles {
+  readonly #records = new Map<string, FileRecord>();
+
+  constructor(readonly root: string) {
+    fs.mkdirSync(root, { recursive: true });
+  }
+
+  /** Files written so far, by path relative to the root, in the order of their names. */
+  get records(): ReadonlyMap<string, FileRecord> {
+    return new Map([...this.#records].sort(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
+  async write(name: string, content: string | Uint8Array | AsyncIterable<string | Uint8Array>): Promise<void> {
+    const target = path.join(this.root, name);
+    if (!path.resolve(target).startsWith(path.resolve(this.root) + path.sep)) throw new Error(`${name} would lie outside the bundle`);
+    fs.mkdirSync(path.dirname(target), { recursive: true });
+    const source = typeof content === 'string' || content instanceof Uint8Array ? Readable.from([content]) : Readable.from(content);
+    const hash = createHash('sha256');
+    let bytes = 0;
+    const measured = async function* (chunks: AsyncIterable<Buffer | string>): AsyncGenerator<Buffer> {
+      for await (const chunk of chunks) {
+        const buffer = typeof chunk === 'string' ? Buffer.from(chunk, 'utf8') : chunk;
+        hash.update(buffer);
+        bytes += buffer.length;
+        yield buffer;
+      }
+    };
+    // The header of node's gzip holds no time, so that the same content gives the same bytes.
+    if (name.endsWith('.gz')) await pipeline(source, createGzip({ level: 6 }), measured, fs.createWriteStream(target));
+    else await pipeline(source, measured, fs.createWriteStream(target));
+    this.#records.set(name, { sha256: hash.digest('hex'), bytes });
+  }
+
+  json(name: string, value: unknown): Promise<void> {
+    return this.write(name, `${JSON.stringify(value, null, 1)}\n`);
+  }
+}
+
+export async function hashFile(file: string): Promise<FileRecord> {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  for await (const chunk of fs.createReadStream(file)) {
+    hash.update(chunk as Buffer);
+    bytes += (chunk as Buffer).length;
+  }
+  return { sha256: hash.digest('hex'), bytes };
+}

@@ -1,0 +1,34 @@
+import { isEmbed, type Field, type LogicalDesign } from '../design/document-design';
+import type { Transform } from '../design/transform';
+import { columnProfile, type Profile } from '../sqlite/profile';
+
+/** JSON Schema (MongoDB's `$jsonSchema` dialect) of one collection, from its logical design and the types as stored. */
+export function jsonSchema(design: LogicalDesign, profile: Profile): Record<string, unknown> {
+  const id = design.id.kind === 'column' ? { bsonType: bsonTypes(design.id.transform, design.rootTable, design.id.column, profile) } : { bsonType: 'int' };
+  return { title: design.collection, ...objectSchema(design.fields, design.rootTable, profile, { _id: id }) };
+}
+
+function objectSchema(fields: readonly Field[], table: string, profile: Profile, more: Record<string, unknown> = {}): Record<string, unknown> {
+  const properties = { ...more };
+  const required = Object.keys(more);
+  for (const field of fields) {
+    if (field.kind === 'column') {
+      properties[field.name] = { bsonType: bsonTypes(field.transform, table, field.column, profile), description: `${table}.${field.column}` };
+      required.push(field.name);
+    } else if (isEmbed(field)) {
+      const inner = objectSchema(field.fields, field.table, profile);
+      properties[field.name] = field.kind === 'embedMany' ? { bsonType: 'array', items: inner } : inner;
+      if (field.kind === 'embedMany') required.push(field.name);
+    } else properties[field.name] = { description: `${field.kind}: ${field.sql}` };
+  }
+  return { bsonType: 'object', required, properties };
+}
+
+function bsonTypes(transform: Transform, table: string, column: string, profile: Profile): string[] {
+  const stored = columnProfile(profile, table, column)?.stored;
+  const retyped = { bool: 'bool', date: 'date', string: 'string', identity: undefined }[transform.kind];
+  const types = retyped
+    ? [retyped]
+    : [...(stored?.integer ? ['int', 'long'] : []), ...(stored?.real ? ['double'] : []), ...(stored?.text ? ['string'] : []), ...(stored?.blob ? ['binData'] : [])];
+  return stored?.null || types.length === 0 ? [...types, 'null'] : types;
+}

@@ -1,0 +1,25 @@
+import { EJSON } from 'bson';
+import type { Document } from 'mongodb';
+
+/**
+ * A pipeline as JSON that Extended JSON parsers read back with the same types: canonical, except that 32-bit integers and
+ * fractional doubles are plain numbers (a parser gives exactly these types to them), because people read this text.
+ */
+export function pipelineJson(pipeline: readonly Document[]): unknown {
+  return plainNumbers(JSON.parse(EJSON.stringify(pipeline, { relaxed: false })) as unknown);
+}
+
+export const parsePipelineJson = (json: unknown): Document[] => EJSON.parse(JSON.stringify(json), { relaxed: false }) as Document[];
+
+function plainNumbers(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(plainNumbers);
+  if (node === null || typeof node !== 'object') return node;
+  const entries = Object.entries(node);
+  const [key, value] = entries[0] ?? [];
+  if (entries.length === 1 && typeof value === 'string') {
+    if (key === '$numberInt') return Number(value);
+    if (key === '$numberDouble' && Number.isFinite(Number(value)) && !Number.isInteger(Number(value))) return Number(value);
+  }
+  // `$literal` keeps its argument as data; inside it an object that looks like Extended JSON was escaped by no one.
+  return Object.fromEntries(entries.map(([name, inner]) => [name, plainNumbers(inner)]));
+}
