@@ -208,7 +208,8 @@ export interface DatabaseRow {
 /** GET /api/databases/:id → `{ database }`. */
 export interface DatabaseDetail extends DatabaseRow {
   readonly benchmarkName: string;
-  readonly mongoDatabase: string;
+  /** The MongoDB database of the current migration. */
+  readonly mongoDatabase: string | null;
   /** One row for each stage, in order. */
   readonly stages: readonly StageRow[];
   readonly gates: readonly GateRow[];

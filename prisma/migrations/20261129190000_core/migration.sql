@@ -80,6 +80,7 @@ CREATE TABLE "benchmark" (
     "name" TEXT NOT NULL,
     "kind" TEXT NOT NULL,
     "agent" TEXT NOT NULL DEFAULT 'builtin',
+    "mongo_prefix" TEXT NOT NULL,
     "settings" BYTEA NOT NULL,
     "question_files" BYTEA NOT NULL,
     "problems" BYTEA NOT NULL,
@@ -97,7 +98,6 @@ CREATE TABLE "source_database" (
     "bytes" BIGINT NOT NULL,
     "blob_hash" TEXT NOT NULL,
     "descriptions" BYTEA NOT NULL,
-    "mongo_database" TEXT NOT NULL,
 
     CONSTRAINT "source_database_pkey" PRIMARY KEY ("id")
 );
@@ -126,6 +126,7 @@ CREATE TABLE "artefact" (
     "key" TEXT NOT NULL,
     "current_id" UUID,
     "held_edit" BOOLEAN NOT NULL DEFAULT false,
+    "stage" TEXT NOT NULL,
     "produced_at" TIMESTAMPTZ NOT NULL,
     "retired_at" TIMESTAMPTZ,
 
@@ -385,6 +386,7 @@ CREATE TABLE "import" (
     "done" INTEGER NOT NULL DEFAULT 0,
     "total" INTEGER NOT NULL DEFAULT 0,
     "failure" TEXT,
+    "deaths" INTEGER NOT NULL DEFAULT 0,
     "job_id" TEXT,
     "benchmark_id" UUID,
     "user_id" UUID,
@@ -403,6 +405,7 @@ CREATE TABLE "bundle" (
     "done" INTEGER NOT NULL DEFAULT 0,
     "total" INTEGER NOT NULL DEFAULT 0,
     "failure" TEXT,
+    "deaths" INTEGER NOT NULL DEFAULT 0,
     "job_id" TEXT,
     "blob_hash" TEXT,
     "bytes" BIGINT,
@@ -441,7 +444,7 @@ CREATE INDEX "failed_sign_in_key_at_idx" ON "failed_sign_in"("key", "at");
 CREATE UNIQUE INDEX "benchmark_name_key" ON "benchmark"("name");
 
 -- CreateIndex
-CREATE UNIQUE INDEX "source_database_mongo_database_key" ON "source_database"("mongo_database");
+CREATE UNIQUE INDEX "benchmark_mongo_prefix_key" ON "benchmark"("mongo_prefix");
 
 -- CreateIndex
 CREATE INDEX "source_database_blob_hash_idx" ON "source_database"("blob_hash");
@@ -612,13 +615,13 @@ ALTER TABLE "decision" ADD CONSTRAINT "decision_database_id_fkey" FOREIGN KEY ("
 ALTER TABLE "decision" ADD CONSTRAINT "decision_task_id_fkey" FOREIGN KEY ("task_id") REFERENCES "task"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- AddForeignKey
-ALTER TABLE "decision" ADD CONSTRAINT "decision_version_id_fkey" FOREIGN KEY ("version_id") REFERENCES "artefact_version"("id") ON DELETE SET NULL ON UPDATE CASCADE;
+ALTER TABLE "decision" ADD CONSTRAINT "decision_version_id_fkey" FOREIGN KEY ("version_id") REFERENCES "artefact_version"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- AddForeignKey
 ALTER TABLE "decision" ADD CONSTRAINT "decision_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "app_user"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
 
 -- AddForeignKey
-ALTER TABLE "decision" ADD CONSTRAINT "decision_undoes_id_fkey" FOREIGN KEY ("undoes_id") REFERENCES "decision"("id") ON DELETE SET NULL ON UPDATE CASCADE;
+ALTER TABLE "decision" ADD CONSTRAINT "decision_undoes_id_fkey" FOREIGN KEY ("undoes_id") REFERENCES "decision"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- AddForeignKey
 ALTER TABLE "decision_input" ADD CONSTRAINT "decision_input_decision_id_fkey" FOREIGN KEY ("decision_id") REFERENCES "decision"("id") ON DELETE CASCADE ON UPDATE CASCADE;
@@ -636,7 +639,7 @@ ALTER TABLE "comment" ADD CONSTRAINT "comment_task_id_fkey" FOREIGN KEY ("task_i
 ALTER TABLE "comment" ADD CONSTRAINT "comment_artefact_id_fkey" FOREIGN KEY ("artefact_id") REFERENCES "artefact"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- AddForeignKey
-ALTER TABLE "comment" ADD CONSTRAINT "comment_version_id_fkey" FOREIGN KEY ("version_id") REFERENCES "artefact_version"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
+ALTER TABLE "comment" ADD CONSTRAINT "comment_version_id_fkey" FOREIGN KEY ("version_id") REFERENCES "artefact_version"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- AddForeignKey
 ALTER TABLE "comment" ADD CONSTRAINT "comment_author_id_fkey" FOREIGN KEY ("author_id") REFERENCES "app_user"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
@@ -660,7 +663,7 @@ ALTER TABLE "seen" ADD CONSTRAINT "seen_user_id_fkey" FOREIGN KEY ("user_id") RE
 ALTER TABLE "seen" ADD CONSTRAINT "seen_artefact_id_fkey" FOREIGN KEY ("artefact_id") REFERENCES "artefact"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- AddForeignKey
-ALTER TABLE "seen" ADD CONSTRAINT "seen_version_id_fkey" FOREIGN KEY ("version_id") REFERENCES "artefact_version"("id") ON DELETE RESTRICT ON UPDATE CASCADE;
+ALTER TABLE "seen" ADD CONSTRAINT "seen_version_id_fkey" FOREIGN KEY ("version_id") REFERENCES "artefact_version"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 
 -- AddForeignKey
 ALTER TABLE "draft_text" ADD CONSTRAINT "draft_text_user_id_fkey" FOREIGN KEY ("user_id") REFERENCES "app_user"("id") ON DELETE CASCADE ON UPDATE CASCADE;

@@ -25,8 +25,9 @@ BEGIN
 END $$;
 CREATE TRIGGER decision_by_person BEFORE INSERT ON decision FOR EACH ROW EXECUTE FUNCTION decider_is_a_person();
 
--- One run of a stage waits or works on a database at a time.
-CREATE UNIQUE INDEX stage_run_one_active ON stage_run (database_id) WHERE state IN ('queued', 'running');
+-- On a database one stage runs at a time, and a stage waits once.
+CREATE UNIQUE INDEX stage_run_one_running ON stage_run (database_id) WHERE state = 'running';
+CREATE UNIQUE INDEX stage_run_one_queued ON stage_run (database_id, stage) WHERE state = 'queued';
 
 CREATE INDEX outbox_pending ON outbox (id) WHERE handled_at IS NULL;
 
@@ -48,7 +49,7 @@ SELECT
   artefact.current_id,
   up.catching_up,
   CASE
-    WHEN task.closed_at IS NOT NULL THEN 'closed'
+    WHEN task.closed_at IS NOT NULL OR artefact.retired_at IS NOT NULL THEN 'closed'
     WHEN NOT decision.settles AND decision.verdict <> 'edit'
       AND artefact.produced_at <= decision.created_at
       AND version.content_hash = decision.content_hash THEN 'waiting'

@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto';
+import type { ImportProblem, Item, SourceBenchmark } from '../sqlite/benchmark';
+import { audited } from '../db/audit';
+import type { BlobStore } from '../db/blob-store';
+import { isUniqueViolation, pgText, type Database } from '../db/database';
+import { notify } from '../db/notify';
+import { encodeContent } from './content';
+import { requestStage } from './schedule';
+import { defaultSettings, type BenchmarkSettings } from './stages/stage';
+
+export interface ImportOptions {
+  readonly name: string;
+  /** A user's id, or the name of the program that imports. */
+  readonly actor: string;
+  readonly settings?: BenchmarkSettings;
+  readonly agent?: string;
+  /** Sets the agents to work at once. */
+  readonly start?: boolean;
+  readonly progress?: (bytes: number, total: number) => void;
+  readonly signal?: AbortSignal;
+}
+
+export class BenchmarkNameTaken extends Error {
+  constructor(name: string) {
+    super(`there is already a benchmark named "${name}": choose another name`);
+  }
+}
+
+/**
+ * Stores a benchmark: all of it or nothing. Files go into the blob store first, where nothing refers to them yet; then
+ * one transaction makes the benchmark.
+ */
+export async function importBenchmark(db: Database, blobs: BlobStore, source: SourceBenchmark, options: ImportOptions): Promise<string> {
+  if (await db.prisma.benchmark.findUnique({ where: { name: options.name } })) throw new BenchmarkNameTaken(options.name);
+  const total = source.databases.reduce((sum, database) => sum + database.bytes, 0);
+  let stored = 0;
+  const databases: (SourceBenchmark['databases'][number] & { readonly id: string; readonly blobHash: string })[] = [];
+  for (const database of source.databases) {
+    options.signal?.throwIfAborted();
+    const { hash, bytes } = await blobs.putFile(database.path, (sent) => options.progress?.(stored + sent, total));
+    if (hash !== database.sha256) throw new Error(`${database.name}: the file changed while it was imported`);
+    stored += bytes;
+    databases.push({ ...database, id: randomUUID(), blobHash: hash });
+  }
+  const questionFiles: { split: string; sha256: string; items: number; blob: string }[] = [];
+  for (const { split, path, sha256, items } of source.questionFiles) {
+    questionFiles.push({ split, sha256, items, blob: (await blobs.putFile(path)).hash });
+  }
+  const { items, problems } = usableItems(source);
+  const idOf = new Map(databases.map((database) => [database.name, database.id]));
+  const benchmarkId = randomUUID();
+
+  try {
+    await audited(db, async (tx) => {
+      await tx.benchmark.create({
+        data: {
+          id: benchmarkId,
+          name: options.name,
+          kind: source.kind,
+          agent: options.agent ?? 'builtin',
+          mongoPrefix: `b${benchmarkId.replaceAll('-', '').slice(0, 12)}_`,
+          settings: new Uint8Array(encodeContent(options.settings ?? defaultSettings)),
+          questionFiles: new Uint8Array(encodeContent(questionFiles)),
+          problems: new Uint8Array(encodeContent(problems)),
+        },
+      });
+      await tx.sourceDatabase.createMany({
+        data: databases.map(({ id, name, sha256, bytes, blobHash, descriptions }) => ({
+          id,
+          benchmarkId,
+          name,
+          sha256,
+          bytes: BigInt(bytes),
+          blobHash,
+          descriptions: new Uint8Array(encodeContent(descriptions)),
+        })),
+      });
+      const rows = items.map((item, position) => ({
+        benchmarkId,
+        databaseId: idOf.get(item.database)!,
+        questionId: item.questionId,
+        split: item.split,
+        position,
+        difficulty: item.difficulty === null ? null : pgText(item.difficulty),
+        title: pgText(item.question),
+        content: new Uint8Array(encodeContent(item)),
+      }));
+      for (let at = 0; at < rows.length; at += 500) await tx.item.createMany({ data: rows.slice(at, at + 500) });
+      if (options.start ?? true) for (const { id } of databases) await requestStage(tx, { databaseId: id, stage: 'profile', only: null });
+      await notify(tx, { type: 'benchmark', benchmarkId });
+      const detail = { name: options.name, kind: source.kind, databases: databases.map(({ name, sha256 }) => ({ name, sha256 })), items: items.length, problems: problems.length };
+      return { result: undefined, audit: [{ chain: benchmarkId, actor: options.actor, action: 'import_benchmark', subject: `benchmark:${benchmarkId}`, detail }] };
+    });
+  } catch (error) {
+    if (isUniqueViolation(error)) throw new BenchmarkNameTaken(options.name);
+    throw error;
+  }
+  return benchmarkId;
+}
+
+/** Items that can be told apart by their id; the others are reported. */
+function usableItems(source: SourceBenchmark): { items: Item[]; problems: ImportProblem[] } {
+  const problems = [...source.problems];
+  const seen = new Set<string>();
+  const items = source.items.filter((item) => {
+    const key = `${item.database}/${item.questionId}`;
+    const fault = item.questionId.includes('\0') ? 'its id contains NUL' : seen.has(key) ? 'another item of the same database has the same id' : undefined;
+    if (fault) problems.push({ kind: 'item_malformed', subject: pgText(key), detail: `left out: ${fault}` });
+    seen.add(key);
+    return !fault;
+  });
+  return { items, problems };
+}

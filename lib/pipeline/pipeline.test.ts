@@ -1,0 +1,133 @@
+import { rm } from 'node:fs/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { cancelStages, requestPending, requestStage } from './schedule';
+import { stageNames } from './stages/stage';
+import { createTestPipeline, type TestPipeline } from './test-pipeline';
+import type { Worker } from './worker';
+
+let pipeline: TestPipeline;
+let workers: Worker[] = [];
+let count = 0;
+let benchmarkId: string;
+let databaseId: string;
+beforeAll(async () => {
+  pipeline = await createTestPipeline();
+});
+afterAll(async () => {
+  await pipeline.db.close();
+  await rm(pipeline.folder, { recursive: true, force: true });
+});
+beforeEach(async () => {
+  pipeline.world.ran.length = 0;
+  pipeline.world.instead = {};
+  ({ benchmarkId, databaseId } = await pipeline.importShop(`Shop ${++count}`));
+});
+afterEach(async () => {
+  await Promise.all(workers.map((worker) => worker.stop()));
+  workers = [];
+  await pipeline.db.prisma.stageRun.updateMany({ where: { state: { in: ['queued', 'running'] } }, data: { state: 'cancelled' } });
+});
+const work = async () => {
+  const worker = await pipeline.startWorker();
+  workers.push(worker);
+  return worker;
+};
+const states = async () => {
+  const rows = await pipeline.db.pool.query<{ gate: string; state: string; n: string }>('SELECT gate, state, count(*) AS n FROM task_state WHERE database_id = $1 GROUP BY 1, 2 ORDER BY 1, 2', [databaseId]);
+  return rows.rows.map((row) => `${row.gate} ${row.state} ${row.n}`);
+};
+
+test('runs all stages in order, leaves versions, tasks and reports', async () => {
+  await work();
+  await pipeline.settled(databaseId);
+  expect(pipeline.world.ran).toEqual(stageNames);
+  expect(await states()).toEqual(['collection_validation open 1', 'conceptual_design open 1', 'evidence open 4', 'optimised_query open 4']);
+  const runs = await pipeline.db.prisma.stageRun.findMany({ where: { databaseId } });
+  expect(runs.every((run) => run.state === 'done' && run.endedAt && run.report)).toBe(true);
+});
+
+test('the same content again is no new version, and what follows is not run again', async () => {
+  await work();
+  await pipeline.settled(databaseId);
+  const versions = await pipeline.db.prisma.artefactVersion.count();
+  pipeline.world.ran.length = 0;
+  await pipeline.db.transaction((tx) => requestStage(tx, { databaseId, stage: 'conceptual_design', only: null }));
+  await pipeline.settled(databaseId);
+  expect(pipeline.world.ran).toEqual(['conceptual_design']);
+  expect(await pipeline.db.prisma.artefactVersion.count()).toBe(versions);
+});
+
+test('a stage that was restricted to an item passes that on', async () => {
+  await work();
+  await pipeline.settled(databaseId);
+  pipeline.world.ran.length = 0;
+  pipeline.world.instead.optimisation = async () => {};
+  await pipeline.db.prisma.artefact.updateMany({ where: { databaseId, kind: 'gold' }, data: { retiredAt: new Date() } });
+  await pipeline.db.transaction((tx) => requestStage(tx, { databaseId, stage: 'optimisation', only: ['2'] }));
+  await pipeline.settled(databaseId);
+  expect(pipeline.world.ran).toEqual(['optimisation 2', 'evidence 2']);
+});
+
+test('failed work keeps its reason, stops what follows, and can be retried', async () => {
+  pipeline.world.instead.migration = () => Promise.reject(new Error('disk full'));
+  await work();
+  await pipeline.settled(databaseId);
+  const failed = await pipeline.db.prisma.stageRun.findFirstOrThrow({ where: { databaseId, stage: 'migration' } });
+  expect(failed).toMatchObject({ state: 'failed', failure: 'disk full' });
+  expect(pipeline.world.ran.at(-1)).toBe('migration');
+  pipeline.world.instead = {};
+  await pipeline.db.transaction((tx) => requestPending(tx, databaseId));
+  await pipeline.settled(databaseId);
+  expect(pipeline.world.ran.at(-1)).toBe('evidence');
+});
+
+test('running work can be cancelled', async () => {
+  pipeline.world.instead.migration = (signal) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+  await work();
+  await expect.poll(() => pipeline.world.ran.at(-1), { timeout: 20_000 }).toBe('migration');
+  await expect.poll(() => pipeline.db.prisma.stageRun.count({ where: { databaseId, state: 'running' } })).toBe(1);
+  await pipeline.db.transaction((tx) => cancelStages(tx, databaseId));
+  await pipeline.settled(databaseId);
+  expect(await pipeline.db.prisma.stageRun.findFirst({ where: { databaseId, stage: 'migration' } })).toMatchObject({ state: 'cancelled' });
+});
+
+test('an orderly stop puts work back; the next worker resumes it', async () => {
+  pipeline.world.instead.migration = (signal) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+  const first = await work();
+  await expect.poll(() => pipeline.world.ran.at(-1), { timeout: 20_000 }).toBe('migration');
+  await first.stop();
+  expect(await pipeline.db.prisma.stageRun.findFirst({ where: { databaseId, stage: 'migration' } })).toMatchObject({ state: 'queued' });
+  pipeline.world.instead = {};
+  await work();
+  await pipeline.settled(databaseId);
+  expect(pipeline.world.ran.at(-1)).toBe('evidence');
+});
+
+test('work of a worker that lost its connection is taken over, once', async () => {
+  let attempts = 0;
+  pipeline.world.instead.migration = (signal) => (++attempts > 1 ? Promise.resolve() : new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error))));
+  await work();
+  await work();
+  await expect.poll(() => attempts, { timeout: 20_000 }).toBe(1);
+  await pipeline.db.pool.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%pg_try_advisory_lock%' AND application_name = 'aptmql-worker' AND datname = current_database() AND pid <> pg_backend_pid()`);
+  await pipeline.settled(databaseId);
+  expect(attempts).toBe(2);
+  expect(pipeline.world.ran.filter((stage) => stage === 'evidence')).toHaveLength(1);
+});
+
+test('an import is all or nothing, and a name is taken once', async () => {
+  await expect(pipeline.importShop(`Shop ${count}`)).rejects.toThrow(/choose another name/);
+  expect(await pipeline.db.prisma.benchmark.count({ where: { name: `Shop ${count}` } })).toBe(1);
+  expect(await pipeline.db.prisma.benchmark.findUnique({ where: { id: benchmarkId } })).not.toBeNull();
+});
+
+test('imports and bundles are jobs too', async () => {
+  await work();
+  const wanted = await pipeline.db.prisma.import.create({ data: { name: 'nowhere', path: '/nowhere/at/all' } });
+  await expect.poll(async () => (await pipeline.db.prisma.import.findUniqueOrThrow({ where: { id: wanted.id } })).state, { timeout: 20_000 }).toBe('failed');
+  const user = await pipeline.db.prisma.user.create({ data: { email: `u${count}@x.y`, name: 'U', role: 'lead' } });
+  const bundle = await pipeline.db.prisma.bundle.create({ data: { benchmarkId, draft: true, userId: user.id } });
+  await expect.poll(async () => (await pipeline.db.prisma.bundle.findUniqueOrThrow({ where: { id: bundle.id } })).state, { timeout: 20_000 }).toBe('done');
+  const done = await pipeline.db.prisma.bundle.findUniqueOrThrow({ where: { id: bundle.id } });
+  expect((await pipeline.blobs.read(done.blobHash!)).subarray(0, 2).toString()).toBe('PK');
+});

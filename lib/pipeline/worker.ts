@@ -1,0 +1,223 @@
+import { randomUUID } from 'node:crypto';
+import os from 'node:os';
+import { PgBoss } from 'pg-boss';
+import { isUnreachable, pgText, type Tx } from '../db/database';
+import { listen } from '../db/notify';
+import { decodeContent } from './content';
+import { runBundleJob, type BundleMaker } from './bundle-job';
+import { runImportJob } from './import-job';
+import { abandoned, openRunGuard } from './run-guard';
+import { runStage, StageStopped, type StageRunner } from './run-stage';
+import { readyRuns, requestStage, type StageRequest } from './schedule';
+import { stageNames } from './stages/stage';
+
+export interface WorkerOptions extends StageRunner {
+  /** For unpacking archives and writing bundles; on this machine's disk. */
+  readonly scratchFolder: string;
+  readonly makeBundle: BundleMaker;
+  /** Pieces of work at the same time. */
+  readonly slots?: number;
+}
+
+export interface Worker {
+  /** Puts unfinished work back into the queue and ends. */
+  stop(): Promise<void>;
+}
+
+const queues = [...stageNames.map((stage) => `stage.${stage}`), 'import', 'bundle'];
+const pollMs = 2000;
+/** After that many deaths of a worker over the same work, the work is at fault. */
+const maxDeaths = 3;
+
+interface JobData {
+  readonly id: string;
+}
+
+/**
+ * A worker: takes jobs from pg-boss, one queue a stage, on however many machines. pg-boss only hands out; the state of
+ * work is in our own rows, so that a job that comes twice does nothing and one that is lost is sent again.
+ */
+export async function startWorker(options: WorkerOptions): Promise<Worker> {
+  const { db } = options;
+  const name = `${os.hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`;
+  const running = new Map<string, { readonly abort: AbortController; readonly ended: Promise<void> }>();
+  const stopping = new AbortController();
+
+  const boss = new PgBoss({ connectionString: db.url, max: 3, schedule: false, application_name: 'aptmql-worker' });
+  boss.on('error', (error) => console.warn(`pg-boss: ${error.message}`));
+  await boss.start();
+  for (const queue of queues) {
+    // Expiry is no sign of death here (see RunGuard); the limit is what pg-boss allows.
+    await boss.createQueue(queue, { retryLimit: 0, expireInSeconds: 86_399, deleteAfterSeconds: 86_400 });
+  }
+  const guard = openRunGuard(db.url, () => {
+    for (const work of running.values()) work.abort.abort(new StageStopped('lost'));
+  });
+
+  let wake = () => {};
+  const events = listen(db.url);
+  events.subscribe((message) => {
+    const { type, runId } = message as { type?: string; runId?: string };
+    if (type === 'cancel' && runId) running.get(runId)?.abort.abort(new StageStopped('cancelled'));
+    if (type === 'work' || type === 'reconnected') wake();
+  });
+
+  const work = (queue: string, id: string, signal: AbortSignal): Promise<void> => {
+    if (queue === 'import') return runImportJob(options, id, signal);
+    if (queue === 'bundle') return runBundleJob(options, id, signal);
+    return runStage(options, id, name, signal);
+  };
+
+  async function perform(queue: string, jobId: string, id: string): Promise<void> {
+    const abort = new AbortController();
+    const key = `${queue}:${id}`;
+    const done = (async () => {
+      if (!(await guard.hold(guardKey(queue, id)))) return; // `forgetLostJobs` sends it again if that other one lets go
+      try {
+        await work(queue, id, abort.signal);
+      } finally {
+        await guard.release(guardKey(queue, id));
+      }
+    })()
+      .catch((error: unknown) => console.error(`${key}: ${error instanceof Error ? error.message : String(error)}`))
+      .then(() => boss.complete(queue, jobId))
+      .then(
+        () => undefined,
+        (error: unknown) => console.warn(`${key} was not ticked off: ${String(error)}`),
+      );
+    const ended = done.finally(() => {
+      running.delete(id);
+      wake();
+    });
+    running.set(id, { abort, ended });
+    await ended;
+  }
+
+  async function takeJobs(): Promise<void> {
+    for (const queue of queues) {
+      if (running.size >= (options.slots ?? 1)) return;
+      const [job] = await boss.fetch<JobData>(queue);
+      if (job) void perform(queue, job.id, job.data.id);
+    }
+  }
+
+  const loop = (async () => {
+    while (!stopping.signal.aborted) {
+      const woken = new Promise<void>((resolve) => (wake = resolve));
+      try {
+        await relayOutbox(options);
+        await requeueAbandoned(options);
+        await forgetLostJobs(options);
+        await dispatch(options, boss);
+        await takeJobs();
+      } catch (error) {
+        console.warn(`the worker cannot reach Postgres: ${error instanceof Error ? error.message : String(error)}`);
+      }
+      let timer: NodeJS.Timeout | undefined;
+      await Promise.race([woken, new Promise((resolve) => (timer = setTimeout(resolve, pollMs)))]);
+      clearTimeout(timer);
+    }
+  })();
+
+  return {
+    stop: async () => {
+      if (stopping.signal.aborted) return;
+      stopping.abort();
+      wake();
+      await loop;
+      for (const { abort } of running.values()) abort.abort(new StageStopped('shutdown'));
+      await Promise.all([...running.values()].map(({ ended }) => ended));
+      await events.close();
+      await guard.close();
+      await boss.stop({ graceful: false, close: true });
+    },
+  };
+}
+
+// ── What every worker does for all ──────────────────────────────────────────────────────────────────────────────────
+
+const guardKey = (queue: string, id: string): string => `${queue.startsWith('stage.') ? 'stage' : queue}:${id}`;
+
+/** Acts on the consequences of committed transactions, in their order, each in a transaction of its own. */
+async function relayOutbox({ db }: WorkerOptions): Promise<void> {
+  for (;;) {
+    let id: bigint | undefined;
+    try {
+      await db.transaction(async (tx) => {
+        const [row] = await tx.$queryRaw<{ id: bigint; topic: string; payload: Uint8Array }[]>`
+          SELECT id, topic, payload FROM outbox WHERE handled_at IS NULL AND attempts < 20 ORDER BY attempts, id LIMIT 1 FOR UPDATE SKIP LOCKED`;
+        id = row?.id;
+        if (!row) return;
+        await tx.outbox.update({ where: { id: row.id }, data: { handledAt: new Date() } });
+        await actOn(tx, row.topic, row.payload);
+      });
+    } catch (error) {
+      if (id === undefined || isUnreachable(error)) throw error;
+      // Others are not held up by it; it is tried again.
+      await db.prisma.outbox.update({ where: { id }, data: { attempts: { increment: 1 }, failure: pgText(String(error)) } });
+    }
+    if (id === undefined) return;
+  }
+}
+
+async function actOn(tx: Tx, topic: string, payload: Uint8Array): Promise<void> {
+  if (topic !== 'request_stage') throw new Error(`the outbox holds an unknown topic ${topic}`);
+  const request = decodeContent<StageRequest>(payload);
+  // The benchmark may have been deleted meanwhile.
+  if (await tx.sourceDatabase.findUnique({ where: { id: request.databaseId }, select: { id: true } })) await requestStage(tx, request);
+}
+
+/** Hands what may start now to pg-boss. A crash in between sends it again. */
+async function dispatch({ db }: WorkerOptions, boss: PgBoss): Promise<void> {
+  const unsent = { jobId: null, state: 'queued' as const };
+  for (const { id, stage } of await readyRuns(db)) {
+    const jobId = await boss.send(`stage.${stage}`, { id });
+    await db.prisma.stageRun.updateMany({ where: { id, ...unsent }, data: { jobId } });
+  }
+  for (const { id } of await db.prisma.import.findMany({ where: unsent, select: { id: true } })) {
+    await db.prisma.import.updateMany({ where: { id, ...unsent }, data: { jobId: await boss.send('import', { id }) } });
+  }
+  for (const { id } of await db.prisma.bundle.findMany({ where: unsent, select: { id: true } })) {
+    await db.prisma.bundle.updateMany({ where: { id, ...unsent }, data: { jobId: await boss.send('bundle', { id }) } });
+  }
+}
+
+/** Work whose worker died waits again; work that keeps killing workers fails. */
+async function requeueAbandoned({ db }: WorkerOptions): Promise<void> {
+  const where = { state: 'running' as const };
+  const select = { id: true, deaths: true };
+  const found = [
+    ...(await db.prisma.stageRun.findMany({ where, select })).map((row) => ({ ...row, key: `stage:${row.id}`, table: 'stage_run' as const })),
+    ...(await db.prisma.import.findMany({ where, select })).map((row) => ({ ...row, key: `import:${row.id}`, table: 'import' as const })),
+    ...(await db.prisma.bundle.findMany({ where, select })).map((row) => ({ ...row, key: `bundle:${row.id}`, table: 'bundle' as const })),
+  ];
+  const free = new Set(await abandoned(db, found.map(({ key }) => key)));
+  for (const { id, deaths, table, key } of found) {
+    if (!free.has(key)) continue;
+    const gaveUp = deaths + 1 >= maxDeaths;
+    const data = gaveUp
+      ? { state: 'failed' as const, deaths: deaths + 1, endedAt: new Date(), failure: `the worker died ${deaths + 1} times while doing this (out of memory?)` }
+      : { state: 'queued' as const, deaths: deaths + 1, jobId: null };
+    const which = { where: { id, state: 'running' as const, deaths }, data };
+    if (table === 'stage_run') await requeueStage(db.prisma, id, which);
+    else if (table === 'import') await db.prisma.import.updateMany(which);
+    else await db.prisma.bundle.updateMany(which);
+  }
+}
+
+/** A worker may die between taking a job and claiming the work: then the job is gone and the work still waits. */
+async function forgetLostJobs({ db }: WorkerOptions): Promise<void> {
+  for (const table of ['stage_run', 'import', 'bundle']) {
+    await db.pool.query(`
+      UPDATE ${table} SET job_id = NULL WHERE state = 'queued' AND job_id IS NOT NULL AND NOT EXISTS (
+        SELECT 1 FROM pgboss.job WHERE id = job_id::uuid
+        AND (state IN ('created', 'retry') OR (state = 'active' AND started_on > now() - interval '10 seconds')))`);
+  }
+}
+
+async function requeueStage(on: Tx, id: string, change: Parameters<Tx['stageRun']['updateMany']>[0]): Promise<void> {
+  const run = await on.stageRun.findUniqueOrThrow({ where: { id } });
+  const waiting = await on.stageRun.count({ where: { databaseId: run.databaseId, stage: run.stage, state: 'queued' } });
+  if (waiting > 0) await on.stageRun.updateMany({ where: { id, state: 'running' }, data: { state: 'cancelled', endedAt: new Date() } });
+  else await on.stageRun.updateMany(change);
+}
