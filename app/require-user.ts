@@ -1,0 +1,14 @@
+import { cookies, headers } from 'next/headers';
+import { redirect } from 'next/navigation';
+import { sessionCookieName, signedInUser } from '../lib/auth/handler';
+import type { Principal } from '../lib/auth/accounts';
+import type { Role } from '../lib/review/api-types';
+
+/** The signed-in user of a page. Every page asks for itself; without the right role it shows nothing. */
+export async function requireUser(roles?: readonly Role[]): Promise<Principal> {
+  await headers();
+  const user = await signedInUser((await cookies()).get(sessionCookieName())?.value);
+  if (!user) redirect('/login');
+  if (roles && !roles.includes(user.role)) redirect('/');
+  return user;
+}

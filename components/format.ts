@@ -1,0 +1,43 @@
+import type { GateName, StageName } from '../lib/review/api-types';
+
+export const stageLabel: Readonly<Record<StageName, string>> = {
+  profile: 'Profile',
+  conceptual_design: 'Conceptual design',
+  logical_design: 'Logical design',
+  migration: 'Migration',
+  collection_validation: 'Collection validation',
+  cross_validation: 'Cross-collection validation',
+  table_validation: 'Table validation',
+  translation: 'Translation',
+  optimisation: 'Optimisation',
+  evidence: 'Evidence',
+};
+
+export const gateLabel: Readonly<Record<GateName, string>> = {
+  conceptual_design: 'Conceptual design',
+  collection_validation: 'Collection validation',
+  cross_validation: 'Cross-collection validation',
+  table_validation: 'Table validation',
+  untranslated: 'Untranslated items',
+  optimised_query: 'Optimised queries',
+  evidence: 'Evidence',
+};
+
+export function bytes(count: number): string {
+  if (count < 1000) return `${count} B`;
+  const units = ['kB', 'MB', 'GB', 'TB'];
+  let [value, at] = [count / 1000, 0];
+  while (value >= 1000 && at < units.length - 1) [value, at] = [value / 1000, at + 1];
+  return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${units[at]}`;
+}
+
+export const number = (value: number): string => value.toLocaleString('en');
+
+export function duration(seconds: number): string {
+  if (seconds < 60) return `${Math.max(1, Math.round(seconds))} s`;
+  return seconds < 3600 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
+}
+
+export function when(iso: string): string {
+  return new Date(iso).toLocaleString('en-GB', { day: '2-digit', month: 'short', hour: '2-digit', minute: '2-digit' });
+}

@@ -1,0 +1,18 @@
+import type { InputHTMLAttributes, ReactNode, SelectHTMLAttributes, TextareaHTMLAttributes } from 'react';
+import { classes } from './classes';
+
+export const inputLook = 'w-full rounded-md border border-line bg-surface px-2.5 py-1.5 text-text placeholder:text-muted disabled:opacity-60';
+
+export function Field({ label, hint, children }: { readonly label: string; readonly hint?: string; readonly children: ReactNode }) {
+  return (
+    <label className="block space-y-1">
+      <span className="text-[13px] font-medium">{label}</span>
+      {children}
+      {hint ? <span className="block text-xs text-muted">{hint}</span> : null}
+    </label>
+  );
+}
+
+export const Input = ({ className, ...rest }: InputHTMLAttributes<HTMLInputElement>) => <input className={classes(inputLook, className)} {...rest} />;
+export const TextArea = ({ className, ...rest }: TextareaHTMLAttributes<HTMLTextAreaElement>) => <textarea className={classes(inputLook, 'font-[inherit]', className)} {...rest} />;
+export const Select = ({ className, ...rest }: SelectHTMLAttributes<HTMLSelectElement>) => <select className={classes(inputLook, 'w-auto', className)} {...rest} />;

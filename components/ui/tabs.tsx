@@ -1,0 +1,32 @@
+'use client';
+import { Tabs as Radix } from 'radix-ui';
+import type { ReactNode } from 'react';
+
+export interface Tab {
+  readonly id: string;
+  readonly label: ReactNode;
+  readonly content: ReactNode;
+}
+
+export function Tabs({ tabs, label, value, onChange }: { readonly tabs: readonly Tab[]; readonly label: string; readonly value?: string; readonly onChange?: (id: string) => void }) {
+  return (
+    <Radix.Root {...(value !== undefined ? { value } : { defaultValue: tabs[0]?.id ?? '' })} {...(onChange ? { onValueChange: onChange } : {})}>
+      <Radix.List aria-label={label} className="flex flex-wrap gap-1 border-b border-line px-2">
+        {tabs.map((tab) => (
+          <Radix.Trigger
+            key={tab.id}
+            value={tab.id}
+            className="-mb-px border-b-2 border-transparent px-2.5 py-2 text-[13px] font-medium text-muted hover:text-text data-[state=active]:border-accent data-[state=active]:text-text"
+          >
+            {tab.label}
+          </Radix.Trigger>
+        ))}
+      </Radix.List>
+      {tabs.map((tab) => (
+        <Radix.Content key={tab.id} value={tab.id} className="p-3">
+          {tab.content}
+        </Radix.Content>
+      ))}
+    </Radix.Root>
+  );
+}
