@@ -1,0 +1,44 @@
+import type { DocumentDesign } from '../design/document-design';
+import type { Catalog } from '../sqlite/catalog';
+import type { Profile } from '../sqlite/profile';
+import { FieldNames } from './field-names';
+import { isDocument, type MqlDocument } from './mql';
+
+/** What one translation reads, and what it finds on the way. */
+export class Compilation {
+  readonly caveats = new Set<string>();
+  private readonly touched = new Map<string, Set<string>>();
+
+  constructor(
+    readonly catalog: Catalog,
+    readonly profile: Profile,
+    readonly design: DocumentDesign,
+  ) {}
+
+  touch(collection: string, path?: string): void {
+    const fields = this.touched.get(collection) ?? new Set<string>();
+    this.touched.set(collection, fields);
+    if (path !== undefined) fields.add(path);
+  }
+
+  touches(): { collection: string; fields: string[] }[] {
+    return [...this.touched].map(([collection, fields]) => ({ collection, fields: [...fields].sort() })).sort((a, b) => (a.collection < b.collection ? -1 : 1));
+  }
+
+  rowCount(table: string): number {
+    return this.profile.tables.find((entry) => entry.table === table)?.rowCount ?? 0;
+  }
+}
+
+/** The stages of a pipeline under construction. */
+export class Draft {
+  readonly stages: MqlDocument[] = [];
+  /** Top-level names of the documents, so that added fields hide none. */
+  readonly names = new FieldNames();
+
+  push(stage: MqlDocument): void {
+    // A filter that is always true is none.
+    if (isDocument(stage['$match']) && Object.keys(stage['$match']).length === 0) return;
+    this.stages.push(stage);
+  }
+}

@@ -1,0 +1,317 @@
+import type { PlacementStep } from '../design/placement';
+import { placementOf } from '../design/placement';
+import { columnOf, type BoundExpression, type BoundSelect, type BoundSource } from '../sqlite/select/bound';
+import { conjuncts, hasSubquery, sourcesRead } from './bound-references';
+import { Draft, type Compilation } from './compilation';
+import type { CompiledQuery, SelectOptions } from './compiled-query';
+import type { Lowered } from './environment';
+import { flattenFrom, type FlatSource } from './flatten-from';
+import { lookupBase, planJoins, type Attachment } from './join-plan';
+import { under, type Location, type TableLocation } from './location';
+import { Lowering } from './lower-expression';
+import { toMatch } from './lower-predicate';
+import { OuterScope } from './outer-scope';
+import { RowEnvironment } from './row-environment';
+import { Untranslatable } from './untranslated';
+import { mayBe, TEXT } from './value-type';
+
+export interface CompiledFrom {
+  readonly collection: string;
+  readonly key?: CompiledQuery['key'];
+  /** The rows cannot be empty: a whole table that has rows. */
+  readonly nonEmpty: boolean;
+}
+
+/** The part of the query compiler that FROM needs. */
+export interface FromContext {
+  readonly compilation: Compilation;
+  derived(source: BoundSource, scope: OuterScope | undefined): CompiledQuery;
+  environment(draft: Draft, scope: OuterScope | undefined): RowEnvironment;
+}
+
+/** FROM and WHERE: fills the draft and the environment's locations. */
+export function compileFrom(body: BoundSelect, draft: Draft, env: RowEnvironment, options: SelectOptions, context: FromContext): CompiledFrom {
+  const where = conjuncts(body.where);
+  if (!body.from) return withoutFrom(where, draft, env, context);
+  const { sources, conditions } = flattenFrom(body.from, where);
+  return new FromCompiler(sources, [...conditions, ...where], draft, env, options, context).compile();
+}
+
+// A SELECT without FROM has one row; the documents of any collection can stand for it.
+function withoutFrom(where: readonly BoundExpression[], draft: Draft, env: RowEnvironment, { compilation }: FromContext): CompiledFrom {
+  const anchor = compilation.design.logical.find(({ rootTable }) => compilation.rowCount(rootTable) > 0);
+  if (!anchor) throw new Untranslatable('values', 'a SELECT without FROM over an empty database');
+  compilation.touch(anchor.collection);
+  draft.names.reserve(anchor.fields.map(({ name }) => name));
+  draft.push({ $limit: 1 });
+  if (where.length > 0) draft.push({ $match: toMatch(where, new Lowering(env)) });
+  return { collection: anchor.collection, nonEmpty: where.length === 0 };
+}
+
+class FromCompiler {
+  private readonly pending: BoundExpression[];
+  private readonly lowering: Lowering;
+  private readonly fields = new Map<number, string>();
+  private readonly placed = new Set<number>();
+  private readonly derivedQueries = new Map<number, CompiledQuery>();
+  private key: CompiledQuery['key'];
+  private filtered = false;
+
+  constructor(
+    private readonly sources: readonly FlatSource[],
+    conditions: readonly BoundExpression[],
+    private readonly draft: Draft,
+    private readonly env: RowEnvironment,
+    private readonly options: SelectOptions,
+    private readonly context: FromContext,
+  ) {
+    this.pending = [...conditions];
+    this.lowering = new Lowering(env);
+  }
+
+  compile(): CompiledFrom {
+    const { compilation } = this.context;
+    const plan = planJoins(this.sources, this.pending, compilation.design);
+    const [root, ...rest] = plan;
+    if (!root) throw new Error('a join plan begins with a root');
+    const collection = this.root(root.entry);
+    this.placed.add(root.entry.source.id);
+    this.takeKey(root.entry.source);
+    this.filter();
+    for (const attachment of rest) {
+      this.attach(attachment);
+      this.placed.add(attachment.entry.source.id);
+      this.filter();
+    }
+    if (this.pending.length > 0) {
+      this.filtered = true;
+      this.draft.push({ $match: toMatch(this.pending, this.lowering) });
+    }
+    const content = root.entry.source.content;
+    const whole = content.kind === 'table' && !this.filtered && !this.key && rest.every(({ entry, kind }) => entry.on !== undefined || kind === 'ancestor');
+    return { collection, ...(this.key && { key: this.key }), nonEmpty: whole && content.kind === 'table' && compilation.rowCount(content.table.name) > 0 };
+  }
+
+  private base(planned: string): string {
+    const source = this.sources.find((entry) => lookupBase(entry.source) === planned)?.source;
+    return source ? this.lookupField(source) : planned;
+  }
+
+  private lookupField(source: BoundSource): string {
+    const known = this.fields.get(source.id);
+    if (known !== undefined) return known;
+    const name = this.draft.names.take(source.content.kind === 'table' ? source.content.table.name : source.name === '' ? 'rows' : source.name);
+    this.fields.set(source.id, name);
+    return name;
+  }
+
+  private root({ source }: FlatSource): string {
+    const { compilation } = this.context;
+    if (source.content.kind !== 'table') {
+      const compiled = this.derived(source, this.env.scope);
+      for (const stage of compiled.stages) this.draft.push(stage);
+      this.draft.names.reserve(compiled.fields.map(({ field }) => field));
+      this.env.locations.set(source.id, { kind: 'fields', base: '', fields: compiled.fields, optional: false });
+      this.filtered = true;
+      return compiled.collection;
+    }
+    const placement = this.placement(source);
+    this.draft.names.reserve(placement.logical.fields.map(({ name }) => name));
+    compilation.touch(placement.collection);
+    this.env.locations.set(source.id, { kind: 'table', placement, base: '', optional: false });
+    for (const step of placement.steps) this.unwind(step, '', false);
+    return placement.collection;
+  }
+
+  private placement(source: BoundSource): TableLocation['placement'] {
+    const name = source.content.kind === 'table' ? source.content.table.name : source.name;
+    const placement = placementOf(this.context.compilation.design, name);
+    if (!placement) throw new Untranslatable('not_placed', `the design has no place for ${name}`);
+    return placement;
+  }
+
+  private derived(source: BoundSource, scope: OuterScope | undefined): CompiledQuery {
+    const known = this.derivedQueries.get(source.id) ?? this.context.derived(source, scope);
+    this.derivedQueries.set(source.id, known);
+    return known;
+  }
+
+  private unwind(step: PlacementStep, base: string, keepEmpty: boolean): void {
+    const path = under(base, step.path);
+    if (this.env.unwound.has(path)) return;
+    if (step.kind === 'embedMany') {
+      this.env.unwound.add(path);
+      this.draft.push({ $unwind: keepEmpty ? { path: `$${path}`, preserveNullAndEmptyArrays: true } : `$${path}` });
+    } else if (!keepEmpty) this.draft.push({ $match: { [path]: { $ne: null } } });
+  }
+
+  // An equality with a row outside can be left to the $lookup that runs this pipeline.
+  private takeKey(source: BoundSource): void {
+    const { scope } = this.env;
+    if (!this.options.keyable || !scope) return;
+    const location = this.env.locations.get(source.id);
+    if (location?.kind !== 'table' || this.draft.stages.length > 0) return;
+    for (const condition of this.pending) {
+      if (condition.kind !== 'compare' || condition.operator !== '=' || condition.nullSafe || condition.collation !== 'BINARY') continue;
+      for (const [inner, outer] of [[condition.left, condition.right], [condition.right, condition.left]] as const) {
+        if (inner.kind !== 'column' || inner.source !== source || outer.kind !== 'column' || this.isOwn(outer.source)) continue;
+        const foreign = this.env.column(inner);
+        const local = scope.env.column(outer);
+        if (foreign.path === undefined || local.path === undefined || !comparesAsStored(foreign, local, condition.affinity) || (foreign.type.nullable && local.type.nullable)) continue;
+        this.key = { localField: local.path, foreignField: foreign.path };
+        this.pending.splice(this.pending.indexOf(condition), 1);
+        return;
+      }
+    }
+  }
+
+  /** Pushes every condition whose sources are there; those with subqueries wait for all rows to be joined. */
+  private filter(): void {
+    const complete = this.placed.size === this.sources.length;
+    const ready = this.pending.filter((condition) => {
+      if (hasSubquery(condition) && !complete) return false;
+      return [...sourcesRead(condition)].every((id) => this.placed.has(id) || !this.sources.some(({ source }) => source.id === id));
+    });
+    if (ready.length === 0) return;
+    const cheap = ready.filter((condition) => !hasSubquery(condition));
+    const chosen = cheap.length > 0 ? cheap : ready;
+    this.remove(chosen);
+    this.filtered = true;
+    this.draft.push({ $match: toMatch(chosen, this.lowering) });
+    if (chosen.length < ready.length) this.filter();
+  }
+
+  private isOwn(source: BoundSource): boolean {
+    return this.sources.some((entry) => entry.source === source);
+  }
+
+  private remove(conditions: readonly BoundExpression[]): void {
+    for (const condition of conditions) {
+      const at = this.pending.indexOf(condition);
+      if (at >= 0) this.pending.splice(at, 1);
+    }
+  }
+
+  private attach(attachment: Attachment): void {
+    const { entry } = attachment;
+    switch (attachment.kind) {
+      case 'ancestor':
+        this.remove(attachment.used);
+        this.env.locations.set(entry.source.id, { kind: 'table', placement: this.placement(entry.source), base: this.base(attachment.base), optional: entry.on !== undefined });
+        return;
+      case 'embedded':
+        this.embedded(entry, this.base(attachment.base), attachment.used);
+        return;
+      default:
+        this.lookup(entry);
+    }
+  }
+
+  private embedded(entry: FlatSource, base: string, used: readonly BoundExpression[]): void {
+    const placement = this.placement(entry.source);
+    const step = placement.steps.at(-1);
+    if (!step) throw new Error('an embedded placement has a step');
+    this.remove(used);
+    const location: TableLocation = { kind: 'table', placement, base, optional: entry.on !== undefined };
+    const others = (entry.on ?? []).filter((condition) => !used.includes(condition));
+    if (others.length > 0) this.filterEntries(entry.source, location, step, others);
+    this.env.locations.set(entry.source.id, location);
+    this.unwind(step, base, entry.on !== undefined);
+  }
+
+  // ON conditions of a left join decide which entries count as partners, before the rows without any are kept.
+  private filterEntries(source: BoundSource, location: TableLocation, step: PlacementStep, conditions: readonly BoundExpression[]): void {
+    const path = under(location.base, step.path);
+    if (step.kind === 'embedOne' || location.base !== '') throw new Untranslatable('full_join', 'a left join with a further condition on an embedded document');
+    this.env.locations.set(source.id, { ...location, optional: false, entry: { path: step.path, variable: '$$this.' } });
+    const truths = conditions.map((condition) => this.lowering.truth(condition));
+    this.draft.push({ $set: { [path]: { $filter: { input: `$${path}`, cond: truths.length === 1 ? (truths[0] ?? true) : { $and: truths } } } } });
+  }
+
+  private lookup(entry: FlatSource): void {
+    const { source, on } = entry;
+    const as = this.lookupField(source);
+    const isOptional = on !== undefined;
+    const scope = new OuterScope(this.env);
+    const inner = new Draft();
+    const innerEnv = this.context.environment(inner, scope);
+    const innerLowering = new Lowering(innerEnv);
+    const { collection, location } = this.lookupRows(source, inner, innerEnv, scope);
+
+    const linked = (on ?? this.pending).filter((condition) => {
+      const read = sourcesRead(condition);
+      return read.has(source.id) && [...read].every((id) => id === source.id || this.placed.has(id) || !this.sources.some((other) => other.source.id === id));
+    });
+    const key = this.lookupKey(linked, source, innerEnv, location);
+    const inside = linked.filter((condition) => condition !== key?.condition || key.recheck).filter((condition) => isOptional || condition === key?.condition || (!key && !hasSubquery(condition) && sourcesRead(condition).size > 1));
+    if (inside.length > 0) inner.push({ $match: toMatch(inside, innerLowering) });
+    if (!isOptional) this.remove([...inside, ...(key ? [key.condition] : [])]);
+    if (key?.guard) this.draft.push({ $match: { [key.localField]: { $ne: null } } });
+    const variables = scope.let;
+    this.draft.push({
+      $lookup: {
+        from: collection,
+        ...(key && { localField: key.localField, foreignField: key.foreignField }),
+        ...(Object.keys(variables).length > 0 && { let: variables }),
+        ...((inner.stages.length > 0 || !key) && { pipeline: inner.stages }),
+        as,
+      },
+    });
+    this.draft.push({ $unwind: isOptional ? { path: `$${as}`, preserveNullAndEmptyArrays: true } : `$${as}` });
+    for (const path of innerEnv.unwound) this.env.unwound.add(under(as, path));
+    this.env.locations.set(source.id, { ...location, base: as, optional: isOptional });
+    this.filtered = true;
+  }
+
+  private lookupRows(source: BoundSource, inner: Draft, innerEnv: RowEnvironment, scope: OuterScope): { collection: string; location: Location } {
+    if (source.content.kind !== 'table') {
+      // The derived table sees what this SELECT sees outside, by the same variables.
+      const compiled = this.context.derived(source, scope);
+      for (const stage of compiled.stages) inner.push(stage);
+      const location: Location = { kind: 'fields', base: '', fields: compiled.fields, optional: false };
+      innerEnv.locations.set(source.id, location);
+      return { collection: compiled.collection, location };
+    }
+    const placement = this.placement(source);
+    this.context.compilation.touch(placement.collection);
+    const location: Location = { kind: 'table', placement, base: '', optional: false };
+    innerEnv.locations.set(source.id, location);
+    for (const step of placement.steps) {
+      const path = step.path;
+      if (step.kind === 'embedMany') {
+        innerEnv.unwound.add(path);
+        inner.push({ $unwind: `$${path}` });
+      } else inner.push({ $match: { [path]: { $ne: null } } });
+    }
+    return { collection: placement.collection, location };
+  }
+
+  /** The equality that the $lookup itself can test. An array's entries have to be tested again once unwound. */
+  private lookupKey(linked: readonly BoundExpression[], source: BoundSource, innerEnv: RowEnvironment, location: Location): { condition: BoundExpression; localField: string; foreignField: string; recheck: boolean; guard: boolean } | undefined {
+    if (location.kind !== 'table') return undefined;
+    const arrays = location.placement.steps.filter(({ kind }) => kind === 'embedMany').map(({ path }) => path);
+    const found = linked.flatMap((condition) => {
+      if (condition.kind !== 'compare' || condition.operator !== '=' || condition.nullSafe || condition.collation !== 'BINARY') return [];
+      return ([[condition.left, condition.right], [condition.right, condition.left]] as const).flatMap(([inner, outer]) => {
+        if (inner.kind !== 'column' || inner.source !== source || outer.kind !== 'column' || outer.source === source) return [];
+        const foreign = innerEnv.column(inner);
+        const local = this.env.column(outer);
+        if (foreign.path === undefined || local.path === undefined || !comparesAsStored(foreign, local, condition.affinity)) return [];
+        const bothNull = foreign.type.nullable && local.type.nullable;
+        const isOptional = this.sources.some((entry) => entry.source === source && entry.on);
+        if (bothNull && isOptional) return [];
+        const recheck = arrays.some((array) => foreign.path?.startsWith(`${array}.`));
+        return [{ condition, localField: local.path, foreignField: foreign.path, recheck, guard: bothNull, isKey: columnOf(inner).name === source.columns[0]?.name }];
+      });
+    });
+    return found.find(({ recheck, isKey }) => !recheck && isKey) ?? found.find(({ recheck }) => !recheck) ?? found[0];
+  }
+}
+
+/** MongoDB's equality of the stored values is SQL's equality of the source values. */
+export function comparesAsStored(a: Lowered, b: Lowered, affinity: string | undefined): boolean {
+  if (JSON.stringify(a.transform) !== JSON.stringify(b.transform)) return false;
+  const converts = affinity === 'NUMERIC' && (mayBe(a.type, TEXT) || mayBe(b.type, TEXT));
+  return !converts && !(affinity === 'TEXT' && (a.type.kinds | b.type.kinds) !== TEXT);
+}
+

@@ -1,0 +1,162 @@
+import { childrenOf } from '../sqlite/select/bind';
+import { columnOf, type BoundAggregate, type BoundColumn, type BoundExpression, type BoundOrder, type BoundRowid, type BoundSelect } from '../sqlite/select/bound';
+import { collationOfExpression } from '../sqlite/select/expression-type';
+import { sameName } from '../sqlite/catalog';
+import { aggregatesIn, lowerAggregate, orderKeys } from './aggregates';
+import { conjuncts, sourcesOf, subqueryOf } from './bound-references';
+import { describeExpression, FieldNames } from './field-names';
+import type { Lowered } from './environment';
+import { foldCollation, Lowering } from './lower-expression';
+import { isAbsent } from './lower-conversion';
+import { cond, fingerprint, type Mql } from './mql';
+import type { RowEnvironment } from './row-environment';
+import { Untranslatable } from './untranslated';
+
+export interface GroupInput {
+  readonly body: BoundSelect;
+  readonly orderBy: readonly BoundOrder[];
+  /** Without GROUP BY there is a group even over no rows. */
+  readonly mayBeEmpty: boolean;
+  /** The rows are a whole table that is not empty: a column with values has some here. */
+  readonly wholeTable: boolean;
+  /** Names for aggregates that are result columns: their aliases. */
+  readonly aliases: ReadonlyMap<BoundExpression, string>;
+}
+
+/** Adds the `$group` stage; `grouped` then answers for keys, aggregates and bare columns. */
+export function compileGroup({ body, orderBy, mayBeEmpty, wholeTable, aliases }: GroupInput, env: RowEnvironment, grouped: RowEnvironment): void {
+  const lowering = new Lowering(env);
+  const outputs = [...body.items.map(({ expression }) => expression), ...(body.having ? [body.having] : []), ...orderKeys(orderBy)];
+  const aggregates = uniqueAggregates(outputs);
+  const names = new FieldNames(['_id']);
+  const accumulators: Record<string, Mql> = {};
+
+  const keys = groupKeys(body, lowering, grouped, accumulators, names);
+  const bare = bareColumns(outputs, grouped);
+  for (const aggregate of aggregates) {
+    const lowered = lowerAggregate(aggregate, lowering, (wanted) => names.take(aliases.get(aggregate) ?? wanted), { mayBeEmpty, wholeTable });
+    for (const { field, accumulator } of lowered.accumulators) accumulators[field] = accumulator;
+    grouped.setComputed(aggregate, lowered.value);
+  }
+  if (bare.length > 0) {
+    if (!areDetermined(body, bare, env)) pickRow(aggregates, lowering, env);
+    for (const column of bare) {
+      const stored = env.column(column);
+      const name = names.take(describeExpression(column));
+      accumulators[name] = { $first: stored.mql };
+      // Over no rows a bare column is null; $first of a missing field is null.
+      grouped.setComputed(column, { mql: `$${name}`, path: name, type: { ...stored.type, missing: false }, transform: stored.transform });
+    }
+  }
+  env.draft.push({ $group: { _id: keys, ...accumulators } });
+}
+
+function uniqueAggregates(expressions: readonly BoundExpression[]): BoundAggregate[] {
+  const seen = new Map<string, BoundAggregate>();
+  for (const aggregate of expressions.flatMap((expression) => [...aggregatesIn(expression)])) {
+    if (aggregate.args.some((arg) => [...aggregatesIn(arg)].length > 0)) throw new Untranslatable('aggregate', 'an aggregate of an aggregate');
+    seen.set(JSON.stringify(aggregate, (key, value: unknown) => (key === 'source' ? (value as { id: number }).id : typeof value === 'bigint' ? value.toString() : value)), aggregate);
+  }
+  return [...seen.values()];
+}
+
+function groupKeys(body: BoundSelect, lowering: Lowering, grouped: RowEnvironment, accumulators: Record<string, Mql>, names: FieldNames): Mql {
+  const parts = new Map<string, { stored: Lowered; folded: Lowered; expressions: BoundExpression[] }>();
+  for (const expression of body.groupBy) {
+    const stored = lowering.stored(expression);
+    // A constant puts all rows into one group.
+    if (stored.constant) {
+      grouped.setComputed(expression, stored);
+      continue;
+    }
+    const folded = foldCollation(stored, stored.transform.kind === 'identity' ? collationOfExpression(expression) : 'BINARY');
+    // Two columns can lie in one field: a child's key and its parent's.
+    const part = parts.get(fingerprint(folded.mql)) ?? { stored, folded, expressions: [] };
+    part.expressions.push(expression);
+    parts.set(fingerprint(folded.mql), part);
+  }
+  const keyNames = new FieldNames();
+  const key: Record<string, Mql> = {};
+  for (const { stored, folded, expressions } of parts.values()) {
+    const name = keyNames.take(describeExpression(expressions[0] ?? { kind: 'literal', value: null }));
+    const path = parts.size === 1 ? '_id' : `_id.${name}`;
+    // In a compound key a missing part would be left out and make another group than null.
+    key[name] = parts.size > 1 && folded.type.missing ? { $ifNull: [folded.mql, null] } : folded.mql;
+    let value: Lowered = { mql: `$${path}`, path, type: { ...stored.type, missing: false }, transform: stored.transform };
+    if (folded !== stored) {
+      const original = names.take(name);
+      accumulators[original] = { $first: stored.mql };
+      value = { ...value, mql: `$${original}`, path: original };
+    }
+    for (const expression of expressions) grouped.setComputed(expression, value);
+  }
+  return parts.size === 0 ? null : parts.size === 1 ? (Object.values(key)[0] ?? null) : key;
+}
+
+/** Columns read beside the aggregates that are no group keys. */
+function bareColumns(expressions: readonly BoundExpression[], grouped: RowEnvironment): (BoundColumn | BoundRowid)[] {
+  const found = new Map<string, BoundColumn | BoundRowid>();
+  const visit = (expression: BoundExpression): void => {
+    if (expression.kind === 'aggregate' || grouped.hasComputed(expression)) return;
+    if (expression.kind === 'column' || expression.kind === 'rowid') {
+      const key = `${String(expression.source.id)}.${expression.kind === 'column' ? String(expression.index) : 'rowid'}`;
+      found.set(key, expression);
+      return;
+    }
+    for (const column of subqueryOf(expression)?.outer ?? []) visit(column);
+    for (const child of childrenOf(expression)) visit(child);
+  };
+  for (const expression of expressions) visit(expression);
+  return [...found.values()];
+}
+
+/** Do the group keys determine the bare columns, so that any row of the group will do? */
+function areDetermined(body: BoundSelect, bare: readonly (BoundColumn | BoundRowid)[], env: RowEnvironment): boolean {
+  const sources = sourcesOf(body.from);
+  const known = new Set<string>();
+  const id = (column: BoundColumn): string => `${String(column.source.id)}.${columnOf(column).name}`;
+  for (const key of body.groupBy) if (key.kind === 'column') known.add(id(key));
+  const equalities = conjuncts(body.where).concat(joinConditions(body.from)).flatMap((condition) => (condition.kind === 'compare' && condition.operator === '=' && condition.left.kind === 'column' && condition.right.kind === 'column' ? [[condition.left, condition.right] as const] : []));
+  for (let before = -1; before < known.size; ) {
+    before = known.size;
+    for (const [left, right] of equalities) {
+      if (known.has(id(left))) known.add(id(right));
+      if (known.has(id(right))) known.add(id(left));
+    }
+    for (const source of sources) {
+      if (source.content.kind !== 'table') continue;
+      const { name, columns } = source.content.table;
+      const keys = env.compilation.profile.tables.find((table) => sameName(table.table, name))?.keys ?? [];
+      if (keys.some((key) => key.every((column) => known.has(`${String(source.id)}.${column}`)))) for (const column of columns) known.add(`${String(source.id)}.${column.name}`);
+    }
+  }
+  return bare.every((column) => column.kind === 'column' && known.has(id(column)));
+}
+
+const joinConditions = (from: BoundSelect['from']): readonly BoundExpression[] =>
+  !from || from.kind === 'source' ? [] : [...conjuncts(from.on), ...joinConditions(from.left), ...joinConditions(from.right)];
+
+/**
+ * Bare columns come from the row of the extreme when there is one MIN or MAX, else from an arbitrary row: SQLite
+ * takes the first, and so does `$first`; the caveat says that neither promises it.
+ */
+function pickRow(aggregates: readonly BoundAggregate[], lowering: Lowering, env: RowEnvironment): void {
+  const extremes = aggregates.filter(({ name }) => name === 'min' || name === 'max');
+  const [extreme] = extremes;
+  const argument = extreme?.args[0];
+  if (extremes.length !== 1 || !extreme || !argument) {
+    env.compilation.caveats.add('arbitrary_row');
+    return;
+  }
+  const value = lowering.stored(argument);
+  const direction = extreme.name === 'max' ? -1 : 1;
+  if (value.path !== undefined && !(direction === 1 && value.type.nullable)) {
+    env.draft.push({ $sort: { [value.path]: direction } });
+    return;
+  }
+  const key = env.draft.names.take('extreme');
+  const absent = env.draft.names.take('absent');
+  // Nulls sort first, but MIN does not see them.
+  env.draft.push({ $set: { [key]: value.mql, [absent]: cond(isAbsent(value), 1, 0) } });
+  env.draft.push({ $sort: { [absent]: 1, [key]: direction } });
+}

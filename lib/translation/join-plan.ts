@@ -1,0 +1,187 @@
+import { columnPath, placementOf, type Placement } from '../design/placement';
+import type { DocumentDesign } from '../design/document-design';
+import { sameName } from '../sqlite/catalog';
+import { columnOf, type BoundColumn, type BoundExpression, type BoundSource } from '../sqlite/select/bound';
+import { sourcesRead } from './bound-references';
+import type { FlatSource } from './flatten-from';
+import { Untranslatable } from './untranslated';
+import { under } from './location';
+
+/** How one more source comes into the rows. */
+export type Attachment =
+  /** The collection that the pipeline starts from, its arrays unwound down to the source's rows. */
+  | { readonly kind: 'root'; readonly entry: FlatSource }
+  /** The row is an ancestor of one that is there: nothing to do. */
+  | { readonly kind: 'ancestor'; readonly entry: FlatSource; readonly base: string; readonly used: readonly BoundExpression[] }
+  /** The rows are embedded in one that is there. */
+  | { readonly kind: 'embedded'; readonly entry: FlatSource; readonly base: string; readonly used: readonly BoundExpression[] }
+  | { readonly kind: 'lookup'; readonly entry: FlatSource };
+
+interface Placed {
+  readonly placement: Placement | undefined;
+  readonly base: string;
+}
+
+interface State {
+  readonly placed: Map<number, Placed>;
+  /** Arrays that are unwound already, as full paths: an array can be unwound for one source only. */
+  readonly unwound: Set<string>;
+}
+
+/**
+ * Chooses the collection to start from and the order in which the sources join, so that as little as possible needs
+ * a `$lookup`: what the design embeds is already there.
+ */
+export function planJoins(sources: readonly FlatSource[], conditions: readonly BoundExpression[], design: DocumentDesign): readonly Attachment[] {
+  const placements = new Map(sources.map(({ source }) => [source.id, placementFor(source, design)]));
+  let best: { plan: Attachment[]; cost: number } | undefined;
+  for (const root of sources) {
+    if (root.on) continue;
+    const found = growFrom(root, sources, conditions, placements);
+    if (found && (!best || found.cost < best.cost)) best = found;
+  }
+  if (!best) throw new Untranslatable('full_join', 'no source that every other could join');
+  return best.plan;
+}
+
+function placementFor(source: BoundSource, design: DocumentDesign): Placement | undefined {
+  if (source.content.kind === 'recursive') throw new Untranslatable('recursive', source.content.name);
+  if (source.content.kind === 'query') return undefined;
+  const placement = placementOf(design, source.content.table.name);
+  if (!placement) throw new Untranslatable('not_placed', `the design has no place for ${source.content.table.name}`);
+  return placement;
+}
+
+/** Stands for the field of a source's `$lookup` until the root, and with it the free names, is known. */
+export const lookupBase = (source: BoundSource): string => `#${String(source.id)}`;
+
+const COST = { ancestor: 0, embedded: 1, root: 0, lookup: 10 } as const;
+
+function growFrom(
+  root: FlatSource,
+  sources: readonly FlatSource[],
+  conditions: readonly BoundExpression[],
+  placements: ReadonlyMap<number, Placement | undefined>,
+): { plan: Attachment[]; cost: number } | undefined {
+  const state: State = { placed: new Map(), unwound: new Set() };
+  const plan: Attachment[] = [];
+  let cost = 0;
+  const add = (attachment: Attachment): void => {
+    const { source } = attachment.entry;
+    const placement = placements.get(source.id);
+    const base = attachment.kind === 'lookup' ? lookupBase(source) : attachment.kind === 'root' ? '' : attachment.base;
+    state.placed.set(source.id, { placement, base });
+    for (const step of placement?.steps ?? []) state.unwound.add(under(base, step.path));
+    cost += COST[attachment.kind] + (attachment.kind === 'root' ? (placement?.steps.length ?? 0) : 0);
+    // A derived table looked up runs once for each row; embedded rows are unwound and compared for each row.
+    if (attachment.kind === 'lookup') cost += !placement ? 5 : placement.steps.length > 0 ? 8 : 0;
+    plan.push(attachment);
+  };
+  add({ kind: 'root', entry: root });
+  const waiting = sources.filter((entry) => entry !== root);
+  while (waiting.length > 0) {
+    const ready = waiting.filter((entry) => isReady(entry, state));
+    const attachments = ready.map((entry) => attach(entry, conditions, placements, state));
+    const next = attachments.sort((a, b) => rank(a, conditions, state) - rank(b, conditions, state))[0];
+    if (!next) return undefined;
+    add(next);
+    waiting.splice(waiting.indexOf(next.entry), 1);
+  }
+  return { plan, cost };
+}
+
+// A left join waits for the rows that its condition reads.
+const isReady = ({ source, on }: FlatSource, { placed }: State): boolean =>
+  !on || on.every((condition) => [...sourcesRead(condition)].every((id) => id === source.id || placed.has(id)));
+
+function rank(attachment: Attachment, conditions: readonly BoundExpression[], state: State): number {
+  const left = attachment.entry.on ? 0.5 : 0;
+  if (attachment.kind !== 'lookup') return COST[attachment.kind] + left;
+  // A source without a condition to what is there would give a product: later it may have one.
+  const { source, on } = attachment.entry;
+  const linked = (on ?? conditions).some((condition) => {
+    const read = sourcesRead(condition);
+    return read.has(source.id) && read.size > 1 && [...read].every((id) => id === source.id || state.placed.has(id));
+  });
+  return COST.lookup + left + (linked ? 0 : 5);
+}
+
+function attach(entry: FlatSource, conditions: readonly BoundExpression[], placements: ReadonlyMap<number, Placement | undefined>, state: State): Attachment {
+  const placement = placements.get(entry.source.id);
+  if (placement) {
+    const usable = entry.on ?? conditions;
+    for (const [otherId, other] of state.placed) {
+      if (other.placement?.collection !== placement.collection) continue;
+      const otherPlacement = other.placement;
+      const ancestor = asAncestor(entry, placement, otherId, otherPlacement, other.base, usable, state);
+      if (ancestor) return ancestor;
+      const embedded = asEmbedded(entry, placement, otherPlacement, other.base, usable, state);
+      if (embedded) return embedded;
+    }
+  }
+  return { kind: 'lookup', entry };
+}
+
+/** `other` lies below the source's rows, and the join condition is the one by which it was embedded. */
+function asAncestor(entry: FlatSource, placement: Placement, otherId: number, other: Placement, base: string, usable: readonly BoundExpression[], state: State): Attachment | undefined {
+  const depth = placement.steps.length;
+  const step = other.steps[depth];
+  if (!step || !samePath(placement, other, depth)) return undefined;
+  const used: BoundExpression[] = [];
+  for (const { parent, child } of step.join) {
+    const parentPath = columnPath(placement, parent)?.path;
+    const found = usable.find((condition) =>
+      equates(condition, entry.source.id, parent, (column) => {
+        const where = state.placed.get(column.source.id);
+        if (where?.base !== base || where.placement?.collection !== placement.collection) return false;
+        if (column.source.id === otherId && other.steps.length === depth + 1 && sameName(columnOf(column).name, child)) return true;
+        return columnPath(where.placement, columnOf(column).name)?.path === parentPath && isOnChain(where.placement, other);
+      }),
+    );
+    if (!found) return undefined;
+    used.push(found);
+  }
+  // A left join to a parent that always exists keeps only rows that match; a further condition would have to undo that.
+  if (entry.on && entry.on.length > used.length) return undefined;
+  return { kind: 'ancestor', entry, base, used };
+}
+
+/** The source's rows are embedded in rows that are there, and the join condition is the one of the embedding. */
+function asEmbedded(entry: FlatSource, placement: Placement, other: Placement, base: string, usable: readonly BoundExpression[], state: State): Attachment | undefined {
+  const depth = placement.steps.length - 1;
+  const step = placement.steps[depth];
+  if (!step || other.steps.length < depth || !samePath(placement, other, depth)) return undefined;
+  if (step.kind === 'embedMany' && state.unwound.has(under(base, step.path))) return undefined;
+  const parentPlacement: Placement = { ...placement, table: step.parentTable, steps: placement.steps.slice(0, depth) };
+  const used: BoundExpression[] = [];
+  for (const { parent, child } of step.join) {
+    const parentPath = columnPath(parentPlacement, parent)?.path;
+    const found = usable.find((condition) =>
+      equates(condition, entry.source.id, child, (column) => {
+        const where = state.placed.get(column.source.id);
+        if (where?.base !== base || where.placement?.collection !== placement.collection) return false;
+        return columnPath(where.placement, columnOf(column).name)?.path === parentPath && parentPath !== undefined;
+      }),
+    );
+    if (!found) return undefined;
+    used.push(found);
+  }
+  return { kind: 'embedded', entry, base, used };
+}
+
+const samePath = (a: Placement, b: Placement, depth: number): boolean => a.steps.slice(0, depth).every((step, at) => b.steps[at]?.path === step.path);
+
+// A sibling array's entry holds the same ancestor only through the levels that both share.
+const isOnChain = (placement: Placement, other: Placement): boolean => {
+  const [shorter, longer] = placement.steps.length < other.steps.length ? [placement, other] : [other, placement];
+  return samePath(shorter, longer, Math.max(0, shorter.steps.length - 1));
+};
+
+/** Is the condition `source.column = x`, with an `x` that the test accepts? */
+function equates(condition: BoundExpression, source: number, column: string, test: (other: BoundColumn) => boolean): boolean {
+  if (condition.kind !== 'compare' || condition.operator !== '=' || condition.nullSafe || condition.collation !== 'BINARY') return false;
+  const { left, right } = condition;
+  if (left.kind !== 'column' || right.kind !== 'column') return false;
+  const is = (side: BoundColumn): boolean => side.source.id === source && sameName(columnOf(side).name, column);
+  return (is(left) && test(right)) || (is(right) && test(left));
+}

@@ -1,0 +1,59 @@
+/** A LIKE or GLOB pattern as a regular expression of MongoDB (PCRE). */
+export interface PatternRegex {
+  readonly regex: string;
+  readonly options: string;
+}
+
+const escape = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+
+type Piece = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'one' } | { readonly kind: 'many' } | { readonly kind: 'class'; readonly source: string };
+
+/**
+ * `%` and `_` span line ends; ASCII letters match in both cases, others only as they are
+ * (https://www.sqlite.org/lang_expr.html#like). `\z`, because `$` would also match before a final line end.
+ */
+export function likeRegex(pattern: string, escapeCharacter?: string): PatternRegex {
+  const pieces: Piece[] = [];
+  const characters = [...pattern];
+  for (let at = 0; at < characters.length; at++) {
+    const character = characters[at] ?? '';
+    if (character === escapeCharacter) pieces.push({ kind: 'text', text: characters[++at] ?? '' });
+    else if (character === '%') pieces.push({ kind: 'many' });
+    else if (character === '_') pieces.push({ kind: 'one' });
+    else pieces.push({ kind: 'text', text: character });
+  }
+  // The option `i` folds all of Unicode; SQLite folds A to Z only.
+  const foldable = !/[^\p{ASCII}]/u.test(pattern);
+  const letters = /[a-z]/i.test(pattern);
+  const text = foldable ? escape : (value: string): string => (/[a-z]/i.test(value) ? `[${value.toLowerCase()}${value.toUpperCase()}]` : escape(value));
+  return assemble(pieces, text, foldable && letters ? 'i' : '');
+}
+
+/** https://www.sqlite.org/lang_corefunc.html#glob: `*`, `?`, `[…]`, `[^…]`, case-sensitive. */
+export function globRegex(pattern: string): PatternRegex {
+  const pieces: Piece[] = [];
+  for (let at = 0; at < pattern.length; at++) {
+    const character = pattern[at] ?? '';
+    if (character === '*') pieces.push({ kind: 'many' });
+    else if (character === '?') pieces.push({ kind: 'one' });
+    else if (character === '[') {
+      const negated = pattern[at + 1] === '^';
+      const first = at + (negated ? 2 : 1);
+      const end = pattern.indexOf(']', first + 1);
+      if (end < 0) return { regex: '(?!)', options: '' };
+      const body = pattern.slice(first, end).replace(/[\\\]^[]/g, '\\$&');
+      pieces.push({ kind: 'class', source: `[${negated ? '^' : ''}${body}]` });
+      at = end;
+    } else pieces.push({ kind: 'text', text: character });
+  }
+  return assemble(pieces, escape, '');
+}
+
+function assemble(pieces: readonly Piece[], text: (value: string) => string, options: string): PatternRegex {
+  const opens = pieces[0]?.kind === 'many';
+  const closes = pieces.at(-1)?.kind === 'many';
+  const inner = pieces.slice(opens ? 1 : 0, closes && pieces.length > 1 ? -1 : undefined);
+  const body = inner.map((piece) => (piece.kind === 'many' ? '.*' : piece.kind === 'one' ? '.' : piece.kind === 'class' ? piece.source : text(piece.text))).join('');
+  const dots = inner.some(({ kind }) => kind === 'many' || kind === 'one');
+  return { regex: `${opens ? '' : '^'}${body}${closes ? '' : '\\z'}`, options: options + (dots ? 's' : '') };
+}

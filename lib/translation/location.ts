@@ -1,0 +1,71 @@
+import { columnPath, type Placement } from '../design/placement';
+import { sameName } from '../sqlite/catalog';
+import { columnProfile, type Profile } from '../sqlite/profile';
+import { columnOf, type BoundColumn } from '../sqlite/select/bound';
+import type { Lowered } from './environment';
+import { IDENTITY } from './lower-conversion';
+import { Untranslatable } from './untranslated';
+import { columnType, optional as optionalType, type ValueType } from './value-type';
+import type { Transform } from '../design/transform';
+
+/** A field of the documents that a compiled query returns. */
+export interface OutputField {
+  /** SQLite's name of the column. */
+  readonly name: string;
+  readonly field: string;
+  readonly type: ValueType;
+  readonly transform: Transform;
+}
+
+/** Where the columns of one source are found in the documents of the pipeline. */
+export type Location = TableLocation | FieldsLocation;
+
+export interface TableLocation {
+  readonly kind: 'table';
+  readonly placement: Placement;
+  /** Path under which a document of the collection lies: empty for the root, the field of a `$lookup` otherwise. */
+  readonly base: string;
+  /** The row may be missing: the inner side of a left join. */
+  readonly optional: boolean;
+  /** Set while an array entry is looked at by itself: its design path, and how expressions name it. */
+  readonly entry?: { readonly path: string; readonly variable: string };
+}
+
+export interface FieldsLocation {
+  readonly kind: 'fields';
+  readonly base: string;
+  readonly fields: readonly OutputField[];
+  readonly optional: boolean;
+}
+
+export const under = (base: string, path: string): string => (base === '' ? path : `${base}.${path}`);
+
+export interface LocatedColumn extends Lowered {
+  /** Path in the design of the collection, for the record of what a query touches. */
+  readonly designPath?: string;
+}
+
+export function locateColumn(location: Location, column: BoundColumn, profile: Profile): LocatedColumn {
+  if (location.kind === 'fields') {
+    const output = location.fields[column.index];
+    if (!output) throw new Untranslatable('not_placed', `no field for column ${String(column.index + 1)} of ${column.source.name}`);
+    const path = under(location.base, output.field);
+    return { mql: `$${path}`, path, type: location.optional ? optionalType(output.type) : output.type, transform: output.transform };
+  }
+  const { name } = columnOf(column);
+  const found = columnPath(location.placement, name);
+  if (!found) throw new Untranslatable('not_placed', `the design has no field for ${location.placement.table}.${name}`);
+  const table = profile.tables.find((entry) => sameName(entry.table, location.placement.table))?.table ?? location.placement.table;
+  const type = columnType(columnProfile(profile, table, name));
+  const common = { type: location.optional ? optionalType(type) : type, transform: found.transform, designPath: found.path };
+  const { entry } = location;
+  if (entry && found.path.startsWith(`${entry.path}.`)) {
+    const relative = found.path.slice(entry.path.length + 1);
+    return { mql: `${entry.variable}${relative}`, ...(entry.variable === '$' && { path: relative }), ...common };
+  }
+  if (entry?.variable === '$') throw new Untranslatable('not_placed', `${name} is not part of the entries at ${entry.path}`);
+  const path = under(location.base, found.path);
+  return { mql: `$${path}`, path, ...common };
+}
+
+export const identityField = (name: string, field: string, type: ValueType): OutputField => ({ name, field, type, transform: IDENTITY });

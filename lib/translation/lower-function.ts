@@ -1,0 +1,238 @@
+import type { BoundCall, BoundExpression } from '../sqlite/select/bound';
+import type { Lowered } from './environment';
+import { lowerDateCall } from './lower-date';
+import { bound, castToInteger, computed, isAbsent, isPresent, literal, overNull, toNumber, toText, withNull } from './lower-conversion';
+import { compareLowered, type Lowering } from './lower-expression';
+import { cond, or, type Mql } from './mql';
+import { Untranslatable } from './untranslated';
+import { INTEGER, isNeverNegative, mayBe, NUMBER, onlyKinds, REAL, TEXT, typeOf, unionType } from './value-type';
+
+const DATE_FUNCTIONS = new Set(['strftime', 'date', 'time', 'datetime', 'julianday', 'unixepoch']);
+
+/** Scalar functions of https://www.sqlite.org/lang_corefunc.html and lang_datefunc.html. */
+export function lowerCall(call: BoundCall, lowering: Lowering): Lowered {
+  const { name, args } = call;
+  const value = (at: number): Lowered => lowering.value(argument(call, at));
+  if (DATE_FUNCTIONS.has(name)) return lowerDateCall(call, lowering);
+  switch (name) {
+    case 'coalesce':
+    case 'ifnull':
+      return coalesce(args.map((arg) => lowering.value(arg)));
+    case 'nullif':
+      return nullIf(call, lowering);
+    case 'iif':
+    case 'if':
+      return lowering.caseValue([{ when: argument(call, 0), then: argument(call, 1) }], args[2] ?? { kind: 'literal', value: null });
+    case 'likely':
+    case 'unlikely':
+      return value(0);
+    case 'abs':
+      return absolute(value(0));
+    case 'round':
+      return round(value(0), args[1] && lowering.value(args[1]));
+    case 'ceil':
+    case 'ceiling':
+    case 'floor': {
+      const number = toNumber(value(0));
+      return computed({ [name === 'floor' ? '$floor' : '$ceil']: number.mql }, { kinds: number.type.kinds, nullable: number.type.nullable, missing: false });
+    }
+    case 'length':
+      return overText(value(0), INTEGER, (text) => ({ $strLenCP: text }));
+    case 'upper':
+      return overText(value(0), TEXT, (text) => ({ $toUpper: text }));
+    case 'lower':
+      return overText(value(0), TEXT, (text) => ({ $toLower: text }));
+    case 'trim':
+    case 'ltrim':
+    case 'rtrim':
+      return trim(`$${name}`, value(0), args[1] && lowering.value(args[1]));
+    case 'replace':
+      return replace(value(0), value(1), value(2));
+    case 'instr':
+      return instr(value(0), value(1));
+    case 'substr':
+    case 'substring':
+      return substring(value(0), value(1), args[2] && lowering.value(args[2]));
+    case 'min':
+    case 'max':
+      return extreme(name, args.map((arg) => lowering.value(arg)));
+    case 'typeof':
+      return typeName(value(0));
+    case 'concat':
+      return computed({ $concat: args.map((arg) => emptyIfNull(toText(lowering.value(arg)))) }, typeOf(TEXT));
+    case 'sqrt':
+    case 'pow':
+    case 'power':
+    case 'mod':
+      return mathematics(name, args.map((arg) => toNumber(lowering.value(arg))));
+    case 'random':
+    case 'randomblob':
+      throw new Untranslatable('random', `${name}()`);
+    default:
+      throw new Untranslatable('function', `${name}()`);
+  }
+}
+
+function argument({ name, args }: BoundCall, at: number): BoundExpression {
+  const found = args[at];
+  if (!found) throw new Untranslatable('function', `${name}() with ${String(args.length)} arguments`);
+  return found;
+}
+
+function coalesce(values: readonly Lowered[]): Lowered {
+  const until = values.findIndex(({ type }) => !type.nullable);
+  const used = until < 0 ? values : values.slice(0, until + 1);
+  const [first, ...rest] = used;
+  if (!first) return literal(null);
+  if (rest.length === 0) return first;
+  const type = rest.reduce((sum, value) => unionType(sum, value.type), first.type);
+  return computed({ $ifNull: used.map(({ mql }) => mql) }, { kinds: type.kinds, nullable: until < 0, missing: used.at(-1)?.type.missing ?? false });
+}
+
+const emptyIfNull = ({ mql, type }: Lowered): Mql => (type.nullable ? { $ifNull: [mql, ''] } : mql);
+
+function nullIf(call: BoundCall, lowering: Lowering): Lowered {
+  const operands = lowering.operands(argument(call, 0), argument(call, 1), undefined, 'BINARY');
+  const value = lowering.value(argument(call, 0));
+  return computed(cond(compareLowered(operands.left, '=', operands.right), null, value.mql), { kinds: value.type.kinds, nullable: true, missing: value.type.missing });
+}
+
+function absolute(value: Lowered): Lowered {
+  const number = toNumber(value);
+  if (isNeverNegative(number.type)) return number;
+  return computed({ $abs: number.mql }, { kinds: number.type.kinds, nullable: number.type.nullable, missing: false, min: 0 });
+}
+
+/**
+ * Rounds half away from zero, as SQLite does, where `$round` goes to the even neighbour. SQLite rounds the decimal
+ * digits that it would print, so that 2.675 gives 2.68 although its binary value lies below: the factor is widened
+ * by a few units in the last place.
+ */
+function round(value: Lowered, digits: Lowered | undefined): Lowered {
+  const number = toNumber(value);
+  const places = digits ? digits.constant?.value : 0n;
+  if (places === null) return literal(null);
+  if (typeof places !== 'bigint' && typeof places !== 'number') throw new Untranslatable('function', 'round() to a computed number of digits');
+  const type = { kinds: REAL, nullable: number.type.nullable, missing: false };
+  if (onlyKinds(number.type, INTEGER)) return computed(number.mql, { ...type, missing: number.type.missing });
+  const factor = 10 ** Math.max(0, Math.min(30, Math.trunc(Number(places))));
+  const half = (mql: Mql): Mql => (isNeverNegative(number.type) ? 0.5 : cond({ $lt: [mql, 0] }, -0.5, 0.5));
+  const whole = (mql: Mql): Mql => ({ $trunc: { $add: [{ $multiply: [mql, factor * (1 + 1e-15)] }, half(mql)] } });
+  const rounded = (mql: Mql): Mql => (factor === 1 ? whole(mql) : { $divide: [whole(mql), factor] });
+  return computed(isNeverNegative(number.type) ? rounded(number.mql) : bound(number.mql, rounded), type);
+}
+
+// String operators of MongoDB make an empty string of null, or refuse it.
+function overText(value: Lowered, kinds: number, operation: (text: Mql) => Mql): Lowered {
+  const text = toText(value);
+  return computed(overNull(text, operation), typeOf(kinds, text.type.nullable));
+}
+
+function trim(operator: string, value: Lowered, characters: Lowered | undefined): Lowered {
+  const chars = characters ? characters.constant?.value : ' ';
+  if (typeof chars !== 'string') throw new Untranslatable('function', 'trim() of computed characters');
+  const text = toText(value);
+  if (chars === '') return text;
+  return computed({ [operator]: { input: text.mql, chars } }, typeOf(TEXT, text.type.nullable));
+}
+
+function replace(input: Lowered, find: Lowered, replacement: Lowered): Lowered {
+  const parts = [input, find, replacement].map(toText);
+  const [text, pattern, other] = parts;
+  if (!text || !pattern || !other) return literal(null);
+  if (pattern.constant?.value === '') return text;
+  return computed({ $replaceAll: { input: text.mql, find: pattern.mql, replacement: other.mql } }, typeOf(TEXT, parts.some(({ type }) => type.nullable)));
+}
+
+function instr(input: Lowered, find: Lowered): Lowered {
+  const text = toText(input);
+  const part = toText(find);
+  const nullable = text.type.nullable || part.type.nullable;
+  const position = (mql: Mql): Mql => ({ $add: [{ $indexOfCP: [mql, part.mql] }, 1] });
+  if (part.type.nullable) return computed(cond(isAbsent(part), null, overNull(text, position)), { ...typeOf(INTEGER, nullable), min: 0 });
+  return computed(overNull(text, position), { ...typeOf(INTEGER, nullable), min: 0 });
+}
+
+/** Positions count from 1, negative ones from the end; position 0 lies before the first character. */
+function substring(input: Lowered, start: Lowered, count: Lowered | undefined): Lowered {
+  const text = toText(input);
+  const from = start.constant?.value;
+  const length = count ? count.constant?.value : undefined;
+  if (from === null || length === null) return literal(null);
+  if (typeof from === 'bigint' && from < 0n) {
+    const back = -Number(from);
+    if (count && typeof length !== 'bigint') throw new Untranslatable('function', 'substr() from the end with a computed length');
+    return overText(text, TEXT, (mql) => fromEnd(mql, back, length === undefined ? undefined : Number(length)));
+  }
+  if (typeof from === 'bigint' && (typeof length === 'bigint' || !count)) {
+    const begin = Math.max(0, Number(from) - 1);
+    if (typeof length === 'bigint' && length < 0n) throw new Untranslatable('function', 'substr() with a negative length');
+    const size: Mql | undefined = typeof length === 'bigint' ? Math.max(0, Number(length) - (from === 0n ? 1 : 0)) : undefined;
+    return overText(text, TEXT, (mql) => ({ $substrCP: [mql, begin, size ?? { $strLenCP: mql }] }));
+  }
+  return computedSubstring(text, start, count);
+}
+
+function fromEnd(text: Mql, back: number, length: number | undefined): Mql {
+  const size: Mql = { $strLenCP: text };
+  const begin: Mql = { $max: [0, { $subtract: [size, back] }] };
+  if (length === undefined) return { $substrCP: [text, begin, size] };
+  // A start before the first character uses up part of the length.
+  const rest: Mql = { $max: [0, { $min: [length, { $add: [length, { $subtract: [size, back] }] }] }] };
+  return { $substrCP: [text, begin, rest] };
+}
+
+function computedSubstring(text: Lowered, start: Lowered, count: Lowered | undefined): Lowered {
+  const from = castToInteger(toNumber(start));
+  const length = count && castToInteger(toNumber(count));
+  const fixedStart = from.constant?.value === 1n;
+  const positive = fixedStart || (from.type.min !== undefined && from.type.min >= 1);
+  if (!positive || (length && !fixedStart && !isNeverNegative(length.type))) throw new Untranslatable('function', 'substr() from a computed position');
+  const nullableParts = [from, ...(length ? [length] : [])].filter(({ type }) => type.nullable);
+  const begin: Mql = fixedStart ? 0 : { $subtract: [from.mql, 1] };
+  const cut = (mql: Mql): Mql => ({ $substrCP: [mql, begin, length ? (isNeverNegative(length.type) ? length.mql : { $max: [0, length.mql] }) : { $strLenCP: mql }] });
+  const mql = overNull(text, cut);
+  return computed(nullableParts.length === 0 ? mql : cond(or(...nullableParts.map(isAbsent)), null, mql), typeOf(TEXT, text.type.nullable || nullableParts.length > 0));
+}
+
+/** With several arguments: null as soon as one is null. */
+function extreme(name: 'min' | 'max', values: readonly Lowered[]): Lowered {
+  const type = values.map((value) => value.type).reduce(unionType);
+  const mql: Mql = { [`$${name}`]: values.map((value) => value.mql) };
+  const nullable = values.filter((value) => value.type.nullable);
+  return computed(nullable.length === 0 ? mql : cond(or(...nullable.map(isAbsent)), null, mql), { kinds: type.kinds, nullable: type.nullable, missing: false });
+}
+
+function typeName(value: Lowered): Lowered {
+  const type = typeOf(TEXT);
+  const { kinds, nullable } = value.type;
+  const only = { [INTEGER]: 'integer', [REAL]: 'real', [TEXT]: 'text' }[kinds];
+  if (only !== undefined && !nullable) return literal(only);
+  if (only !== undefined) return computed(cond(isPresent(value), only, 'null'), type);
+  if (kinds === 0) return literal('null');
+  const name: Mql = {
+    $switch: {
+      branches: [
+        { case: { $in: [{ $type: '$$value' }, ['int', 'long']] }, then: 'integer' },
+        { case: { $eq: [{ $type: '$$value' }, 'double'] }, then: 'real' },
+        { case: { $eq: [{ $type: '$$value' }, 'string'] }, then: 'text' },
+        { case: { $eq: [{ $type: '$$value' }, 'binData'] }, then: 'blob' },
+      ],
+      default: 'null',
+    },
+  };
+  return computed({ $let: { vars: { value: withNull(value) }, in: name } }, type);
+}
+
+function mathematics(name: string, values: readonly Lowered[]): Lowered {
+  const [a, b] = values;
+  if (!a) throw new Untranslatable('function', `${name}() without arguments`);
+  if (name === 'sqrt') {
+    const root: Mql = { $sqrt: a.mql };
+    const type = { kinds: REAL, nullable: true, missing: false };
+    return isNeverNegative(a.type) ? computed(root, { ...type, nullable: a.type.nullable }) : computed(cond({ $gte: [a.mql, 0] }, root, null), type);
+  }
+  if (!b || mayBe(a.type, TEXT) || !onlyKinds(b.type, NUMBER)) throw new Untranslatable('function', `${name}() of these arguments`);
+  return computed({ [name === 'mod' ? '$mod' : '$pow']: [a.mql, b.mql] }, { kinds: REAL, nullable: a.type.nullable || b.type.nullable, missing: false });
+}
+

@@ -1,0 +1,84 @@
+import type { BoundColumn, BoundExists, BoundExpression, BoundInQuery, BoundRowid, BoundSubquery } from '../sqlite/select/bound';
+import { expressionKey } from './bound-references';
+import type { Compilation, Draft } from './compilation';
+import type { Environment, Lowered, SubqueryCondition } from './environment';
+import { locateColumn, type Location } from './location';
+import type { OuterScope } from './outer-scope';
+import { Untranslatable } from './untranslated';
+
+/** Compiles subqueries for an environment; given from outside because queries and environments contain each other. */
+export interface SubqueryCompiler {
+  scalar(subquery: BoundSubquery, env: RowEnvironment): Lowered;
+  condition(subquery: BoundExists | BoundInQuery, env: RowEnvironment): SubqueryCondition;
+}
+
+/** The rows of one SELECT at one point of its pipeline. */
+export class RowEnvironment implements Environment {
+  readonly locations = new Map<number, Location>();
+  /** Arrays unwound so far, as paths of the current documents. */
+  readonly unwound = new Set<string>();
+  private readonly values = new Map<string, Lowered>();
+  private readonly scalars = new Map<BoundSubquery, Lowered>();
+  private readonly conditions = new Map<BoundExists | BoundInQuery, SubqueryCondition>();
+
+  constructor(
+    readonly compilation: Compilation,
+    readonly draft: Draft,
+    readonly scope: OuterScope | undefined,
+    private readonly subqueries: SubqueryCompiler,
+  ) {}
+
+  column(column: BoundColumn | BoundRowid): Lowered {
+    const computed = this.values.get(keyOf(column));
+    if (computed) return computed;
+    const location = this.locations.get(column.source.id);
+    if (!location) {
+      if (this.scope) return this.scope.column(column);
+      throw new Untranslatable('aggregate', `${column.source.name} is read where its rows are no longer there`);
+    }
+    if (column.kind === 'rowid') throw new Untranslatable('not_placed', `the rowid of ${column.source.name}`);
+    const located = locateColumn(location, column, this.compilation.profile);
+    if (location.kind === 'table') this.compilation.touch(location.placement.collection, located.designPath);
+    return located;
+  }
+
+  computed(expression: BoundExpression): Lowered | undefined {
+    if (expression.kind === 'column' || expression.kind === 'literal') return undefined;
+    return (this.values.size > 0 ? this.values.get(keyOf(expression)) : undefined) ?? this.scope?.computed(expression);
+  }
+
+  setComputed(expression: BoundExpression, value: Lowered): void {
+    this.values.set(keyOf(expression), value);
+  }
+
+  hasComputed(expression: BoundExpression): boolean {
+    return this.values.has(keyOf(expression));
+  }
+
+  scalar(subquery: BoundSubquery): Lowered {
+    const known = this.scalars.get(subquery) ?? this.subqueries.scalar(subquery, this);
+    this.scalars.set(subquery, known);
+    return known;
+  }
+
+  condition(subquery: BoundExists | BoundInQuery): SubqueryCondition {
+    const known = this.conditions.get(subquery) ?? this.subqueries.condition(subquery, this);
+    this.conditions.set(subquery, known);
+    return known;
+  }
+
+  timeDependent(): void {
+    this.compilation.caveats.add('time_dependent');
+  }
+}
+
+// Trees are immutable: a key is worked out once.
+const keys = new WeakMap<BoundExpression, string>();
+export function keyOf(expression: BoundExpression): string {
+  let key = keys.get(expression);
+  if (key === undefined) {
+    key = expressionKey(expression);
+    keys.set(expression, key);
+  }
+  return key;
+}

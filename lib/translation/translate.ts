@@ -1,0 +1,71 @@
+import type { Document } from 'mongodb';
+import type { DocumentDesign } from '../design/document-design';
+import type { Transform } from '../design/transform';
+import type { Catalog } from '../sqlite/catalog';
+import type { Profile } from '../sqlite/profile';
+import { bindSelect } from '../sqlite/select/bind';
+import { SqlBindError } from '../sqlite/select/bind-error';
+import { parseSelect } from '../sqlite/select/parse-select';
+import { SqlSyntaxError } from '../sqlite/select/syntax-error';
+import { Compilation } from './compilation';
+import { QueryCompiler } from './compile-query';
+import type { Ordering } from './compiled-query';
+import { UNTRANSLATED, Untranslatable, type UntranslatedCode } from './untranslated';
+
+export interface TranslationContext {
+  readonly catalog: Catalog;
+  readonly profile: Profile;
+  readonly design: DocumentDesign;
+}
+
+export type Translation = Translated | Untranslated;
+
+export interface Translated {
+  readonly status: 'translated';
+  readonly collection: string;
+  readonly pipeline: Document[];
+  /** One entry for each result column of the SQL, in its order; `path` is the output field. */
+  readonly columns: readonly { readonly name: string; readonly path: string; readonly transform: Transform }[];
+  /** What ORDER BY sorts by; `path` is null for a key that is no result column. Null without ORDER BY. */
+  readonly ordering: readonly Ordering[] | null;
+  readonly limit?: number;
+  /** `unordered_limit`, `time_dependent`, `arbitrary_row`, `tie`. */
+  readonly caveats: readonly string[];
+  /** Collections and field paths that the pipeline reads. */
+  readonly touches: readonly { readonly collection: string; readonly fields: readonly string[] }[];
+}
+
+export interface Untranslated {
+  readonly status: 'untranslated';
+  readonly code: UntranslatedCode;
+  readonly reason: string;
+}
+
+/**
+ * Translates one SELECT to an aggregation pipeline over a document design. The rows are meant to be equal, but only a
+ * run can show it: whoever calls this compares both sides before calling the item translated.
+ */
+export function translate(sql: string, { catalog, profile, design }: TranslationContext): Translation {
+  try {
+    const { query } = bindSelect(parseSelect(sql), catalog);
+    const compilation = new Compilation(catalog, profile, design);
+    const compiled = new QueryCompiler(compilation).query(query, undefined, { purpose: 'rows' });
+    return {
+      status: 'translated',
+      collection: compiled.collection,
+      pipeline: compiled.stages as Document[],
+      columns: query.columns.map(({ name }, at) => ({ name, path: compiled.fields[at]?.field ?? '', transform: compiled.fields[at]?.transform ?? { kind: 'identity' } })),
+      ordering: compiled.ordering,
+      ...(compiled.limit !== undefined && { limit: compiled.limit }),
+      caveats: [...compilation.caveats].sort(),
+      touches: compilation.touches(),
+    };
+  } catch (error) {
+    if (error instanceof Untranslatable) return untranslated(error.code, error.message);
+    if (error instanceof SqlSyntaxError) return untranslated(10, error.message);
+    if (error instanceof SqlBindError) return error.problem === 'unsupported' ? untranslated(30, error.message) : untranslated(11, error.message);
+    throw error;
+  }
+}
+
+const untranslated = (code: UntranslatedCode, detail: string): Untranslated => ({ status: 'untranslated', code, reason: `${UNTRANSLATED[code].cause} ${detail}` });
