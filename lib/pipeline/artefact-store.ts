@@ -97,10 +97,11 @@ async function save(tx: Tx, production: Production, prepared: readonly Prepared[
   const rows = await tx.artefact.findMany({ where: { databaseId }, select: { id: true, kind: true, key: true } });
   const idOf = new Map(rows.map((row) => [refKey(row), row.id]));
 
-  // A held edit is not replaced by an answer to the same inputs.
+  // A held edit is not replaced while what it was made from is the same.
+  const outdated = await outdatedVersions(tx, [...existing.values()].filter((artefact) => artefact.heldEdit).map((artefact) => artefact.currentId!));
   const taken = prepared.filter((artefact) => {
     const before = existing.get(refKey(artefact));
-    return !(before?.heldEdit && !before.retiredAt && before.current?.inputsHash === artefact.inputsHash);
+    return !(before?.heldEdit && !before.retiredAt && before.current && !outdated.has(before.current.id));
   });
   const artefactIds = taken.map((artefact) => idOf.get(refKey(artefact))!);
   const versions = await tx.artefactVersion.findMany({ where: { artefactId: { in: artefactIds } }, select: { id: true, artefactId: true, contentHash: true, seq: true } });
@@ -138,9 +139,7 @@ async function save(tx: Tx, production: Production, prepared: readonly Prepared[
   const producedIds = prepared.map((artefact) => idOf.get(refKey(artefact))!);
   await tx.$executeRaw`UPDATE artefact SET produced_at = clock_timestamp(), retired_at = NULL, stage = ${stage} WHERE id = ANY(${producedIds}::uuid[])`;
 
-  // An edit that was kept was looked at again too: its inputs are those of now.
-  const kept = prepared.filter((artefact) => !taken.includes(artefact)).map((artefact) => ({ versionId: existing.get(refKey(artefact))!.current!.id, artefact }));
-  await replaceInputs(tx, idOf, [...current, ...kept]);
+  await replaceInputs(tx, idOf, current);
   for (const { artefactId, artefact } of current) {
     const before = existing.get(refKey(artefact))?.current;
     if (before && before.contentHash !== artefact.hash) await keepUnaffected(tx, artefactId, artefact.content, artefact.hash);
@@ -160,8 +159,18 @@ async function save(tx: Tx, production: Production, prepared: readonly Prepared[
   return { changed: changed + retired.length };
 }
 
+/** Those that were made from what is no longer current. */
+async function outdatedVersions(tx: Tx, versionIds: readonly string[]): Promise<Set<string>> {
+  const rows = await tx.$queryRaw<{ id: string }[]>`
+    SELECT DISTINCT input.version_id AS id FROM artefact_input input
+    JOIN artefact source ON source.id = input.source_id
+    JOIN artefact_version source_version ON source_version.id = source.current_id
+    WHERE input.version_id = ANY(${[...versionIds]}::uuid[]) AND source_version.content_hash <> input.source_hash`;
+  return new Set(rows.map((row) => row.id));
+}
+
 /** Records what versions were made from, with the inputs' whole content hashes at this time. */
-async function replaceInputs(tx: Tx, idOf: ReadonlyMap<string, string>, versions: readonly { versionId: string; artefact: Prepared }[]): Promise<void> {
+async function replaceInputs(tx: Tx, idOf: ReadonlyMap<string, string>, versions: readonly { readonly versionId: string; readonly artefact: Prepared }[]): Promise<void> {
   const versionIds = versions.map(({ versionId }) => versionId);
   const sourceIds = new Set(versions.flatMap(({ artefact }) => artefact.inputs.map((input) => idOf.get(refKey(input)))).filter((id) => id !== undefined));
   const sources = await tx.artefact.findMany({ where: { id: { in: [...sourceIds] } }, select: { id: true, current: { select: { contentHash: true } } } });
@@ -219,48 +228,43 @@ async function itemTitles(tx: Tx, databaseId: string, artefacts: readonly Artefa
 const refKey = (ref: { readonly kind: string; readonly key: string }): string => `${ref.kind} ${ref.key}`;
 
 export interface Edit {
-  readonly artefactId: string;
+  readonly databaseId: string;
   readonly userId: string;
-  readonly content: unknown;
+  readonly artefact: ProducedArtefact;
   readonly blobHash: string;
 }
 
 /**
- * A reviewer's version, made from the same inputs as the current one, which it replaces. Call with the database locked.
+ * A reviewer's version takes the place of the current one, and keeps it as long as what it was made from stays the
+ * same. Call with the database locked.
  */
-export async function saveEdit(tx: Tx, edit: Edit): Promise<{ versionId: string; replacedId: string; contentHash: string; inputsHash: string }> {
-  const artefact = await tx.artefact.findUniqueOrThrow({ where: { id: edit.artefactId }, include: { current: { include: { inputs: true } } } });
+export async function saveEdit(tx: Tx, edit: Edit): Promise<{ artefactId: string; versionId: string; replacedId: string; contentHash: string; inputsHash: string }> {
+  const { databaseId } = edit;
+  const { kind, key } = edit.artefact;
+  const artefact = await tx.artefact.findUniqueOrThrow({ where: { databaseId_kind_key: { databaseId, kind, key } }, include: { current: true } });
   const before = artefact.current;
-  if (!before) throw new Error(`the artefact ${artefact.kind} ${artefact.key} has no current version to edit`);
-  const hash = contentHash(edit.content);
-  const same = await tx.artefactVersion.findUnique({ where: { artefactId_contentHash: { artefactId: artefact.id, contentHash: hash } } });
+  if (!before) throw new Error(`the ${kind} of ${key} has no current version to edit`);
+  const prepared: Prepared = { ...edit.artefact, hash: contentHash(edit.artefact.content), inputsHash: hashInputs(edit.artefact.inputs), blobHash: edit.blobHash };
+  const same = await tx.artefactVersion.findUnique({ where: { artefactId_contentHash: { artefactId: artefact.id, contentHash: prepared.hash } } });
   const versionId = same?.id ?? randomUUID();
   if (same) {
-    await tx.artefactVersion.update({ where: { id: same.id }, data: { inputsHash: before.inputsHash } });
+    await tx.artefactVersion.update({ where: { id: same.id }, data: { inputsHash: prepared.inputsHash } });
   } else {
     const last = await tx.artefactVersion.aggregate({ where: { artefactId: artefact.id }, _max: { seq: true } });
     await tx.artefactVersion.create({
-      data: { id: versionId, artefactId: artefact.id, seq: (last._max.seq ?? 0) + 1, contentHash: hash, inputsHash: before.inputsHash, blobHash: edit.blobHash, authorUserId: edit.userId },
+      data: { id: versionId, artefactId: artefact.id, seq: (last._max.seq ?? 0) + 1, contentHash: prepared.hash, inputsHash: prepared.inputsHash, blobHash: edit.blobHash, authorUserId: edit.userId },
     });
   }
-  if (versionId !== before.id) {
-    await tx.artefactInput.deleteMany({ where: { versionId } });
-    await tx.artefactInput.createMany({ data: before.inputs.map((input) => ({ ...input, versionId })) });
-  }
   await tx.artefact.update({ where: { id: artefact.id }, data: { currentId: versionId, heldEdit: true } });
-  await keepUnaffected(tx, artefact.id, edit.content, hash);
-  return { versionId, replacedId: before.id, contentHash: hash, inputsHash: before.inputsHash };
+  const ids = await tx.artefact.findMany({ where: { databaseId }, select: { id: true, kind: true, key: true } });
+  await replaceInputs(tx, new Map(ids.map((row) => [refKey(row), row.id])), [{ versionId, artefact: prepared }]);
+  await keepUnaffected(tx, artefact.id, edit.artefact.content, prepared.hash);
+  return { artefactId: artefact.id, versionId, replacedId: before.id, contentHash: prepared.hash, inputsHash: prepared.inputsHash };
 }
 
-/** Makes an earlier version current again (undo). It keeps the inputs of the version that it replaces. */
-export async function restoreVersion(tx: Tx, blobs: BlobStore, artefactId: string, versionId: string): Promise<boolean> {
-  const artefact = await tx.artefact.findUniqueOrThrow({ where: { id: artefactId }, include: { current: { include: { inputs: true } } } });
-  if (artefact.currentId === versionId || !artefact.current) return false;
+/** Makes an earlier version current again, with what it was made from then: the undo of an edit. */
+export async function restoreVersion(tx: Tx, blobs: BlobStore, versionId: string): Promise<void> {
   const version = await tx.artefactVersion.findUniqueOrThrow({ where: { id: versionId } });
-  await tx.artefactInput.deleteMany({ where: { versionId } });
-  await tx.artefactInput.createMany({ data: artefact.current.inputs.map((input) => ({ ...input, versionId })) });
-  await tx.artefactVersion.update({ where: { id: versionId }, data: { inputsHash: artefact.current.inputsHash } });
-  await tx.artefact.update({ where: { id: artefactId }, data: { currentId: versionId, heldEdit: version.authorUserId !== null } });
-  await keepUnaffected(tx, artefactId, decodeContent(await blobs.read(version.blobHash)), version.contentHash);
-  return true;
+  await tx.artefact.update({ where: { id: version.artefactId }, data: { currentId: versionId, heldEdit: version.authorUserId !== null } });
+  await keepUnaffected(tx, version.artefactId, decodeContent(await blobs.read(version.blobHash)), version.contentHash);
 }

@@ -3,13 +3,13 @@ import type { Agent } from '../../agents/contract';
 import type { BlobStore } from '../db/blob-store';
 import { pgText, type Database, type Tx } from '../db/database';
 import { notify } from '../db/notify';
-import type { CannotAct, Directive } from '../design/directive';
-import type { Item } from '../sqlite/benchmark';
+import type { CannotAct } from '../design/directive';
 import { recordAgent } from './agent-runs';
-import { lockDatabase, prepareProduction, readCurrent } from './artefact-store';
-import { decodeContent, encodeContent } from './content';
+import { lockDatabase, prepareProduction } from './artefact-store';
+import { encodeContent } from './content';
 import { latestRuns, passedOn, requestStage, stageAfter, stageIndex } from './schedule';
-import { stageNames, type ArtefactRef, type BenchmarkSettings, type Stage, type StageInput, type StageName, type StageResult } from './stages/stage';
+import { stageInput } from './stage-input';
+import { stageNames, type Stage, type StageInput, type StageName, type StageResult } from './stages/stage';
 
 export interface StageRunner {
   readonly db: Database;
@@ -102,24 +102,9 @@ async function stillOurs(tx: Tx, runId: string, worker: string): Promise<void> {
 async function callStage(runner: StageRunner, run: ClaimedRun, only: readonly string[] | null, signal: AbortSignal) {
   const { db, blobs } = runner;
   const { database } = run;
-  const [path, items, directives, agent] = await Promise.all([
-    blobs.materialise(database.blobHash),
-    db.prisma.item.findMany({ where: { databaseId: run.databaseId }, orderBy: { position: 'asc' }, select: { content: true } }),
-    db.prisma.directive.findMany({ where: { databaseId: run.databaseId, withdrawnAt: null }, orderBy: { position: 'asc' }, select: { content: true } }),
-    runner.agentNamed(database.benchmark.agent),
-  ]);
+  const agent = await runner.agentNamed(database.benchmark.agent);
   const recorder = recordAgent(db, agent, { databaseId: run.databaseId, database: database.name, stageRunId: run.id, stage: run.stage });
-  const input: StageInput = {
-    source: { name: database.name, path, sha256: database.sha256, bytes: Number(database.bytes), descriptions: decodeContent(database.descriptions) },
-    items: items.map((item) => decodeContent<Item>(item.content)),
-    settings: decodeContent<BenchmarkSettings>(database.benchmark.settings),
-    agent: recorder.agent,
-    mongo: runner.mongo,
-    mongoPrefix: database.benchmark.mongoPrefix,
-    read: async <T>(ref: ArtefactRef) => (await readCurrent<T>(db, blobs, run.databaseId, ref))?.content,
-    directives: directives.map((directive) => decodeContent<Directive>(directive.content)),
-    ...(only ? { only } : {}),
-  };
+  const input: StageInput = { ...(await stageInput({ db, blobs, mongo: runner.mongo, agent: recorder.agent }, run.databaseId)), ...(only ? { only } : {}) };
   const progress = throttledProgress(db, run, recorder.flush);
   try {
     const result = await runner.stages[run.stage](input, { progress: progress.take, signal });

@@ -37,7 +37,7 @@ export async function requestStage(tx: Tx, request: StageRequest): Promise<strin
   }
   if (waiting) {
     const widened = only === null || waiting.everything ? { everything: true, only: [] } : { only: [...new Set([...waiting.only, ...only])] };
-    await tx.stageRun.update({ where: { id: waiting.id }, data: { ...widened, ...(request.decisionId ? { decisionId: request.decisionId } : {}) } });
+    await tx.stageRun.update({ where: { id: waiting.id }, data: { ...widened, decisionId: null } }); // it is no longer that decision's alone
     return waiting.id;
   }
   const run = await tx.stageRun.create({

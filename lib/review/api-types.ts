@@ -76,7 +76,8 @@ const gateSchema = z.enum(gateNames);
 
 export const roles = ['admin', 'lead', 'reviewer', 'consumer'] as const;
 export type Role = (typeof roles)[number];
-export const scopes = ['read', 'review', 'bundles'] as const;
+/** A token reads, or fetches bundles; reviewing is for people, by session only. */
+export const scopes = ['read', 'bundles'] as const;
 export type Scope = (typeof scopes)[number];
 
 export interface SessionUser {

@@ -50,7 +50,7 @@ SELECT
   up.catching_up,
   CASE
     WHEN task.closed_at IS NOT NULL OR artefact.retired_at IS NOT NULL THEN 'closed'
-    WHEN NOT decision.settles AND decision.verdict <> 'edit'
+    WHEN decision.awaits
       AND artefact.produced_at <= decision.created_at
       AND version.content_hash = decision.content_hash THEN 'waiting'
     WHEN up.catching_up THEN 'waiting'
