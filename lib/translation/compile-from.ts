@@ -1,6 +1,6 @@
 import type { PlacementStep } from '../design/placement';
 import { placementOf } from '../design/placement';
-import { columnOf, type BoundExpression, type BoundSelect, type BoundSource } from '../sqlite/select/bound';
+import type { BoundExpression, BoundSelect, BoundSource } from '../sqlite/select/bound';
 import { conjuncts, hasSubquery, sourcesRead } from './bound-references';
 import { Draft, type Compilation } from './compilation';
 import type { CompiledQuery, SelectOptions } from './compiled-query';
@@ -8,7 +8,8 @@ import type { Lowered } from './environment';
 import { flattenFrom, type FlatSource } from './flatten-from';
 import { lookupBase, planJoins, type Attachment } from './join-plan';
 import { under, type Location, type TableLocation } from './location';
-import { Lowering } from './lower-expression';
+import { decode } from './lower-conversion';
+import { Lowering, withAffinity } from './lower-expression';
 import { toMatch } from './lower-predicate';
 import { OuterScope } from './outer-scope';
 import { RowEnvironment } from './row-environment';
@@ -246,12 +247,13 @@ class FromCompiler {
     const inside = linked.filter((condition) => condition !== key?.condition || key.recheck).filter((condition) => isOptional || condition === key?.condition || (!key && !hasSubquery(condition) && sourcesRead(condition).size > 1));
     if (inside.length > 0) inner.push({ $match: toMatch(inside, innerLowering) });
     if (!isOptional) this.remove([...inside, ...(key ? [key.condition] : [])]);
-    if (key?.guard) this.draft.push({ $match: { [key.localField]: { $ne: null } } });
+    const localField = key && this.localField(key.local);
+    if (key?.guard && localField !== undefined) this.draft.push({ $match: { [localField]: { $ne: null } } });
     const variables = scope.let;
     this.draft.push({
       $lookup: {
         from: collection,
-        ...(key && { localField: key.localField, foreignField: key.foreignField }),
+        ...(key && localField !== undefined && { localField, foreignField: key.foreignField }),
         ...(Object.keys(variables).length > 0 && { let: variables }),
         ...((inner.stages.length > 0 || !key) && { pipeline: inner.stages }),
         as,
@@ -261,6 +263,13 @@ class FromCompiler {
     for (const path of innerEnv.unwound) this.env.unwound.add(under(as, path));
     this.env.locations.set(source.id, { ...location, base: as, optional: isOptional });
     this.filtered = true;
+  }
+
+  private localField({ path, mql }: Lowered): string {
+    if (path !== undefined) return path;
+    const name = this.draft.names.take('key');
+    this.draft.push({ $set: { [name]: mql } });
+    return name;
   }
 
   private lookupRows(source: BoundSource, inner: Draft, innerEnv: RowEnvironment, scope: OuterScope): { collection: string; location: Location } {
@@ -286,26 +295,41 @@ class FromCompiler {
     return { collection: placement.collection, location };
   }
 
-  /** The equality that the $lookup itself can test. An array's entries have to be tested again once unwound. */
-  private lookupKey(linked: readonly BoundExpression[], source: BoundSource, innerEnv: RowEnvironment, location: Location): { condition: BoundExpression; localField: string; foreignField: string; recheck: boolean; guard: boolean } | undefined {
+  /**
+   * The equality that the $lookup itself can test. An array's entries have to be tested again once unwound; a local
+   * value that SQL would convert first is converted into a field of its own.
+   */
+  private lookupKey(linked: readonly BoundExpression[], source: BoundSource, innerEnv: RowEnvironment, location: Location): LookupKey | undefined {
     if (location.kind !== 'table') return undefined;
     const arrays = location.placement.steps.filter(({ kind }) => kind === 'embedMany').map(({ path }) => path);
+    const isOptional = this.sources.some((entry) => entry.source === source && entry.on);
     const found = linked.flatMap((condition) => {
       if (condition.kind !== 'compare' || condition.operator !== '=' || condition.nullSafe || condition.collation !== 'BINARY') return [];
-      return ([[condition.left, condition.right], [condition.right, condition.left]] as const).flatMap(([inner, outer]) => {
-        if (inner.kind !== 'column' || inner.source !== source || outer.kind !== 'column' || outer.source === source) return [];
+      return ([[condition.left, condition.right], [condition.right, condition.left]] as const).flatMap(([inner, outer]): (LookupKey & { readonly rank: number })[] => {
+        if (inner.kind !== 'column' || inner.source !== source || sourcesRead(outer).has(source.id) || hasSubquery(outer)) return [];
         const foreign = innerEnv.column(inner);
-        const local = this.env.column(outer);
-        if (foreign.path === undefined || local.path === undefined || !comparesAsStored(foreign, local, condition.affinity)) return [];
-        const bothNull = foreign.type.nullable && local.type.nullable;
-        const isOptional = this.sources.some((entry) => entry.source === source && entry.on);
-        if (bothNull && isOptional) return [];
+        if (foreign.path === undefined) return [];
+        const stored = this.lowering.stored(outer);
+        const plain = comparesAsStored(foreign, stored, condition.affinity);
+        const local = plain ? stored : withAffinity(decode(stored), condition.affinity);
+        if (!plain && (foreign.transform.kind !== 'identity' || withAffinity(foreign, condition.affinity) !== foreign)) return [];
+        const guard = foreign.type.nullable && local.type.nullable;
+        if (guard && isOptional) return [];
         const recheck = arrays.some((array) => foreign.path?.startsWith(`${array}.`));
-        return [{ condition, localField: local.path, foreignField: foreign.path, recheck, guard: bothNull, isKey: columnOf(inner).name === source.columns[0]?.name }];
+        const isFirst = inner.index === 0;
+        return [{ condition, local, foreignField: foreign.path, recheck, guard, rank: (recheck ? 4 : 0) + (local.path === undefined ? 2 : 0) + (isFirst ? 0 : 1) }];
       });
     });
-    return found.find(({ recheck, isKey }) => !recheck && isKey) ?? found.find(({ recheck }) => !recheck) ?? found[0];
+    return found.sort((a, b) => a.rank - b.rank)[0];
   }
+}
+
+interface LookupKey {
+  readonly condition: BoundExpression;
+  readonly local: Lowered;
+  readonly foreignField: string;
+  readonly recheck: boolean;
+  readonly guard: boolean;
 }
 
 /** MongoDB's equality of the stored values is SQL's equality of the source values. */

@@ -23,20 +23,29 @@ export interface GroupInput {
   readonly aliases: ReadonlyMap<BoundExpression, string>;
 }
 
-/** Adds the `$group` stage; `grouped` then answers for keys, aggregates and bare columns. */
-export function compileGroup({ body, orderBy, mayBeEmpty, wholeTable, aliases }: GroupInput, env: RowEnvironment, grouped: RowEnvironment): void {
+/**
+ * Adds the `$group` stage; `grouped` then answers for keys, aggregates and bare columns. Returns what the fields of
+ * a group without rows would be.
+ */
+export function compileGroup({ body, orderBy, mayBeEmpty, wholeTable, aliases }: GroupInput, env: RowEnvironment, grouped: RowEnvironment): Record<string, Mql> {
   const lowering = new Lowering(env);
   const outputs = [...body.items.map(({ expression }) => expression), ...(body.having ? [body.having] : []), ...orderKeys(orderBy)];
   const aggregates = uniqueAggregates(outputs);
   const names = new FieldNames(['_id']);
   const accumulators: Record<string, Mql> = {};
+  const whenEmpty: Record<string, Mql> = {};
 
   const keys = groupKeys(body, lowering, grouped, accumulators, names);
   const bare = bareColumns(outputs, grouped);
   for (const aggregate of aggregates) {
     const lowered = lowerAggregate(aggregate, lowering, (wanted) => names.take(aliases.get(aggregate) ?? wanted), { mayBeEmpty, wholeTable });
-    for (const { field, accumulator } of lowered.accumulators) accumulators[field] = accumulator;
-    grouped.setComputed(aggregate, lowered.value);
+    const counts = aggregate.name === 'count' || aggregate.name === 'total';
+    for (const [at, { field, accumulator }] of lowered.accumulators.entries()) {
+      accumulators[field] = accumulator;
+      whenEmpty[field] = collects(accumulator) ? [] : counts || at > 0 ? 0 : null;
+    }
+    const nullable = lowered.value.type.nullable || (mayBeEmpty && !counts);
+    grouped.setComputed(aggregate, { ...lowered.value, type: { ...lowered.value.type, nullable } });
   }
   if (bare.length > 0) {
     if (!areDetermined(body, bare, env)) pickRow(aggregates, lowering, env);
@@ -44,12 +53,17 @@ export function compileGroup({ body, orderBy, mayBeEmpty, wholeTable, aliases }:
       const stored = env.column(column);
       const name = names.take(describeExpression(column));
       accumulators[name] = { $first: stored.mql };
+      whenEmpty[name] = null;
       // Over no rows a bare column is null; $first of a missing field is null.
-      grouped.setComputed(column, { mql: `$${name}`, path: name, type: { ...stored.type, missing: false }, transform: stored.transform });
+      grouped.setComputed(column, { mql: `$${name}`, path: name, type: { ...stored.type, nullable: stored.type.nullable || mayBeEmpty, missing: false }, transform: stored.transform });
     }
   }
+  env.draft.names.reserve(Object.keys(accumulators));
   env.draft.push({ $group: { _id: keys, ...accumulators } });
+  return whenEmpty;
 }
+
+const collects = (accumulator: Mql): boolean => typeof accumulator === 'object' && accumulator !== null && ('$addToSet' in accumulator || '$push' in accumulator);
 
 function uniqueAggregates(expressions: readonly BoundExpression[]): BoundAggregate[] {
   const seen = new Map<string, BoundAggregate>();

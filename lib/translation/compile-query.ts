@@ -301,14 +301,11 @@ class SelectCompiler {
     const { body, draft, rows, compiler } = this;
     const mayBeEmpty = facetFrom !== undefined;
     const grouped = compiler.environment(draft, this.scope);
-    compileGroup({ body, orderBy: this.ends.orderBy, mayBeEmpty, wholeTable, aliases: this.aliases() }, rows, grouped);
+    const whenEmpty = compileGroup({ body, orderBy: this.ends.orderBy, mayBeEmpty, wholeTable, aliases: this.aliases() }, rows, grouped);
     if (facetFrom !== undefined) {
-      const stage = draft.stages.at(-1)?.['$group'] as Record<string, Mql>;
       this.facet(facetFrom);
-      const defaults = Object.fromEntries(Object.entries(stage).map(([name, accumulator]) => [name, name === '_id' || !('$sum' in (accumulator as object)) ? emptyAccumulator(accumulator) : 0]));
-      draft.push({ $replaceWith: { $mergeObjects: [defaults, { $first: '$rows' }] } });
+      draft.push({ $replaceWith: { $mergeObjects: [whenEmpty, { $first: '$rows' }] } });
     }
-    draft.names.reserve(Object.keys((draft.stages.findLast((stage) => '$group' in stage)?.['$group'] as object | undefined) ?? {}));
     if (body.having) draft.push({ $match: toMatch([body.having], new Lowering(grouped)) });
     return grouped;
   }
@@ -427,7 +424,5 @@ function projected(name: string, value: Lowered, alone: boolean): Mql {
 
 /** A column without alias whose SQL text would make a poor field name. */
 const isDescribed = (name: string, expression: BoundExpression): boolean => expression.kind !== 'column' && !/^[A-Za-z_][\w ]*$/.test(name);
-
-const emptyAccumulator = (accumulator: Mql): Mql => (typeof accumulator === 'object' && accumulator !== null && ('$addToSet' in accumulator || '$push' in accumulator) ? [] : null);
 
 const withDefault = (type: ValueType, value: Scalar): ValueType => (value === null ? { kinds: type.kinds, nullable: true, missing: false } : { kinds: type.kinds | (typeof value === 'bigint' ? INTEGER : REAL), nullable: type.nullable, missing: false });
