@@ -1,0 +1,140 @@
+import type { Value } from '../values/value';
+import { readElement, readValueAt, skipValue } from './decode';
+
+/** A field name with its bytes at hand, for comparing against raw BSON without decoding. */
+export class FieldName {
+  readonly bytes: Buffer;
+  constructor(readonly name: string) {
+    this.bytes = Buffer.from(name, 'utf8');
+  }
+}
+
+/**
+ * A document: either raw BSON, read field by field on demand, or keys and values in order.
+ *
+ * Not a plain object, because those reorder integer-like keys. Never changed once it is visible to anyone else:
+ * stages build new ones.
+ */
+export class Doc {
+  private rawBytes: Buffer | undefined;
+  private rawStart = 0;
+  private keyList: string[] | undefined;
+  private valueList: Value[] | undefined;
+
+  constructor(keys?: string[], values?: Value[]) {
+    this.keyList = keys;
+    this.valueList = values;
+  }
+
+  static fromRaw(bytes: Buffer, start = 0): Doc {
+    const doc = new Doc();
+    doc.rawBytes = bytes;
+    doc.rawStart = start;
+    return doc;
+  }
+  static of(entries: Record<string, Value>): Doc {
+    return new Doc(Object.keys(entries), Object.values(entries));
+  }
+  static empty(): Doc {
+    return new Doc([], []);
+  }
+
+  get keys(): readonly string[] {
+    if (!this.keyList) this.decode();
+    return this.keyList as string[];
+  }
+  get values(): readonly Value[] {
+    if (!this.valueList) this.decode();
+    return this.valueList as Value[];
+  }
+  get size(): number {
+    return this.keys.length;
+  }
+  /** The raw bytes when this document still is what was stored. */
+  raw(): { bytes: Buffer; start: number; end: number } | undefined {
+    const bytes = this.rawBytes;
+    if (!bytes) return undefined;
+    return { bytes, start: this.rawStart, end: this.rawStart + bytes.readInt32LE(this.rawStart) };
+  }
+
+  get(name: string): Value {
+    if (!this.keyList) this.decode();
+    const index = (this.keyList as string[]).indexOf(name);
+    return index < 0 ? undefined : (this.valueList as Value[])[index];
+  }
+
+  /** Like `get`, without decoding other fields. */
+  read(field: FieldName): Value {
+    if (this.keyList) {
+      const index = this.keyList.indexOf(field.name);
+      return index < 0 ? undefined : (this.valueList as Value[])[index];
+    }
+    const bytes = this.rawBytes as Buffer;
+    const wanted = field.bytes;
+    const length = wanted.length;
+    let at = this.rawStart + 4;
+    for (;;) {
+      const type = bytes[at] as number;
+      if (type === 0) return undefined;
+      let i = 0;
+      const nameStart = at + 1;
+      while (i < length && bytes[nameStart + i] === wanted[i]) i++;
+      let end = nameStart + i;
+      if (i === length && bytes[end] === 0) return readValueAt(bytes, type, end + 1);
+      while (bytes[end] !== 0) end++;
+      at = skipValue(bytes, type, end + 1);
+    }
+  }
+
+  has(name: string): boolean {
+    return this.keys.includes(name);
+  }
+
+  /** A copy that may be changed by `set` and `remove` until it is handed on. */
+  copy(): MutableDoc {
+    return new MutableDoc([...this.keys], [...this.values]);
+  }
+
+  private decode(): void {
+    const keys: string[] = [];
+    const values: Value[] = [];
+    const bytes = this.rawBytes as Buffer;
+    let at = this.rawStart + 4;
+    while (bytes[at] !== 0) at = readElement(bytes, at, keys, values);
+    this.keyList = keys;
+    this.valueList = values;
+  }
+}
+
+export class MutableDoc extends Doc {
+  private readonly k: string[];
+  private readonly v: Value[];
+  constructor(keys: string[] = [], values: Value[] = []) {
+    super(keys, values);
+    this.k = keys;
+    this.v = values;
+  }
+  /** Replaces in place or appends; a missing value removes. */
+  set(name: string, value: Value): this {
+    const index = this.k.indexOf(name);
+    if (value === undefined) {
+      if (index >= 0) {
+        this.k.splice(index, 1);
+        this.v.splice(index, 1);
+      }
+    } else if (index >= 0) this.v[index] = value;
+    else {
+      this.k.push(name);
+      this.v.push(value);
+    }
+    return this;
+  }
+  /** Appends a key known to be new. */
+  append(name: string, value: Value): void {
+    if (value === undefined) return;
+    this.k.push(name);
+    this.v.push(value);
+  }
+}
+
+export const isDoc = (value: Value): value is Doc => value instanceof Doc;

@@ -1,0 +1,247 @@
+import { ServerError, typeMismatch, unsupported } from '../errors';
+import { addAll, divideNumbers, moduloNumbers, multiplyNumbers, subtractNumbers, toDate, toDecimal } from '../values/arithmetic';
+import { Decimal } from '../values/decimal';
+import { DateTime, Double, double, isNullish, isNumeric, toDouble, typeName, type Numeric, type Value } from '../values/value';
+import { binary, unary, variadic, type Family } from './expression';
+
+/** An operator on one number; null stays null. */
+function numeric(compute: (n: Numeric, name: string) => Value) {
+  return unary((v, name) => {
+    if (isNullish(v)) return null;
+    if (!isNumeric(v)) throw new ServerError(28765, `${name} only supports numeric types, not ${typeName(v)}`);
+    return compute(v, name);
+  });
+}
+
+const isInteger = (n: Numeric): n is number | bigint => typeof n === 'bigint' || (typeof n === 'number' && (n | 0) === n);
+const signOf = (n: Numeric): number => (n instanceof Decimal ? (n.isNaN ? NaN : n.isZero ? 0 : n.negative ? -1 : 1) : Math.sign(toDouble(n)));
+
+/** A function of doubles; its decimal form is not exact here, so decimals are refused. */
+function transcendental(compute: (n: number, name: string) => number) {
+  return numeric((n, name) => {
+    if (n instanceof Decimal && n.isFinite) throw unsupported(`${name} of a decimal`);
+    return double(compute(toDouble(n), name));
+  });
+}
+
+function abs(n: Numeric): Numeric {
+  if (n instanceof Decimal) return n.abs();
+  if (n instanceof Double) return new Double(Math.abs(n.value));
+  if (typeof n === 'bigint') {
+    if (n === -(2n ** 63n)) throw new ServerError(28680, "can't take $abs of long long min");
+    return n < 0n ? -n : n;
+  }
+  return n === -2147483648 ? 2147483648n : Math.abs(n);
+}
+
+function toWhole(mode: 'floor' | 'ceil') {
+  return numeric((n) => {
+    if (isInteger(n)) return n;
+    if (n instanceof Decimal) return n.quantize(0, mode);
+    return double(mode === 'floor' ? Math.floor(toDouble(n)) : Math.ceil(toDouble(n)));
+  });
+}
+
+/** `$round` and `$trunc`: doubles go through their exact decimal value, so that ties are real ties. */
+function roundTo(mode: 'half-even' | 'trunc') {
+  return variadic(
+    (values, name) => {
+      const [n, place = 0] = values;
+      if (isNullish(n)) return null;
+      if (!isNumeric(n)) throw new ServerError(51081, `${name} only supports numeric types, not ${typeName(n)}`);
+      if (values.length === 2 && isNullish(values[1])) return null;
+      return roundNumber(n, placeOf(place, name), mode);
+    },
+    1,
+    2,
+  );
+}
+
+function placeOf(place: Value, name: string): number {
+  if (!isNumeric(place) || !Number.isInteger(toDouble(place))) {
+    throw new ServerError(51082, `precision argument to ${name} must be a integral value`);
+  }
+  const n = toDouble(place);
+  if (n < -20 || n > 100) throw new ServerError(51083, `cannot apply ${name} with precision value ${n} value must be in [-20, 100]`);
+  return n;
+}
+
+function roundNumber(n: Numeric, place: number, mode: 'half-even' | 'trunc'): Numeric {
+  if (n instanceof Decimal) return n.isFinite ? n.quantize(-place, mode) : n;
+  if (isInteger(n)) {
+    if (place >= 0) return n;
+    const rounded = Decimal.fromBigInt(BigInt(n)).quantize(-place, mode).toBigInt();
+    if (typeof n === 'number' && rounded >= -2147483648n && rounded <= 2147483647n) return Number(rounded);
+    if (rounded > 2n ** 63n - 1n || rounded < -(2n ** 63n)) throw new ServerError(51080, 'invalid conversion from Decimal128 result in $round: overflow');
+    return rounded;
+  }
+  const d = toDouble(n);
+  if (!Number.isFinite(d) || d === 0) return double(d);
+  const decimal = Decimal.fromDoubleExact(d);
+  const rounded = decimal.quantize(-place, mode).toNumber();
+  return double(rounded === 0 && d < 0 ? -0 : rounded);
+}
+
+function power(base: Numeric, exponent: Numeric): Numeric {
+  if (signOf(base) === 0 && signOf(exponent) < 0) throw new ServerError(28764, '$pow cannot take a base of 0 and a negative exponent');
+  if (base instanceof Decimal || exponent instanceof Decimal) return decimalPower(toDecimal(base), toDecimal(exponent));
+  if (!isInteger(base) || !isInteger(exponent)) return double(Math.pow(toDouble(base), toDouble(exponent)));
+  const b = BigInt(base);
+  const e = BigInt(exponent);
+  const long = typeof base === 'bigint' || typeof exponent === 'bigint';
+  const whole = (n: bigint): Numeric => (!long && n >= -2147483648n && n <= 2147483647n ? Number(n) : n);
+  if (b === 0n) return whole(e === 0n ? 1n : 0n);
+  if (b === 1n) return whole(1n);
+  if (b === -1n) return whole(e % 2n === 0n ? 1n : -1n);
+  if (e < 0n || e > 63n) return double(Math.pow(Number(b), Number(e)));
+  const result = b ** e;
+  return result >= -(2n ** 63n) && result < 2n ** 63n ? whole(result) : double(Math.pow(Number(b), Number(e)));
+}
+
+function decimalPower(base: Decimal, exponent: Decimal): Decimal {
+  if (base.isNaN || exponent.isNaN) return Decimal.NaN;
+  if (!exponent.isInteger || exponent.toBigInt() < 0n || exponent.toBigInt() > 64n || !base.isFinite) {
+    throw unsupported('$pow of decimals with an exponent that is not a small whole number');
+  }
+  const e = Number(exponent.toBigInt());
+  return Decimal.make(base.negative && e % 2 === 1, base.coefficient ** BigInt(e), base.exponent * e);
+}
+
+function positive(name: string, code: number, n: Numeric): void {
+  const s = signOf(n);
+  if (!(s > 0) && !Number.isNaN(toDouble(n))) {
+    throw new ServerError(code, `${name}'s argument must be a positive number, but is ${String(toDouble(n))}`);
+  }
+}
+
+function bits(name: string, start: number, join: (a: bigint, b: bigint) => bigint) {
+  return variadic((values) => {
+    let total = BigInt(start);
+    let long = false;
+    let missing = false;
+    for (const v of values) {
+      if (isNullish(v)) missing = true;
+      else if (typeof v === 'bigint') {
+        total = join(total, v);
+        long = true;
+      } else if (typeof v === 'number' && (v | 0) === v) total = join(total, BigInt(v));
+      else throw typeMismatch(`${name} only supports int and long operands.`);
+    }
+    if (missing) return null;
+    return long ? BigInt.asIntN(64, total) : Number(BigInt.asIntN(32, total));
+  });
+}
+
+export const arithmetic: Family = {
+  $abs: numeric(abs),
+  $add: variadic(addAll),
+  $ceil: toWhole('ceil'),
+  $floor: toWhole('floor'),
+  $divide: binary((a, b) => {
+    if (isNumeric(a) && isNumeric(b)) return divideNumbers(a, b);
+    if (isNullish(a) || isNullish(b)) return null;
+    throw typeMismatch(`$divide only supports numeric types, not ${typeName(a)} and ${typeName(b)}`);
+  }),
+  $exp: transcendental(Math.exp),
+  $ln: numeric((n, name) => {
+    positive(name, 28766, n);
+    if (n instanceof Decimal && n.isFinite) throw unsupported(`${name} of a decimal`);
+    return double(Math.log(toDouble(n)));
+  }),
+  $log: binary((n, base, name) => {
+    if (isNullish(n) || isNullish(base)) return null;
+    if (!isNumeric(n)) throw new ServerError(28756, `$log's argument must be numeric, not ${typeName(n)}`);
+    if (!isNumeric(base)) throw new ServerError(28757, `$log's base must be numeric, not ${typeName(base)}`);
+    positive(name, 28758, n);
+    if (!(toDouble(base) > 0) || toDouble(base) === 1) throw new ServerError(28759, `$log's base must be a positive number not equal to 1, but is ${toDouble(base)}`);
+    if (n instanceof Decimal || base instanceof Decimal) throw unsupported(`${name} of a decimal`);
+    return double(Math.log(toDouble(n)) / Math.log(toDouble(base)));
+  }),
+  $log10: numeric((n, name) => {
+    positive(name, 28761, n);
+    if (n instanceof Decimal && n.isFinite) throw unsupported(`${name} of a decimal`);
+    return double(Math.log10(toDouble(n)));
+  }),
+  $mod: binary((a, b) => {
+    if (isNumeric(a) && isNumeric(b)) return moduloNumbers(a, b);
+    if (isNullish(a) || isNullish(b)) return null;
+    throw new ServerError(16611, `$mod only supports numeric types, not ${typeName(a)} and ${typeName(b)}`);
+  }),
+  $multiply: variadic((values) => {
+    let total: Numeric = 1;
+    for (const v of values) {
+      if (isNumeric(v)) total = multiplyNumbers(total, v);
+      else if (isNullish(v)) return null;
+      else throw typeMismatch(`$multiply only supports numeric types, not ${typeName(v)}`);
+    }
+    return total;
+  }),
+  $pow: binary((a, b) => {
+    if (isNullish(a) || isNullish(b)) return null;
+    if (!isNumeric(a)) throw new ServerError(28762, `$pow's base must be numeric, not ${typeName(a)}`);
+    if (!isNumeric(b)) throw new ServerError(28763, `$pow's exponent must be numeric, not ${typeName(b)}`);
+    return power(a, b);
+  }),
+  $round: roundTo('half-even'),
+  $trunc: roundTo('trunc'),
+  $sqrt: numeric((n) => {
+    if (signOf(n) < 0) throw new ServerError(28714, "$sqrt's argument must be greater than or equal to 0");
+    return n instanceof Decimal ? n.sqrt() : double(Math.sqrt(toDouble(n)));
+  }),
+  $subtract: binary((a, b) => {
+    if (isNumeric(a) && isNumeric(b)) return subtractNumbers(a, b);
+    if (isNullish(a) || isNullish(b)) return null;
+    if (a instanceof DateTime && b instanceof DateTime) return BigInt(a.ms) - BigInt(b.ms);
+    if (a instanceof DateTime && isNumeric(b)) return toDate(subtractNumbers(BigInt(a.ms), b));
+    throw typeMismatch(`can't $subtract ${typeName(b)} from ${typeName(a)}`);
+  }),
+  $bitAnd: bits('$bitAnd', -1, (a, b) => a & b),
+  $bitOr: bits('$bitOr', 0, (a, b) => a | b),
+  $bitXor: bits('$bitXor', 0, (a, b) => a ^ b),
+  $bitNot: unary((v) => {
+    if (isNullish(v)) return null;
+    if (typeof v === 'bigint') return ~v;
+    if (typeof v === 'number' && (v | 0) === v) return ~v;
+    throw typeMismatch(`$bitNot only supports int and long, not ${typeName(v)}.`);
+  }),
+};
+
+const RADIAN = Math.PI / 180;
+
+function trigonometric(compute: (n: number) => number, low = -Infinity, high = Infinity) {
+  return numeric((n, name) => {
+    const d = toDouble(n);
+    if (!(d >= low && d <= high) && !Number.isNaN(d)) {
+      throw new ServerError(50989, `cannot apply ${name} to ${d}, value must be in [${low},${high}]`);
+    }
+    if (n instanceof Decimal && n.isFinite) throw unsupported(`${name} of a decimal`);
+    return double(compute(d));
+  });
+}
+/** Angles must be finite. */
+const angle = (compute: (n: number) => number) => trigonometric(compute, -Number.MAX_VALUE, Number.MAX_VALUE);
+
+export const trigonometry: Family = {
+  $sin: angle(Math.sin),
+  $cos: angle(Math.cos),
+  $tan: angle(Math.tan),
+  $asin: trigonometric(Math.asin, -1, 1),
+  $acos: trigonometric(Math.acos, -1, 1),
+  $atan: trigonometric(Math.atan),
+  $atan2: binary((a, b, name) => {
+    if (isNullish(a) || isNullish(b)) return null;
+    if (!isNumeric(a)) throw new ServerError(51044, `${name} only supports numeric types, not ${typeName(a)}`);
+    if (!isNumeric(b)) throw new ServerError(51045, `${name} only supports numeric types, not ${typeName(b)}`);
+    if (a instanceof Decimal || b instanceof Decimal) throw unsupported(`${name} of a decimal`);
+    return double(Math.atan2(toDouble(a), toDouble(b)));
+  }),
+  $sinh: trigonometric(Math.sinh),
+  $cosh: trigonometric(Math.cosh),
+  $tanh: trigonometric(Math.tanh),
+  $asinh: trigonometric(Math.asinh),
+  $acosh: trigonometric(Math.acosh, 1, Infinity),
+  $atanh: trigonometric(Math.atanh, -1, 1),
+  $degreesToRadians: trigonometric((n) => n * RADIAN),
+  $radiansToDegrees: trigonometric((n) => n * (180 / Math.PI)),
+};
+

@@ -1,0 +1,47 @@
+import { ServerError } from '../errors';
+import { ValueSet } from '../values/value-map';
+import { isNullish, isTruthy, typeName, type Value } from '../values/value';
+import { binary, unary, variadic, type Family } from './expression';
+
+function arrayOperand(v: Value, code: number, name: string): Value[] {
+  if (!Array.isArray(v)) throw new ServerError(code, `All operands of ${name} must be arrays. One argument is of type: ${typeName(v)}`);
+  return v;
+}
+
+const quantifier = (all: boolean) =>
+  unary((v, name) => {
+    if (!Array.isArray(v)) throw new ServerError(all ? 17040 : 17041, `${name}'s argument must be an array, but is ${typeName(v)}`);
+    return all ? v.every(isTruthy) : v.some(isTruthy);
+  });
+
+export const set: Family = {
+  $allElementsTrue: quantifier(true),
+  $anyElementTrue: quantifier(false),
+  $setDifference: binary((a, b, name, { collation }) => {
+    if (isNullish(a) || isNullish(b)) return null;
+    const seen = new ValueSet(collation, arrayOperand(b, 17049, name));
+    return arrayOperand(a, 17048, name).filter((v) => seen.add(v));
+  }),
+  $setEquals: variadic((values, name, { collation }) => {
+    const sets = values.map((v) => new ValueSet(collation, arrayOperand(v, 17044, name)));
+    const [first, ...rest] = sets as [ValueSet, ...ValueSet[]];
+    return rest.every((other) => other.size === first.size && other.values.every((v) => first.has(v)));
+  }, 2),
+  // The order of a set's elements is not defined by MongoDB; sorted, as its own sets are.
+  $setIntersection: variadic((values, name, { collation }) => {
+    if (values.some(isNullish)) return null;
+    const [first = [], ...rest] = values.map((v) => arrayOperand(v, 17047, name));
+    const others = rest.map((items) => new ValueSet(collation, items));
+    return new ValueSet(collation, first.filter((v) => others.every((o) => o.has(v)))).values;
+  }),
+  $setIsSubset: binary((a, b, name, { collation }) => {
+    const all = new ValueSet(collation, arrayOperand(b, 17042, name));
+    return arrayOperand(a, 17046, name).every((v) => all.has(v));
+  }),
+  $setUnion: variadic((values, name, { collation }) => {
+    if (values.some(isNullish)) return null;
+    const out = new ValueSet(collation);
+    for (const v of values) for (const item of arrayOperand(v, 17043, name)) out.add(item);
+    return out.values;
+  }),
+};

@@ -1,0 +1,145 @@
+import { Doc } from '../bson/doc';
+import type { Collation } from '../values/collation';
+import type { Comparison, Filter } from '../query/match';
+import { rankOf } from '../values/compare';
+import type { Collection, IndexSpec, Row } from '../storage/store';
+import { encodeKey } from '../storage/keys';
+import { bsonUndefined, isNullish, isNumeric, maxKey, minKey, Regex, toDouble, type Value } from '../values/value';
+
+/** How candidates for a filter are found. They are a superset: the filter is always tested on them. */
+export type Plan =
+  | { readonly kind: 'scan' }
+  | { readonly kind: 'index'; readonly index: IndexSpec | '_id_'; readonly ranges: readonly (readonly [Buffer, Buffer])[]; readonly described: string };
+
+interface Bounds {
+  equal?: Value[];
+  low?: Value;
+  high?: Value;
+}
+
+const AFTER = Buffer.from([0xff]);
+const after = (key: Buffer): Buffer => Buffer.concat([key, AFTER]);
+
+/** Whether an index's byte order says the same about a value as the query does. */
+function indexable(value: Value, collation: Collation): boolean {
+  if (value === minKey || value === maxKey || value === bsonUndefined || value instanceof Regex) return false;
+  if (isNumeric(value) && Number.isNaN(toDouble(value))) return false;
+  if (collation.simple) return true;
+  return rankOf(value) === 15 || rankOf(value) === 40 || rankOf(value) === 45 || rankOf(value) === 50;
+}
+
+/** What a conjunction says about each path. */
+function boundsByPath(filter: Filter, collation: Collation, into = new Map<string, Bounds>()): Map<string, Bounds> {
+  if (filter.kind === 'and') for (const part of filter.parts) boundsByPath(part, collation, into);
+  else if (filter.kind === 'compare' && indexable(filter.value, collation)) {
+    const bounds = into.get(filter.path) ?? {};
+    narrow(bounds, filter.operator, filter.value);
+    into.set(filter.path, bounds);
+  } else if (filter.kind === 'in' && filter.values.length > 0 && filter.values.every((v) => indexable(v, collation))) {
+    const bounds = into.get(filter.path) ?? {};
+    if (!bounds.equal) bounds.equal = [...filter.values];
+    into.set(filter.path, bounds);
+  }
+  return into;
+}
+function narrow(bounds: Bounds, operator: Comparison, value: Value): void {
+  if (operator === '$eq') {
+    if (!bounds.equal || bounds.equal.length > 1) bounds.equal = [value];
+  } else if (value !== null) {
+    // Only the first bound of each side is used; the filter checks the rest.
+    if (operator === '$gt' || operator === '$gte') bounds.low ??= value;
+    else bounds.high ??= value;
+  }
+}
+
+export function choosePlan(collection: Collection, filter: Filter | null, collation: Collation): Plan {
+  if (!filter) return { kind: 'scan' };
+  const bounds = boundsByPath(filter, collation);
+  if (bounds.size === 0) return { kind: 'scan' };
+  let best: { score: number; plan: Plan } | undefined;
+  const consider = (score: number, index: IndexSpec | '_id_', ranges: [Buffer, Buffer][], described: string): void => {
+    if (ranges.length > 0 && (!best || score > best.score)) best = { score, plan: { kind: 'index', index, ranges, described } };
+  };
+  const id = bounds.get('_id');
+  if (id && usable(id, false)) consider(id.equal ? 1000 : 15, '_id_', rangesOf(Buffer.alloc(0), id, false), '_id_');
+  for (const index of collection.indexes()) {
+    if (index.partial) continue;
+    planIndex(collection, index, bounds, consider);
+  }
+  return best?.plan ?? { kind: 'scan' };
+}
+
+const usable = (b: Bounds, sparse: boolean): boolean => {
+  if (b.equal) return !sparse || b.equal.every((v) => !isNullish(v));
+  return b.low !== undefined || b.high !== undefined;
+};
+
+function planIndex(collection: Collection, index: IndexSpec, bounds: Map<string, Bounds>, consider: (score: number, index: IndexSpec, ranges: [Buffer, Buffer][], described: string) => void): void {
+  let prefixes: Buffer[] = [Buffer.alloc(0)];
+  let score = 0;
+  for (const { path } of index.fields) {
+    const b = bounds.get(path);
+    if (!b || !usable(b, index.sparse)) break;
+    if (b.equal) {
+      if (prefixes.length * b.equal.length > 1000) break;
+      const keys = b.equal.map(encodeKey);
+      prefixes = prefixes.flatMap((p) => keys.map((k) => Buffer.concat([p, k])));
+      score += index.unique ? 40 : 20;
+      continue;
+    }
+    const multikey = collection.isMultikey(index);
+    consider(score + 10 + (b.low !== undefined && b.high !== undefined ? 2 : 0), index, prefixes.flatMap((p) => rangesOf(p, b, multikey)), index.name);
+    return;
+  }
+  if (score > 0) consider(score, index, distinct(prefixes).map((p): [Buffer, Buffer] => [p, after(p)]), index.name);
+}
+
+function distinct(keys: Buffer[]): Buffer[] {
+  return [...new Map(keys.map((k) => [k.toString('latin1'), k])).values()];
+}
+
+/** Of a multikey index only one side of a range holds: the two may be met by different elements. */
+function rangesOf(prefix: Buffer, b: Bounds, multikey: boolean): [Buffer, Buffer][] {
+  if (b.equal) return distinct(b.equal.map((v) => Buffer.concat([prefix, encodeKey(v)]))).map((k) => [k, after(k)]);
+  const sample = b.low ?? b.high;
+  const rank = rankOf(sample);
+  const low = b.low !== undefined ? encodeKey(b.low) : Buffer.from([rank]);
+  const sameRank = b.high !== undefined && rankOf(b.high) === rank;
+  const high = sameRank && (b.low === undefined || !multikey) ? after(encodeKey(b.high)) : Buffer.from([rank + 1]);
+  return [[Buffer.concat([prefix, low]), Buffer.concat([prefix, high])]];
+}
+
+/** What running a plan touched, for `explain`. */
+export interface Examined {
+  keys: number;
+  docs: number;
+  index: string | null;
+}
+
+/** Candidate rows, each once, in order of insertion. */
+export function candidates(collection: Collection, plan: Plan, examined?: Examined): () => Row | null {
+  if (plan.kind === 'scan') {
+    const rows = collection.rows();
+    if (!examined) return rows;
+    return () => {
+      const row = rows();
+      if (row) examined.docs++;
+      return row;
+    };
+  }
+  const found = new Map<number, Row>();
+  for (const [low, high] of plan.ranges) {
+    const rows = plan.index === '_id_' ? collection.byIdRange(low, high) : collection.byKeyRange(plan.index, low, high);
+    for (const row of rows) found.set(row.rid, row);
+  }
+  const rows = plan.ranges.length > 1 ? [...found.values()].sort((a, b) => a.rid - b.rid) : [...found.values()];
+  if (examined) {
+    examined.keys += rows.length;
+    examined.docs += rows.length;
+    examined.index = plan.described;
+  }
+  let i = 0;
+  return () => rows[i++] ?? null;
+}
+
+export const rowDoc = (row: Row): Doc => Doc.fromRaw(row.d);

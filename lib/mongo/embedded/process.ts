@@ -1,0 +1,114 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import Database from 'better-sqlite3';
+import { makeCredential } from './wire/scram';
+import { startServer, type RunningServer } from './wire/server';
+
+/** The server as a process: one for a data folder, whose place others learn from its discovery file. */
+
+export const DISCOVERY_FILE = 'server.json';
+export const BUSY_EXIT = 3;
+const USER = 'aptmql';
+
+/** Another process serves this data folder. */
+export class FolderInUse extends Error {}
+
+/** Held as long as the process lives; the system lets go of it however the process ends. */
+function lockFolder(dataDir: string): Database.Database {
+  const file = path.join(dataDir, 'lock.sqlite');
+  const lock = new Database(file);
+  try {
+    lock.pragma('busy_timeout = 0');
+    lock.pragma('locking_mode = EXCLUSIVE');
+    lock.exec('BEGIN EXCLUSIVE; CREATE TABLE IF NOT EXISTS owner(pid INTEGER); DELETE FROM owner; COMMIT');
+    lock.exec('BEGIN EXCLUSIVE');
+    return lock;
+  } catch (error) {
+    lock.close();
+    if (error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY')) {
+      throw new FolderInUse(`the data folder ${dataDir} is served by another process`);
+    }
+    throw error;
+  }
+}
+
+function password(dataDir: string): string {
+  const file = path.join(dataDir, 'credential');
+  if (existsSync(file)) {
+    const stored = readFileSync(file, 'utf8').trim();
+    if (/^[0-9a-f]{32,}$/.test(stored)) return stored;
+  }
+  const made = randomBytes(24).toString('hex');
+  writeFileSync(file, `${made}\n`, { mode: 0o600 });
+  chmodSync(file, 0o600);
+  return made;
+}
+
+export interface OwnedServer {
+  readonly uri: string;
+  close(): Promise<void>;
+}
+
+/** Serves a data folder. Throws `FolderInUse`, or an error that names the folder or port in the way. */
+export async function serveFolder(dataDir: string, port: number): Promise<OwnedServer> {
+  const folder = path.resolve(dataDir);
+  let lock: Database.Database;
+  let secret: string;
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    lock = lockFolder(folder);
+    secret = password(folder);
+  } catch (error) {
+    if (error instanceof FolderInUse) throw error;
+    throw new Error(`the data folder ${folder} cannot be used: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  let server: RunningServer;
+  try {
+    server = await startServer({ file: path.join(folder, 'data.sqlite'), port, credential: makeCredential(USER, secret) });
+  } catch (error) {
+    lock.close();
+    throw error;
+  }
+  const uri = `mongodb://${USER}:${secret}@127.0.0.1:${server.port}/?authSource=admin&authMechanism=SCRAM-SHA-256&directConnection=true`;
+  const discovery = path.join(folder, DISCOVERY_FILE);
+  // Renamed into place, so that nobody reads half of it.
+  writeFileSync(`${discovery}.new`, JSON.stringify({ pid: process.pid, port: server.port, uri }), { mode: 0o600 });
+  renameSync(`${discovery}.new`, discovery);
+  return {
+    uri,
+    close: async () => {
+      rmSync(discovery, { force: true });
+      await server.close();
+      lock.close();
+    },
+  };
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({ options: { data: { type: 'string' }, port: { type: 'string' } } });
+  const dataDir = values.data;
+  if (!dataDir) throw new Error('--data is missing');
+  let server: OwnedServer;
+  try {
+    server = await serveFolder(dataDir, Number(values.port ?? 0));
+  } catch (error) {
+    process.stdout.write(`${JSON.stringify({ error: error instanceof Error ? error.message : String(error), busy: error instanceof FolderInUse })}\n`);
+    process.exitCode = error instanceof FolderInUse ? BUSY_EXIT : 1;
+    return;
+  }
+  let closing = false;
+  const stop = (): void => {
+    if (closing) return;
+    closing = true;
+    void server.close().finally(() => process.exit(0));
+  };
+  // The owner holds the other end: it closes when the owner ends, however it ends.
+  process.stdin.on('end', stop).on('close', stop).on('error', stop).resume();
+  process.on('SIGTERM', stop).on('SIGINT', () => undefined);
+  process.stdout.on('error', stop);
+  process.stdout.write(`${JSON.stringify({ uri: server.uri })}\n`);
+}
+
+if (process.argv[1] && path.basename(process.argv[1]) === 'process.ts' && path.basename(path.dirname(process.argv[1])) === 'embedded') await main();

@@ -1,0 +1,446 @@
+import { Doc, type FieldName } from '../bson/doc';
+import { badValue, failedToParse, ServerError, typeMismatch, unsupported } from '../errors';
+import { parseExpression, type Scope } from '../expressions/expression';
+import { compareValues, rankOf } from '../values/compare';
+import type { Collation } from '../values/collation';
+import { fieldName } from '../values/path';
+import { ValueSet } from '../values/value-map';
+import {
+  Binary,
+  BsonType,
+  bsonUndefined,
+  isNullish,
+  isNumeric,
+  isTruthy,
+  maxKey,
+  minKey,
+  Regex,
+  toDouble,
+  typeOf,
+  type Value,
+} from '../values/value';
+import { compileJsonSchema } from './json-schema';
+import { compileRegex } from './regex';
+
+export type Test = (doc: Doc) => boolean;
+
+/** A parsed filter. The planner reads what it knows of (`compare`, `in`, `and`); `test` decides for all. */
+export type Filter =
+  | { readonly kind: 'and'; readonly parts: readonly Filter[]; readonly test: Test }
+  | { readonly kind: 'or'; readonly parts: readonly Filter[]; readonly test: Test }
+  | { readonly kind: 'compare'; readonly path: string; readonly operator: Comparison; readonly value: Value; readonly test: Test }
+  | { readonly kind: 'in'; readonly path: string; readonly values: readonly Value[]; readonly test: Test }
+  | { readonly kind: 'expression'; readonly operand: ReturnType<typeof parseExpression>; readonly test: Test }
+  | { readonly kind: 'other'; readonly test: Test };
+export type Comparison = '$eq' | '$lt' | '$lte' | '$gt' | '$gte';
+
+/** Whether a value found at the path satisfies a condition; `undefined` stands for a missing one. */
+type Condition = (value: Value) => boolean;
+
+export function parseFilter(spec: Value, scope: Scope): Filter {
+  if (!(spec instanceof Doc)) throw new ServerError(15959, 'the match filter must be an expression in an object');
+  return conjunction(spec.keys.map((key, i) => parseClause(key, spec.values[i], scope)).filter((f) => f !== null));
+}
+
+function conjunction(parts: Filter[]): Filter {
+  if (parts.length === 1) return parts[0] as Filter;
+  const tests = parts.map((p) => p.test);
+  return { kind: 'and', parts, test: (doc) => tests.every((test) => test(doc)) };
+}
+
+function parseClause(key: string, value: Value, scope: Scope): Filter | null {
+  if (!key.startsWith('$')) return parsePath(key, value, scope);
+  switch (key) {
+    case '$and':
+      return conjunction(clauseList(key, value).map((c) => parseFilter(c, scope)));
+    case '$or': {
+      const parts = clauseList(key, value).map((c) => parseFilter(c, scope));
+      return { kind: 'or', parts, test: (doc) => parts.some((p) => p.test(doc)) };
+    }
+    case '$nor': {
+      const parts = clauseList(key, value).map((c) => parseFilter(c, scope));
+      return { kind: 'other', test: (doc) => !parts.some((p) => p.test(doc)) };
+    }
+    case '$expr': {
+      const operand = parseExpression(value, scope);
+      return { kind: 'expression', operand, test: (doc) => isTruthy(operand.evaluate(doc)) };
+    }
+    case '$comment':
+      return null;
+    case '$jsonSchema':
+      return { kind: 'other', test: compileJsonSchema(value) };
+    case '$alwaysTrue':
+      return { kind: 'other', test: () => true };
+    case '$alwaysFalse':
+      return { kind: 'other', test: () => false };
+    case '$sampleRate': {
+      if (!isNumeric(value)) throw badValue('argument to $sampleRate must be a numeric type');
+      const rate = toDouble(value);
+      if (!(rate >= 0 && rate <= 1)) throw badValue('numeric argument to $sampleRate must be in [0, 1]');
+      return { kind: 'other', test: () => Math.random() < rate };
+    }
+    case '$where':
+    case '$text':
+      throw unsupported(`query operator ${key}`, key === '$where' ? 238 : 27);
+    default:
+      throw unsupported(`unknown top level operator: ${key}. It`, 2);
+  }
+}
+
+function clauseList(key: string, value: Value): Value[] {
+  if (!Array.isArray(value)) throw badValue(`${key} must be an array`);
+  if (value.length === 0) throw badValue('$and/$or/$nor must be a nonempty array');
+  for (const item of value) if (!(item instanceof Doc)) throw badValue('$or/$and/$nor entries need to be full objects');
+  return value;
+}
+
+const isOperatorObject = (value: Value): boolean => value instanceof Doc && value.keys[0]?.startsWith('$') === true && !isDbRef(value);
+const isDbRef = (doc: Doc): boolean => doc.keys[0] === '$ref' || doc.keys[0] === '$id';
+
+function parsePath(path: string, value: Value, scope: Scope): Filter {
+  if (isOperatorObject(value)) return parseOperators(path, value as Doc, scope);
+  if (value instanceof Regex) return onPath(path, regexCondition(value.pattern, value.options, value));
+  return comparison(path, '$eq', value, scope.environment.collation);
+}
+
+function parseOperators(path: string, spec: Doc, scope: Scope): Filter {
+  const parts: Filter[] = [];
+  spec.keys.forEach((operator, i) => {
+    const filter = parseOperator(path, operator, spec.values[i], spec, scope);
+    if (filter) parts.push(filter);
+  });
+  return conjunction(parts);
+}
+
+const negate = (filter: Filter): Filter => ({ kind: 'other', test: (doc) => !filter.test(doc) });
+
+function parseOperator(path: string, operator: string, value: Value, spec: Doc, scope: Scope): Filter | null {
+  const { collation } = scope.environment;
+  switch (operator) {
+    case '$eq':
+    case '$lt':
+    case '$lte':
+    case '$gt':
+    case '$gte':
+      if (value instanceof Regex && operator !== '$eq') throw badValue(`Can't have RegEx as arg to predicate over field '${path}'.`);
+      return comparison(path, operator, value, collation);
+    case '$ne':
+      if (value instanceof Regex) throw badValue("Can't have regex as arg to $ne.");
+      return negate(comparison(path, '$eq', value, collation));
+    case '$in':
+      return membership(path, value, collation);
+    case '$nin':
+      return negate(membership(path, value, collation, '$nin'));
+    case '$not':
+      return negate(parseNot(path, value, scope));
+    case '$exists': {
+      const exists = wholePath(path, (v) => v !== undefined);
+      return isTruthy(value) ? exists : negate(exists);
+    }
+    case '$type':
+      return onPath(path, typeCondition(value));
+    case '$size':
+      return wholePath(path, sizeCondition(value));
+    case '$mod':
+      return onPath(path, modCondition(value));
+    case '$regex':
+      return onPath(path, regexOperator(value, spec.get('$options'), spec.has('$options')));
+    case '$options':
+      if (!spec.has('$regex')) throw badValue('$options needs a $regex');
+      return null;
+    case '$all':
+      return parseAll(path, value, scope);
+    case '$elemMatch':
+      return parseElemMatch(path, value, scope);
+    case '$bitsAllSet':
+    case '$bitsAllClear':
+    case '$bitsAnySet':
+    case '$bitsAnyClear':
+      return onPath(path, bitsCondition(operator, value));
+    case '$comment':
+      return null;
+    default:
+      throw unsupported(`unknown operator: ${operator}. It`, 2);
+  }
+}
+
+function parseNot(path: string, value: Value, scope: Scope): Filter {
+  if (value instanceof Regex) return onPath(path, regexCondition(value.pattern, value.options, value));
+  if (!(value instanceof Doc)) throw badValue('$not needs a regex or a document');
+  if (value.size === 0) throw badValue('$not cannot be empty');
+  if (!isOperatorObject(value)) throw badValue(`$not needs an operator, found ${value.keys[0] ?? ''}`);
+  return parseOperators(path, value, scope);
+}
+
+// ---- walking a path
+
+/** Calls `visit` with what a filter's path leads to, until it says yes. */
+type Walk = (doc: Doc, visit: Condition) => boolean;
+
+/** Every value that an equality filter on the path would see, once each; a missing one as `undefined`. */
+export function valuesAt(path: string): (doc: Doc) => Value[] {
+  const walk = walker(path, true);
+  return (doc) => {
+    const out: Value[] = [];
+    walk(doc, (v) => {
+      out.push(v);
+      return false;
+    });
+    return out;
+  };
+}
+
+/** The values at a path: through arrays on the way; at its end an array's elements, then the array itself. */
+function walker(path: string, elements: boolean): Walk {
+  if (path.includes('\0')) throw badValue('a path must not contain a null byte');
+  const fields = path.split('.').map(fieldName);
+  const indexes = fields.map((f) => (/^(?:0|[1-9]\d*)$/.test(f.name) ? Number(f.name) : -1));
+  const last = fields.length - 1;
+
+  const leaf = (value: Value, visit: Condition): boolean => {
+    if (elements && Array.isArray(value)) for (const item of value) if (visit(item)) return true;
+    return visit(value);
+  };
+  const inArray = (items: Value[], i: number, visit: Condition): boolean => {
+    for (const item of items) if (item instanceof Doc && inDoc(item, i, visit)) return true;
+    const index = indexes[i] as number;
+    if (index < 0 || index >= items.length) return false;
+    const item = items[index];
+    if (i === last) return leaf(item, visit);
+    if (item instanceof Doc) return inDoc(item, i + 1, visit);
+    return Array.isArray(item) && inArray(item, i + 1, visit);
+  };
+  const inDoc = (doc: Doc, i: number, visit: Condition): boolean => {
+    const value = doc.read(fields[i] as FieldName);
+    if (i === last) return leaf(value, visit);
+    if (value instanceof Doc) return inDoc(value, i + 1, visit);
+    if (Array.isArray(value)) return inArray(value, i + 1, visit);
+    return visit(undefined);
+  };
+  return (doc, visit) => inDoc(doc, 0, visit);
+}
+
+/** Not a path (no path may contain it): the element that `$elemMatch` is looking at, itself, even if it is an array. */
+const ELEMENT = '\0';
+
+function onPath(path: string, condition: Condition): Filter {
+  return { kind: 'other', test: pathTest(path, condition) };
+}
+function wholePath(path: string, condition: Condition): Filter {
+  if (path === ELEMENT) return { kind: 'other', test: pathTest(path, condition) };
+  const walk = walker(path, false);
+  return { kind: 'other', test: (doc) => walk(doc, condition) };
+}
+function pathTest(path: string, condition: Condition): Test {
+  if (path === ELEMENT) {
+    const field = fieldName(ELEMENT);
+    return (doc) => condition(doc.read(field));
+  }
+  if (!path.includes('.')) {
+    const field = fieldName(path);
+    return (doc) => {
+      const value = doc.read(field);
+      if (Array.isArray(value)) for (const item of value) if (condition(item)) return true;
+      return condition(value);
+    };
+  }
+  const walk = walker(path, true);
+  return (doc) => walk(doc, condition);
+}
+
+// ---- conditions
+
+function comparison(path: string, operator: Comparison, value: Value, collation: Collation): Filter {
+  return { kind: 'compare', path, operator, value, test: pathTest(path, compareCondition(operator, value, collation)) };
+}
+
+const isNaNValue = (v: Value): boolean => isNumeric(v) && Number.isNaN(toDouble(v));
+
+function compareCondition(operator: Comparison, wanted: Value, collation: Collation): Condition {
+  if (wanted === bsonUndefined) throw badValue('cannot compare to undefined');
+  if (wanted === null) {
+    // Only "equal" can hold of null, and missing counts as null.
+    return operator === '$eq' || operator === '$lte' || operator === '$gte' ? isNullish : () => false;
+  }
+  if (wanted === minKey || wanted === maxKey) return extremeCondition(operator, wanted);
+  const { order } = collation;
+  if (isNaNValue(wanted)) return operator === '$lt' || operator === '$gt' ? () => false : isNaNValue;
+  if (operator === '$eq') {
+    if (typeof wanted === 'string' && collation.simple) return (v) => v === wanted || (typeof v === 'object' && rankOf(v) === 20 && compareValues(v, wanted) === 0);
+    return (v) => compareValues(v, wanted, order) === 0;
+  }
+  const rank = rankOf(wanted);
+  const holds = (c: number): boolean => (operator === '$lt' ? c < 0 : operator === '$lte' ? c <= 0 : operator === '$gt' ? c > 0 : c >= 0);
+  const fast = typeof wanted === 'number';
+  return (v) => {
+    if (fast && typeof v === 'number') return v === v && holds(v < wanted ? -1 : v > wanted ? 1 : 0);
+    // Values of other types are never less or greater: comparison is bracketed by type.
+    return rankOf(v) === rank && !isNaNValue(v) && holds(compareValues(v, wanted, order));
+  };
+}
+
+function extremeCondition(operator: Comparison, wanted: Value): Condition {
+  return (v) => {
+    const c = compareValues(v ?? null, wanted);
+    return operator === '$eq' ? c === 0 : operator === '$lt' ? c < 0 : operator === '$lte' ? c <= 0 : operator === '$gt' ? c > 0 : c >= 0;
+  };
+}
+
+function membership(path: string, list: Value, collation: Collation, name = '$in'): Filter {
+  if (!Array.isArray(list)) throw badValue(`${name} needs an array`);
+  const plain: Value[] = [];
+  const regexes: Condition[] = [];
+  for (const item of list) {
+    if (isOperatorObject(item)) throw badValue(`cannot nest $ under ${name}`);
+    if (item === bsonUndefined) throw badValue('InMatchExpression equality cannot be undefined');
+    if (item instanceof Regex) regexes.push(regexCondition(item.pattern, item.options, item));
+    else plain.push(item);
+  }
+  const set = new ValueSet(collation, plain);
+  const hasNull = plain.some((v) => v === null);
+  const condition: Condition = (v) => (isNullish(v) ? hasNull : set.has(v)) || regexes.some((r) => r(v));
+  const test = pathTest(path, condition);
+  return regexes.length > 0 ? { kind: 'other', test } : { kind: 'in', path, values: plain, test };
+}
+
+function regexCondition(pattern: string, options: string, self?: Regex): Condition {
+  const regex = compileRegex(pattern, options);
+  return (v) => {
+    if (typeof v === 'string') return regex.test(v);
+    return self !== undefined && v instanceof Regex && v.pattern === self.pattern && v.options === self.options;
+  };
+}
+
+function regexOperator(value: Value, options: Value, given: boolean): Condition {
+  if (given && typeof options !== 'string') throw badValue('$options has to be a string');
+  const flags = given ? (options as string) : '';
+  if (typeof value === 'string') return regexCondition(value, flags, new Regex(value, flags));
+  if (!(value instanceof Regex)) throw badValue('$regex has to be a string');
+  if (given && value.options !== '') throw new ServerError(51075, 'options set in both $regex and $options');
+  const effective = given ? flags : value.options;
+  return regexCondition(value.pattern, effective, new Regex(value.pattern, effective));
+}
+
+const typeAliases = new Map<string, number>(Object.entries(BsonType).filter(([name]) => name !== 'missing'));
+
+export function typeCondition(spec: Value): Condition {
+  const types = new Set<number>();
+  let number = false;
+  for (const item of Array.isArray(spec) ? spec : [spec]) {
+    if (item === 'number') number = true;
+    else if (typeof item === 'string') {
+      const code = typeAliases.get(item);
+      if (code === undefined) throw badValue(`Unknown type name alias: ${item}`);
+      types.add(code);
+    } else if (isNumeric(item)) {
+      const code = toDouble(item);
+      if (code === 0 || ![...typeAliases.values()].includes(code)) throw badValue(`Invalid numerical type code: ${code}`);
+      types.add(code);
+    } else throw typeMismatch('type must be represented as a number or a string');
+  }
+  if (!number && types.size === 0) throw failedToParse('$type must match at least one type');
+  return (v) => types.has(typeOf(v)) || (number && isNumeric(v));
+}
+
+function sizeCondition(value: Value): Condition {
+  if (!isNumeric(value) || !Number.isInteger(toDouble(value))) throw failedToParse(`Failed to parse $size. Expected an integer`);
+  const n = toDouble(value);
+  if (n < 0) throw badValue(`Failed to parse $size. Expected a non-negative number, found: ${n}`);
+  return (v) => Array.isArray(v) && v.length === n;
+}
+
+function modCondition(value: Value): Condition {
+  if (!Array.isArray(value)) throw badValue('malformed mod, needs to be an array');
+  if (value.length < 2) throw badValue('malformed mod, not enough elements');
+  if (value.length > 2) throw badValue('malformed mod, too many elements');
+  const [divisor, remainder] = value.map((v) => {
+    if (!isNumeric(v) || !Number.isFinite(toDouble(v))) throw badValue('malformed mod, divisor and remainder must be numbers');
+    return BigInt(Math.trunc(toDouble(v)));
+  }) as [bigint, bigint];
+  if (divisor === 0n) throw badValue('divisor cannot be 0');
+  return (v) => {
+    if (!isNumeric(v)) return false;
+    if (typeof v === 'bigint') return v % divisor === remainder;
+    const d = toDouble(v);
+    return Number.isFinite(d) && Math.abs(d) < 9.3e18 && BigInt(Math.trunc(d)) % divisor === remainder;
+  };
+}
+
+function bitsCondition(operator: string, value: Value): Condition {
+  const mask = bitMask(operator, value);
+  return (v) => {
+    const bits = bitsOf(v, mask);
+    if (bits === null) return false;
+    const common = bits & mask;
+    switch (operator) {
+      case '$bitsAllSet':
+        return common === mask;
+      case '$bitsAllClear':
+        return common === 0n;
+      case '$bitsAnySet':
+        return common !== 0n;
+      default:
+        return common !== mask;
+    }
+  };
+}
+function bitMask(operator: string, value: Value): bigint {
+  if (Array.isArray(value)) {
+    let mask = 0n;
+    for (const bit of value) {
+      if (!isNumeric(bit) || !Number.isInteger(toDouble(bit)) || toDouble(bit) < 0) throw badValue('bit positions must be integers >= 0');
+      mask |= 1n << BigInt(toDouble(bit));
+    }
+    return mask;
+  }
+  if (value instanceof Binary) return littleEndian(value.bytes);
+  if (isNumeric(value) && Number.isInteger(toDouble(value)) && toDouble(value) >= 0) return typeof value === 'bigint' ? value : BigInt(toDouble(value));
+  throw badValue(`${operator} takes an Array, a number, or a BinData`);
+}
+const littleEndian = (bytes: Uint8Array): bigint => bytes.reduceRight((n, byte) => (n << 8n) | BigInt(byte), 0n);
+function bitsOf(v: Value, mask: bigint): bigint | null {
+  if (v instanceof Binary) return littleEndian(v.bytes);
+  if (typeof v === 'bigint') return extend(v, mask);
+  if (!isNumeric(v)) return null;
+  const d = toDouble(v);
+  return Number.isInteger(d) && Math.abs(d) < 2 ** 63 ? extend(BigInt(d), mask) : null;
+}
+// Numbers are two's complement, sign-extended as far as the mask reaches.
+const extend = (n: bigint, mask: bigint): bigint => (n < 0n ? BigInt.asUintN(Math.max(64, mask.toString(2).length), n) : n);
+
+function parseAll(path: string, value: Value, scope: Scope): Filter {
+  if (!Array.isArray(value)) throw badValue('$all needs an array');
+  if (value.length === 0) return { kind: 'other', test: () => false };
+  const elemMatch = value[0] instanceof Doc && value[0].keys[0] === '$elemMatch';
+  return conjunction(
+    value.map((item) => {
+      if (elemMatch) {
+        if (!(item instanceof Doc) || item.keys[0] !== '$elemMatch') throw badValue('$all/$elemMatch has to be consistent');
+        return parseElemMatch(path, item.values[0], scope);
+      }
+      if (item instanceof Regex) return onPath(path, regexCondition(item.pattern, item.options, item));
+      if (isOperatorObject(item)) throw badValue('no $ expressions in $all');
+      return comparison(path, '$eq', item, scope.environment.collation);
+    }),
+  );
+}
+
+function parseElemMatch(path: string, value: Value, scope: Scope): Filter {
+  if (!(value instanceof Doc)) throw badValue('$elemMatch needs an Object');
+  return wholePath(path, elementCondition(value, scope));
+}
+
+const logical = new Set(['$and', '$or', '$nor', '$expr', '$where', '$jsonSchema']);
+
+/** Whether an array has an element that satisfies all of the conditions at once. */
+function elementCondition(spec: Doc, scope: Scope): Condition {
+  const first = spec.keys[0];
+  if (first?.startsWith('$') && !logical.has(first)) {
+    // Conditions on the element itself: it is wrapped, so that the same code can test it.
+    const filter = parseOperators(ELEMENT, spec, scope);
+    return (v) => Array.isArray(v) && v.some((item) => filter.test(new Doc([ELEMENT], [item])));
+  }
+  const filter = parseFilter(spec, scope);
+  return (v) => Array.isArray(v) && v.some((item) => (item instanceof Doc ? filter.test(item) : Array.isArray(item) && filter.test(arrayAsDoc(item))));
+}
+const arrayAsDoc = (items: Value[]): Doc => new Doc(items.map((_, i) => String(i)), items);

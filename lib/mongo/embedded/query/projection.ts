@@ -1,0 +1,229 @@
+import { Doc, MutableDoc } from '../bson/doc';
+import { ServerError, unsupported } from '../errors';
+import { parseExpression, type Evaluate, type Scope } from '../expressions/expression';
+import { splitPath } from '../values/path';
+import { isNumeric, isTruthy, type Value } from '../values/value';
+
+/** What a projection does with the fields that it does not name. */
+type Policy = 'include' | 'exclude' | 'add';
+
+/** A tree of the paths that a projection names. */
+class Node {
+  readonly named = new Set<string>();
+  readonly children = new Map<string, Node>();
+  readonly computed = new Map<string, Evaluate>();
+  /** Computed fields and the children that contain some, in the order in which they are applied. */
+  readonly order: string[] = [];
+  constructor(readonly policy: Policy) {}
+
+  child(name: string): Node {
+    let node = this.children.get(name);
+    if (!node) {
+      node = new Node(this.policy);
+      this.children.set(name, node);
+    }
+    return node;
+  }
+  private taken(name: string): boolean {
+    return this.named.has(name) || this.computed.has(name) || this.children.has(name);
+  }
+  /** Puts a leaf at a path; a path that is a prefix of another is a collision. */
+  put(path: readonly string[], leaf: Evaluate | null): void {
+    const [name, ...rest] = path as [string, ...string[]];
+    if (rest.length === 0) {
+      if (this.taken(name)) throw new ServerError(31250, `Path collision at ${name}`);
+      if (leaf) {
+        this.computed.set(name, leaf);
+        this.order.push(name);
+      } else this.named.add(name);
+      return;
+    }
+    if (this.named.has(name) || this.computed.has(name)) throw new ServerError(31249, `Path collision at ${path.join('.')} remaining portion ${rest.join('.')}`);
+    const child = this.child(name);
+    if (leaf && !this.order.includes(name)) this.order.push(name);
+    child.put(rest, leaf);
+  }
+
+  apply(input: Doc): Doc {
+    const shaped = this.shape(input);
+    return this.order.length === 0 ? shaped : this.compute(input, shaped);
+  }
+
+  /** Keeps and drops fields. */
+  private shape(input: Doc): Doc {
+    if (this.policy === 'add') return input;
+    const { keys, values } = input;
+    const include = this.policy === 'include';
+    const outKeys: string[] = [];
+    const outValues: Value[] = [];
+    for (let i = 0; i < keys.length; i++) {
+      const key = keys[i] as string;
+      let value = values[i];
+      if (this.named.has(key)) {
+        if (!include) continue;
+      } else {
+        const child = this.children.get(key);
+        if (child) value = child.shapeValue(value);
+        else if (include) continue;
+        if (value === undefined) continue;
+      }
+      outKeys.push(key);
+      outValues.push(value);
+    }
+    return new Doc(outKeys, outValues);
+  }
+  private shapeValue(value: Value): Value {
+    if (value instanceof Doc) return this.shape(value);
+    if (Array.isArray(value)) {
+      const out: Value[] = [];
+      for (const item of value) {
+        const shaped = this.shapeValue(item);
+        if (shaped !== undefined) out.push(shaped);
+      }
+      return out;
+    }
+    return this.policy === 'include' ? undefined : value;
+  }
+
+  /** Adds computed fields; they are all computed from the document as it came in. */
+  private compute(root: Doc, onto: Doc): Doc {
+    const out: MutableDoc = onto.copy();
+    for (const name of this.order) {
+      const evaluate = this.computed.get(name);
+      if (evaluate) out.set(name, evaluate(root));
+      else out.set(name, this.child(name).computeValue(root, out.get(name)));
+    }
+    return out;
+  }
+  private computeValue(root: Doc, value: Value): Value {
+    if (value instanceof Doc) return this.compute(root, value);
+    if (Array.isArray(value)) return value.map((item) => this.computeValue(root, item));
+    return this.compute(root, Doc.empty());
+  }
+}
+
+export type Projection = (doc: Doc) => Doc;
+
+/** `$addFields`/`$set`. */
+export function parseAddFields(spec: Value, scope: Scope, stage: string): Projection {
+  if (!(spec instanceof Doc)) throw new ServerError(40272, `${stage} specification stage must be an object, got ${typeof spec}`);
+  if (spec.size === 0) throw new ServerError(40177, `Invalid ${stage} :: caused by :: specification must have at least one field`);
+  const root = new Node('add');
+  const walk = (doc: Doc, prefix: readonly string[]): void => {
+    doc.keys.forEach((key, i) => {
+      const value = doc.values[i];
+      const path = [...prefix, ...splitPath(key)];
+      if (value instanceof Doc && value.size > 0 && !(value.keys[0] as string).startsWith('$')) walk(value, path);
+      else root.put(path, parseExpression(value, scope).evaluate);
+    });
+  };
+  walk(spec, []);
+  return (doc) => root.apply(doc);
+}
+
+/** `$unset`. */
+export function parseUnset(paths: readonly string[]): Projection {
+  const root = new Node('exclude');
+  for (const path of paths) root.put(splitPath(path), null);
+  return (doc) => root.apply(doc);
+}
+
+const isFlag = (v: Value): boolean => typeof v === 'boolean' || isNumeric(v);
+
+interface Leaves {
+  flags: { path: string[]; keep: boolean }[];
+  computed: { path: string[]; value: Value }[];
+  order: { path: string[]; value: Value }[];
+}
+
+function collect(doc: Doc, prefix: readonly string[], into: Leaves): void {
+  doc.keys.forEach((key, i) => {
+    const value = doc.values[i];
+    const path = [...prefix, ...splitPath(key)];
+    if (value instanceof Doc && !value.keys[0]?.startsWith('$')) {
+      if (value.size === 0) throw new ServerError(51270, `An empty sub-projection is not a valid value. Found empty object at path ${path.join('.')}`);
+      collect(value, path, into);
+      return;
+    }
+    into.order.push({ path, value });
+    if (isFlag(value)) into.flags.push({ path, keep: isTruthy(value) });
+    else into.computed.push({ path, value });
+  });
+}
+
+/** `$project`, and the projection of `find` when `find` is set. */
+export function parseProjection(spec: Value, scope: Scope, find = false): Projection {
+  if (!(spec instanceof Doc)) throw new ServerError(15969, '$project specification must be an object');
+  if (spec.size === 0) {
+    if (find) return (doc) => doc;
+    throw new ServerError(51272, 'Invalid $project :: caused by :: projection specification must have at least one field');
+  }
+  const leaves: Leaves = { flags: [], computed: [], order: [] };
+  collect(spec, [], leaves);
+  const special = find ? takeSpecial(leaves) : [];
+  const isId = (path: readonly string[]): boolean => path.length === 1 && path[0] === '_id';
+  const others = leaves.flags.filter((f) => !isId(f.path));
+  const id = leaves.flags.find((f) => isId(f.path));
+  const includes = others.some((f) => f.keep) || leaves.computed.length > 0 || (others.length === 0 && id?.keep === true) || special.some((s) => s.includes && others.length === 0);
+  const excludes = others.some((f) => !f.keep);
+  if (includes && excludes) {
+    const bad = others.find((f) => f.keep !== (others[0]?.keep ?? true)) ?? others.find((f) => !f.keep);
+    throw new ServerError(bad?.keep ? 31253 : 31254, `Invalid $project :: caused by :: Cannot do ${bad?.keep ? 'inclusion' : 'exclusion'} on field ${bad?.path.join('.')} in ${bad?.keep ? 'exclusion' : 'inclusion'} projection`);
+  }
+  const include = includes;
+  const root = new Node(include ? 'include' : 'exclude');
+  for (const { path, value } of leaves.order) {
+    if (isFlag(value)) {
+      if (isId(path) && isTruthy(value) !== include) continue;
+      root.put(path, null);
+    } else root.put(path, parseExpression(value, scope).evaluate);
+  }
+  if (include && id?.keep !== false && !root.named.has('_id') && !root.computed.has('_id') && !root.children.has('_id')) root.named.add('_id');
+  if (!include && id && !id.keep) root.named.add('_id');
+  return special.length === 0
+    ? (doc) => root.apply(doc)
+    : (doc) => special.reduce((out, s) => s.apply(doc, out), root.apply(doc));
+}
+
+interface Special {
+  includes: boolean;
+  apply(input: Doc, output: Doc): Doc;
+}
+
+/** `$slice` in a find projection; what else find has of its own is refused. */
+function takeSpecial(leaves: Leaves): Special[] {
+  const special: Special[] = [];
+  for (const { path } of leaves.order) if (path[path.length - 1] === '$') throw unsupported('the positional projection operator $');
+  leaves.order = leaves.order.filter(({ path, value }) => {
+    if (!(value instanceof Doc)) return true;
+    const operator = value.keys[0];
+    if (operator === '$elemMatch') throw unsupported('$elemMatch in a projection');
+    if (operator === '$meta') throw unsupported('$meta in a projection');
+    if (operator !== '$slice') return true;
+    const operand = value.values[0];
+    if (Array.isArray(operand) && (operand.length !== 2 || !operand.every(isNumeric))) return true;
+    if (!Array.isArray(operand) && !isNumeric(operand)) return true;
+    const [skip, limit] = Array.isArray(operand) ? [Number(operand[0]), Number(operand[1])] : [undefined, Number(operand)];
+    special.push({
+      includes: false,
+      apply: (_input, output) => slicePath(output, path, (items) => {
+        if (skip === undefined) return limit < 0 ? items.slice(limit) : items.slice(0, limit);
+        const start = skip < 0 ? Math.max(0, items.length + skip) : skip;
+        return items.slice(start, start + limit);
+      }),
+    });
+    return false;
+  });
+  leaves.computed = leaves.computed.filter((c) => leaves.order.some((o) => o.path === c.path));
+  return special;
+}
+
+function slicePath(doc: Doc, [name, ...rest]: readonly string[], slice: (items: Value[]) => Value[]): Doc {
+  const value = doc.get(name as string);
+  if (rest.length > 0) {
+    if (value instanceof Doc) return doc.copy().set(name as string, slicePath(value, rest, slice));
+    if (Array.isArray(value)) return doc.copy().set(name as string, value.map((v) => (v instanceof Doc ? slicePath(v, rest, slice) : v)));
+    return doc;
+  }
+  return Array.isArray(value) ? doc.copy().set(name as string, slice(value)) : doc;
+}

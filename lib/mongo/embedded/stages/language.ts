@@ -1,0 +1,9 @@
+import '../expressions/language';
+import { basicStages } from './basic';
+import { groupStages } from './group';
+import { joinStages } from './join';
+import { registerStages } from './stage';
+import { windowStages } from './window';
+
+/** Every pipeline stage that exists. */
+for (const stages of [basicStages, groupStages, joinStages, windowStages]) registerStages(stages);

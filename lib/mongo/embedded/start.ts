@@ -1,0 +1,149 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdirSync, readFileSync } from 'node:fs';
+import net from 'node:net';
+import path from 'node:path';
+import { projectRoot, typescriptArguments } from './wire/workers';
+
+export interface EmbeddedServer {
+  readonly uri: string;
+  /** Ends the server if this process started it and nobody else here still uses it. */
+  stop(): Promise<void>;
+}
+
+interface Entry {
+  readonly server: Promise<{ uri: string; child: ChildProcess | null }>;
+  users: number;
+}
+
+const DISCOVERY_FILE = 'server.json';
+const START_TIMEOUT_MS = 60_000;
+
+// Kept outside the module: bundlers and hot reloading may load this file more than once in a process.
+const registry = ((globalThis as Record<symbol, unknown>)[Symbol.for('aptmql.embedded-mongo')] ??= new Map<string, Entry>()) as Map<string, Entry>;
+
+/**
+ * The MongoDB-compatible server of a data folder: the one that runs, or a new one as a child process that ends with
+ * this process. Any number of processes may ask for the same folder.
+ *
+ * @throws Error that names the folder or port in the way.
+ */
+export async function ensureEmbeddedServer({ dataDir, port = 0 }: { dataDir: string; port?: number }): Promise<EmbeddedServer> {
+  const folder = path.resolve(dataDir);
+  let entry = registry.get(folder);
+  if (entry) {
+    const { child } = await entry.server.catch(() => ({ child: null, uri: '' }));
+    if (child && child.exitCode === null && child.signalCode === null) return share(folder, entry);
+    if (registry.get(folder) === entry) registry.delete(folder);
+  }
+  entry = registry.get(folder) ?? { server: findOrStart(folder, port), users: 0 };
+  registry.set(folder, entry);
+  return share(folder, entry);
+}
+
+async function share(folder: string, entry: Entry): Promise<EmbeddedServer> {
+  entry.users++;
+  let server: { uri: string; child: ChildProcess | null };
+  try {
+    server = await entry.server;
+  } catch (error) {
+    if (registry.get(folder) === entry) registry.delete(folder);
+    throw error;
+  }
+  let stopped = false;
+  return {
+    uri: server.uri,
+    stop: async () => {
+      if (stopped) return;
+      stopped = true;
+      if (--entry.users > 0) return;
+      if (registry.get(folder) === entry) registry.delete(folder);
+      if (server.child) await endChild(server.child);
+    },
+  };
+}
+
+async function endChild(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  child.ref();
+  child.stdin?.end();
+  const impatient = setTimeout(() => child.kill('SIGKILL'), 10_000);
+  await ended;
+  clearTimeout(impatient);
+}
+
+async function findOrStart(folder: string, port: number): Promise<{ uri: string; child: ChildProcess | null }> {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new Error(`the data folder ${folder} cannot be used: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  const deadline = Date.now() + START_TIMEOUT_MS;
+  for (;;) {
+    const running = await discover(folder);
+    if (running) return { uri: running, child: null };
+    const started = await startChild(folder, port);
+    if (started) return started;
+    // Somebody else holds the folder and is still starting, or just ending.
+    if (Date.now() > deadline) throw new Error(`the data folder ${folder} is locked by another process that does not answer`);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+}
+
+/** The server that the discovery file names, if it answers. */
+async function discover(folder: string): Promise<string | null> {
+  let found: { uri: string; port: number };
+  try {
+    found = JSON.parse(readFileSync(path.join(folder, DISCOVERY_FILE), 'utf8')) as typeof found;
+  } catch {
+    // No file, or a damaged one: nobody to find.
+    return null;
+  }
+  return (await answers(found.port)) ? found.uri : null;
+}
+function answers(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = net.connect({ port, host: '127.0.0.1' });
+    const done = (result: boolean) => (): void => {
+      socket.destroy();
+      resolve(result);
+    };
+    socket.setTimeout(2000, done(false)).once('connect', done(true)).once('error', done(false));
+  });
+}
+
+/** null when another process holds the folder. */
+async function startChild(folder: string, port: number): Promise<{ uri: string; child: ChildProcess } | null> {
+  const root = projectRoot();
+  const script = path.join(root, 'lib/mongo/embedded/process.ts');
+  const child = spawn(process.execPath, [...typescriptArguments(root), script, '--data', folder, '--port', String(port)], {
+    cwd: root,
+    stdio: ['pipe', 'pipe', 'inherit'],
+    // Its own group, so that Ctrl-C reaches the owner, which then ends it in order.
+    detached: process.platform !== 'win32',
+    env: { ...process.env, NODE_OPTIONS: '' },
+  });
+  const line = await firstLine(child);
+  const said = JSON.parse(line ?? '{}') as { uri?: string; error?: string; busy?: boolean };
+  if (said.uri) {
+    child.unref();
+    // The pipes must not keep the owner alive.
+    for (const stream of [child.stdin, child.stdout]) (stream as unknown as net.Socket | null)?.unref();
+    return { uri: said.uri, child };
+  }
+  if (said.busy) return null;
+  throw new Error(said.error ?? `the embedded server for ${folder} ended while it was starting (status ${child.exitCode ?? child.signalCode ?? 'unknown'})`);
+}
+
+function firstLine(child: ChildProcess): Promise<string | null> {
+  return new Promise((resolve, reject) => {
+    let text = '';
+    child.stdout?.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+      const end = text.indexOf('\n');
+      if (end >= 0) resolve(text.slice(0, end));
+    });
+    child.once('error', reject);
+    child.once('exit', () => setImmediate(() => resolve(text.includes('\n') ? text.slice(0, text.indexOf('\n')) : null)));
+  });
+}

@@ -1,0 +1,503 @@
+import Database from 'better-sqlite3';
+import { Doc } from '../bson/doc';
+import { encode } from '../bson/encode';
+import { ServerError } from '../errors';
+import { Environment, Scope } from '../expressions/expression';
+import { parseFilter, valuesAt, type Filter } from '../query/match';
+import type { Next } from '../stages/stage';
+import { ObjectId, type Value } from '../values/value';
+import { encodeKey } from './keys';
+
+export const MAX_DOCUMENT = 16 * 1024 * 1024;
+const SEGMENT = 4 * 1024 * 1024;
+const CHUNK = 2000;
+
+type Statement = Database.Statement;
+
+export interface IndexSpec {
+  readonly id: number;
+  readonly name: string;
+  /** As given: `{key, name, unique, …}`. */
+  readonly spec: Doc;
+  readonly fields: readonly { readonly path: string; readonly values: (doc: Doc) => Value[] }[];
+  readonly unique: boolean;
+  readonly sparse: boolean;
+  readonly partial: Filter | null;
+  readonly table: string;
+}
+
+/** A stored document and its place. */
+export interface Row {
+  readonly rid: number;
+  readonly d: Buffer;
+}
+
+/**
+ * Collections and indexes in one SQLite file. One process thread writes; any number read. Rows keep the raw BSON;
+ * index tables hold order-preserving keys.
+ *
+ * `synchronous = NORMAL` in WAL mode: a killed process loses nothing that was acknowledged.
+ */
+export class Store {
+  readonly db: Database.Database;
+  private readonly open = new Map<number, Collection>();
+  private dataVersion = -1;
+  private readonly byName: Statement;
+  readonly cache: CacheBudget;
+
+  constructor(file: string, readonly writable: boolean, cacheBytes = 512 * 1024 * 1024) {
+    this.db = new Database(file);
+    this.db.pragma('journal_mode = WAL');
+    this.db.pragma('synchronous = NORMAL');
+    this.db.pragma('busy_timeout = 10000');
+    this.db.pragma('cache_size = -16384');
+    if (writable) {
+      this.db.exec(`
+        CREATE TABLE IF NOT EXISTS collections(id INTEGER PRIMARY KEY AUTOINCREMENT, db TEXT NOT NULL, name TEXT NOT NULL, options BLOB NOT NULL, changes INTEGER NOT NULL DEFAULT 0, UNIQUE(db, name));
+        CREATE TABLE IF NOT EXISTS indexes(id INTEGER PRIMARY KEY AUTOINCREMENT, collection INTEGER NOT NULL, name TEXT NOT NULL, spec BLOB NOT NULL, multikey INTEGER NOT NULL DEFAULT 0, UNIQUE(collection, name));
+      `);
+    }
+    this.byName = this.db.prepare('SELECT id, db, name, options, changes FROM collections WHERE db = ? AND name = ?');
+    this.cache = new CacheBudget(cacheBytes);
+  }
+
+  close(): void {
+    this.db.close();
+  }
+
+  /** The collection as it is now, or null. */
+  find(db: string, name: string): Collection | null {
+    const row = this.byName.get(db, name) as { id: number; db: string; name: string; options: Buffer; changes: number } | undefined;
+    if (!row) return null;
+    const version = this.db.pragma('data_version', { simple: true }) as number;
+    if (version !== this.dataVersion) {
+      // Another connection wrote: indexes may have come or gone.
+      this.dataVersion = version;
+      for (const collection of this.open.values()) collection.forgetIndexes();
+    }
+    let collection = this.open.get(row.id);
+    if (!collection) {
+      collection = new Collection(this, row.id, row.db, row.name, Doc.fromRaw(row.options));
+      this.open.set(row.id, collection);
+    }
+    collection.changes = row.changes;
+    collection.name = row.name;
+    collection.database = row.db;
+    return collection;
+  }
+
+  require(db: string, name: string): Collection {
+    const found = this.find(db, name);
+    if (!found) throw new ServerError(26, `ns does not exist: ${db}.${name}`);
+    return found;
+  }
+
+  create(db: string, name: string, options: Doc = Doc.empty()): Collection {
+    checkNamespace(db, name);
+    const { lastInsertRowid: id } = this.db.prepare('INSERT INTO collections(db, name, options) VALUES(?, ?, ?)').run(db, name, encode(options));
+    this.db.exec(`CREATE TABLE c${id}(rid INTEGER PRIMARY KEY, k BLOB NOT NULL UNIQUE, d BLOB NOT NULL)`);
+    const created = this.find(db, name);
+    if (!created) throw new ServerError(1, 'the collection vanished while it was created');
+    return created;
+  }
+  findOrCreate(db: string, name: string): Collection {
+    return this.find(db, name) ?? this.create(db, name);
+  }
+
+  drop(collection: Collection): void {
+    this.db.transaction(() => {
+      for (const index of collection.indexes()) this.db.exec(`DROP TABLE ${index.table}`);
+      this.db.exec(`DROP TABLE c${collection.id}`);
+      this.db.prepare('DELETE FROM indexes WHERE collection = ?').run(collection.id);
+      this.db.prepare('DELETE FROM collections WHERE id = ?').run(collection.id);
+    })();
+    this.open.delete(collection.id);
+    this.cache.drop(collection.id);
+  }
+  rename(collection: Collection, db: string, name: string): void {
+    checkNamespace(db, name);
+    this.db.prepare('UPDATE collections SET db = ?, name = ? WHERE id = ?').run(db, name, collection.id);
+  }
+
+  list(db: string): Collection[] {
+    const names = this.db.prepare('SELECT name FROM collections WHERE db = ? ORDER BY id').pluck().all(db) as string[];
+    return names.map((name) => this.find(db, name)).filter((c) => c !== null);
+  }
+  databases(): string[] {
+    return this.db.prepare('SELECT DISTINCT db FROM collections ORDER BY db').pluck().all() as string[];
+  }
+}
+
+function checkNamespace(db: string, name: string): void {
+  if (name === '' || name.startsWith('.') || name.endsWith('.') || name.includes('$') || name.includes('\0')) {
+    throw new ServerError(73, `Invalid collection name: ${name}`);
+  }
+  if (db === '' || /[/\\. "$*<>:|?\0]/.test(db) || db.length > 63) throw new ServerError(73, `Invalid database name: '${db}'`);
+  if (Buffer.byteLength(`${db}.${name}`) > 255) throw new ServerError(73, 'Fully qualified namespace is too long');
+}
+
+/** Which collections' documents are held in memory, and for how much. The least recently scanned goes first. */
+class CacheBudget {
+  private readonly entries = new Map<number, Cached>();
+  private used = 0;
+  constructor(readonly limit: number) {}
+  get(id: number): Cached | undefined {
+    const entry = this.entries.get(id);
+    if (entry) {
+      this.entries.delete(id);
+      this.entries.set(id, entry);
+    }
+    return entry;
+  }
+  put(id: number, entry: Cached): void {
+    this.drop(id);
+    this.entries.set(id, entry);
+    this.used += entry.bytes;
+    for (const [other, old] of this.entries) {
+      if (this.used <= this.limit || other === id) break;
+      this.entries.delete(other);
+      this.used -= old.bytes;
+    }
+  }
+  grew(by: number): void {
+    this.used += by;
+  }
+  drop(id: number): void {
+    const entry = this.entries.get(id);
+    if (entry) {
+      this.entries.delete(id);
+      this.used -= entry.bytes;
+    }
+  }
+}
+
+/** Raw documents one after another. */
+interface Segment {
+  readonly buffer: Buffer;
+  end: number;
+}
+interface Cached {
+  readonly changes: number;
+  readonly segments: Segment[];
+  lastRid: number;
+  bytes: number;
+  scans: number;
+}
+
+export class Collection {
+  changes = 0;
+  private indexList: IndexSpec[] | undefined;
+  private readonly statements = new Map<string, Statement>();
+
+  constructor(
+    private readonly store: Store,
+    readonly id: number,
+    public database: string,
+    public name: string,
+    readonly options: Doc,
+  ) {}
+
+  get namespace(): string {
+    return `${this.database}.${this.name}`;
+  }
+  private sql(text: string): Statement {
+    let statement = this.statements.get(text);
+    if (!statement) {
+      statement = this.store.db.prepare(text);
+      this.statements.set(text, statement);
+    }
+    return statement;
+  }
+
+  count(): number {
+    return this.sql(`SELECT count(*) FROM c${this.id}`).pluck().get() as number;
+  }
+  bytes(): number {
+    return (this.sql(`SELECT total(length(d)) FROM c${this.id}`).pluck().get() as number) ?? 0;
+  }
+
+  // ---- reading
+
+  /** All documents in order of insertion, from memory while they fit its budget. */
+  scan(): Next {
+    const cached = this.cached();
+    if (!cached) return this.stream();
+    const segments = cached.segments.map((s) => ({ buffer: s.buffer, end: s.end }));
+    let segment = 0;
+    let at = 0;
+    return () => {
+      for (;;) {
+        const current = segments[segment];
+        if (!current) return null;
+        if (at < current.end) {
+          const doc = Doc.fromRaw(current.buffer, at);
+          at += current.buffer.readInt32LE(at);
+          return doc;
+        }
+        segment++;
+        at = 0;
+      }
+    };
+  }
+
+  private cached(): Cached | null {
+    const { cache } = this.store;
+    let entry = cache.get(this.id);
+    if (entry && entry.changes !== this.changes) {
+      cache.drop(this.id);
+      // Rewritten before it was ever read twice: holding it again would only cost.
+      if (entry.scans < 2) {
+        cache.put(this.id, { changes: this.changes, segments: [], lastRid: 0, bytes: 0, scans: -1 });
+        return null;
+      }
+      entry = undefined;
+    }
+    if (entry?.scans === -1) {
+      entry = undefined;
+      cache.drop(this.id);
+    }
+    if (!entry) {
+      if (this.bytes() > cache.limit * 0.8) return null;
+      entry = { changes: this.changes, segments: [], lastRid: 0, bytes: 0, scans: 0 };
+      cache.put(this.id, entry);
+    }
+    entry.scans++;
+    this.extend(entry);
+    return entry;
+  }
+
+  /** Adds what was inserted since. */
+  private extend(entry: Cached): void {
+    const before = entry.bytes;
+    const statement = this.sql(`SELECT rid, d FROM c${this.id} WHERE rid > ? ORDER BY rid`);
+    for (const row of statement.iterate(entry.lastRid) as IterableIterator<Row>) {
+      let segment = entry.segments[entry.segments.length - 1];
+      if (!segment || segment.end + row.d.length > segment.buffer.length) {
+        const size = entry.bytes === 0 ? Math.max(64 * 1024, row.d.length) : Math.max(SEGMENT, row.d.length);
+        segment = { buffer: Buffer.allocUnsafeSlow(size), end: 0 };
+        entry.segments.push(segment);
+        entry.bytes += size;
+      }
+      segment.buffer.set(row.d, segment.end);
+      segment.end += row.d.length;
+      entry.lastRid = row.rid;
+    }
+    this.store.cache.grew(entry.bytes - before);
+  }
+
+  private stream(): Next {
+    const rows = this.rows();
+    return () => {
+      const row = rows();
+      return row === null ? null : Doc.fromRaw(row.d);
+    };
+  }
+
+  /** Rows in order, a chunk at a time: no read transaction stays open in between. */
+  rows(): () => Row | null {
+    const statement = this.sql(`SELECT rid, d FROM c${this.id} WHERE rid > ? ORDER BY rid LIMIT ${CHUNK}`);
+    let chunk: Row[] = [];
+    let i = 0;
+    let last = Number.MIN_SAFE_INTEGER;
+    return () => {
+      if (i >= chunk.length) {
+        chunk = statement.all(last) as Row[];
+        i = 0;
+        const end = chunk[chunk.length - 1];
+        if (!end) return null;
+        last = end.rid;
+      }
+      return chunk[i++] ?? null;
+    };
+  }
+
+  byId(id: Value): Row | null {
+    return (this.sql(`SELECT rid, d FROM c${this.id} WHERE k = ?`).get(encodeKey(id)) as Row | undefined) ?? null;
+  }
+  byIdRange(low: Buffer, high: Buffer): Row[] {
+    return this.sql(`SELECT rid, d FROM c${this.id} WHERE k >= ? AND k < ? ORDER BY rid`).all(low, high) as Row[];
+  }
+  /** Rows whose key in an index lies in a range, each once, in order of insertion. */
+  byKeyRange(index: IndexSpec, low: Buffer, high: Buffer): Row[] {
+    return this.sql(`SELECT rid, d FROM c${this.id} WHERE rid IN (SELECT rid FROM ${index.table} WHERE k >= ? AND k < ?) ORDER BY rid`).all(low, high) as Row[];
+  }
+  /** Rows in the order of an index's keys, a chunk at a time; only for indexes with one key a document. */
+  inKeyOrder(index: IndexSpec, low: Buffer, high: Buffer, backwards: boolean): () => Row | null {
+    const order = backwards ? 'DESC' : 'ASC';
+    const statement = this.sql(
+      `SELECT x.k AS k, x.rid AS rid, c.d AS d FROM ${index.table} x JOIN c${this.id} c ON c.rid = x.rid WHERE ${backwards ? 'x.k >= ? AND (x.k, x.rid) < (?, ?)' : '(x.k, x.rid) > (?, ?) AND x.k < ?'} ORDER BY x.k ${order}, x.rid ${order} LIMIT ?`,
+    );
+    let chunk: (Row & { k: Buffer })[] = [];
+    let i = 0;
+    let key = backwards ? high : low;
+    let rid = backwards ? Number.MIN_SAFE_INTEGER : Number.MIN_SAFE_INTEGER;
+    let size = 32;
+    return () => {
+      if (i >= chunk.length) {
+        chunk = (backwards ? statement.all(low, key, rid, size) : statement.all(key, rid, high, size)) as (Row & { k: Buffer })[];
+        size = Math.min(CHUNK, size * 4);
+        i = 0;
+        const end = chunk[chunk.length - 1];
+        if (!end) return null;
+        key = end.k;
+        rid = end.rid;
+      }
+      return chunk[i++] ?? null;
+    };
+  }
+
+  // ---- indexes
+
+  forgetIndexes(): void {
+    this.indexList = undefined;
+  }
+  indexes(): readonly IndexSpec[] {
+    return (this.indexList ??= (this.sql('SELECT id, name, spec FROM indexes WHERE collection = ? ORDER BY id').all(this.id) as { id: number; name: string; spec: Buffer }[]).map(
+      (row) => describeIndex(row.id, row.name, Doc.fromRaw(row.spec)),
+    ));
+  }
+  isMultikey(index: IndexSpec): boolean {
+    return this.sql('SELECT multikey FROM indexes WHERE id = ?').pluck().get(index.id) === 1;
+  }
+  indexBytes(index: IndexSpec): number {
+    return this.sql(`SELECT total(length(k) + 8) FROM ${index.table}`).pluck().get() as number;
+  }
+
+  createIndex(name: string, spec: Doc): void {
+    this.store.db.transaction(() => {
+      const { lastInsertRowid } = this.sql('INSERT INTO indexes(collection, name, spec) VALUES(?, ?, ?)').run(this.id, name, encode(spec));
+      const index = describeIndex(Number(lastInsertRowid), name, spec);
+      this.store.db.exec(`CREATE TABLE ${index.table}(k BLOB NOT NULL, rid INTEGER NOT NULL, PRIMARY KEY(k, rid)) WITHOUT ROWID`);
+      const rows = this.rows();
+      for (let row = rows(); row !== null; row = rows()) this.addKeys(index, row.rid, Doc.fromRaw(row.d));
+    })();
+    this.forgetIndexes();
+  }
+  dropIndex(index: IndexSpec): void {
+    this.store.db.transaction(() => {
+      this.store.db.exec(`DROP TABLE ${index.table}`);
+      this.sql('DELETE FROM indexes WHERE id = ?').run(index.id);
+    })();
+    this.forgetIndexes();
+    this.statements.clear();
+  }
+
+  private keysOf(index: IndexSpec, doc: Doc): { keys: Buffer[]; values: Value[][] } {
+    if (index.partial && !index.partial.test(doc)) return { keys: [], values: [] };
+    let tuples: Value[][] = [[]];
+    let present = false;
+    for (const field of index.fields) {
+      const found = field.values(doc);
+      if (found.some((v) => v !== undefined)) present = true;
+      const values = found.length === 0 ? [null] : found.map((v) => (v === undefined ? null : v));
+      tuples = tuples.flatMap((tuple) => values.map((v) => [...tuple, v]));
+    }
+    if (index.sparse && !present) return { keys: [], values: [] };
+    const keys = new Map<string, { key: Buffer; tuple: Value[] }>();
+    for (const tuple of tuples) {
+      const key = tuple.length === 1 ? encodeKey(tuple[0]) : Buffer.concat(tuple.map(encodeKey));
+      keys.set(key.toString('latin1'), { key, tuple });
+    }
+    return { keys: [...keys.values()].map((k) => k.key), values: [...keys.values()].map((k) => k.tuple) };
+  }
+
+  private checkUnique(index: IndexSpec, keys: readonly Buffer[], values: readonly Value[][], rid: number): void {
+    const statement = this.sql(`SELECT rid FROM ${index.table} WHERE k = ? AND rid <> ? LIMIT 1`);
+    keys.forEach((key, i) => {
+      if (statement.get(key, rid) === undefined) return;
+      throw duplicateKey(this.namespace, index.name, index.spec.get('key') as Doc, values[i] as Value[]);
+    });
+  }
+  private addKeys(index: IndexSpec, rid: number, doc: Doc): void {
+    const { keys, values } = this.keysOf(index, doc);
+    if (index.unique) this.checkUnique(index, keys, values, rid);
+    const statement = this.sql(`INSERT OR IGNORE INTO ${index.table}(k, rid) VALUES(?, ?)`);
+    for (const key of keys) statement.run(key, rid);
+    if (keys.length > 1 && !this.isMultikey(index)) this.sql('UPDATE indexes SET multikey = 1 WHERE id = ?').run(index.id);
+  }
+  private removeKeys(index: IndexSpec, rid: number, doc: Doc): void {
+    const statement = this.sql(`DELETE FROM ${index.table} WHERE k = ? AND rid = ?`);
+    for (const key of this.keysOf(index, doc).keys) statement.run(key, rid);
+  }
+
+  // ---- writing (inside the caller's transaction)
+
+  insert(raw: Buffer, id: Value): void {
+    if (raw.length > MAX_DOCUMENT) throw new ServerError(10334, `object to insert too large. size in bytes: ${raw.length}, max size: ${MAX_DOCUMENT}`);
+    if (Array.isArray(id)) throw new ServerError(53, "The '_id' value cannot be of type array");
+    const doc = Doc.fromRaw(raw);
+    const indexes = this.indexes();
+    for (const index of indexes) {
+      if (!index.unique) continue;
+      const { keys, values } = this.keysOf(index, doc);
+      this.checkUnique(index, keys, values, Number.MIN_SAFE_INTEGER);
+    }
+    let rid: number;
+    try {
+      rid = Number(this.sql(`INSERT INTO c${this.id}(k, d) VALUES(?, ?)`).run(encodeKey(id), raw).lastInsertRowid);
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && error.code === 'SQLITE_CONSTRAINT_UNIQUE') {
+        throw duplicateKey(this.namespace, '_id_', Doc.of({ _id: 1 }), [id]);
+      }
+      throw error;
+    }
+    for (const index of indexes) this.addKeys(index, rid, doc);
+  }
+  replace(rid: number, before: Doc, after: Buffer): void {
+    if (after.length > MAX_DOCUMENT) throw new ServerError(17419, `Resulting document after update is larger than ${MAX_DOCUMENT}`);
+    const doc = Doc.fromRaw(after);
+    const indexes = this.indexes();
+    for (const index of indexes) {
+      if (!index.unique) continue;
+      const { keys, values } = this.keysOf(index, doc);
+      this.checkUnique(index, keys, values, rid);
+    }
+    for (const index of indexes) this.removeKeys(index, rid, before);
+    this.sql(`UPDATE c${this.id} SET d = ? WHERE rid = ?`).run(after, rid);
+    for (const index of indexes) this.addKeys(index, rid, doc);
+  }
+  remove(rid: number, doc: Doc): void {
+    for (const index of this.indexes()) this.removeKeys(index, rid, doc);
+    this.sql(`DELETE FROM c${this.id} WHERE rid = ?`).run(rid);
+  }
+  clear(): void {
+    for (const index of this.indexes()) this.store.db.exec(`DELETE FROM ${index.table}`);
+    this.store.db.exec(`DELETE FROM c${this.id}`);
+    this.changed();
+  }
+  /** Says that documents were replaced or removed, so that nobody relies on earlier ones. */
+  changed(): void {
+    this.sql('UPDATE collections SET changes = changes + 1 WHERE id = ?').run(this.id);
+    this.changes++;
+  }
+}
+
+function describeIndex(id: number, name: string, spec: Doc): IndexSpec {
+  const key = spec.get('key') as Doc;
+  const partial = spec.get('partialFilterExpression');
+  return {
+    id,
+    name,
+    spec,
+    fields: key.keys.map((path) => ({ path, values: valuesAt(path) })),
+    unique: spec.get('unique') === true,
+    sparse: spec.get('sparse') === true,
+    partial: partial instanceof Doc ? parseFilter(partial, Scope.root(new Environment())) : null,
+    table: `i${id}`,
+  };
+}
+
+function duplicateKey(namespace: string, index: string, pattern: Doc, values: readonly Value[]): ServerError {
+  const shown = pattern.keys.map((path, i) => `${path}: ${describe(values[i])}`).join(', ');
+  return new ServerError(11000, `E11000 duplicate key error collection: ${namespace} index: ${index} dup key: { ${shown} }`, {
+    keyPattern: pattern,
+    keyValue: new Doc([...pattern.keys], values.map((v) => v)),
+  });
+}
+function describe(v: Value): string {
+  if (typeof v === 'string') return `"${v}"`;
+  if (v instanceof ObjectId) return `ObjectId('${v.hex}')`;
+  if (v instanceof Doc) return '{…}';
+  if (Array.isArray(v)) return '[…]';
+  return String(typeof v === 'object' && v !== null && 'value' in v ? v.value : v);
+}

@@ -1,0 +1,20 @@
+/** What the wire thread and its workers say to each other. */
+
+export interface WorkerSettings {
+  readonly file: string;
+  readonly index: number;
+  readonly writer: boolean;
+  readonly cacheBytes: number;
+  /** One int32: the operation that is to stop. */
+  readonly killSwitch: SharedArrayBuffer;
+}
+/** A whole wire message to run. */
+export interface ToWorker {
+  readonly operation: number;
+  readonly bytes: ArrayBuffer;
+}
+/** A reply document. Operation 0 says that the worker is ready. */
+export interface FromWorker {
+  readonly operation: number;
+  readonly bytes: ArrayBuffer;
+}

@@ -1,0 +1,165 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import type { FromWorker, ToWorker, WorkerSettings } from './worker-protocol';
+
+/** How long after its time limit a query may go on before its thread is ended (a regex cannot be interrupted). */
+const GRACE_MS = 1500;
+/** What a query gets that was told to stop because its client left. */
+const KILL_GRACE_MS = 5000;
+
+/** The folder of this installation: the code may run bundled, so the working directory is the place to look from. */
+export function projectRoot(): string {
+  for (let folder = process.cwd(); ; folder = path.dirname(folder)) {
+    const file = path.join(folder, 'package.json');
+    if (existsSync(file) && existsSync(path.join(folder, 'lib/mongo/embedded/process.ts')) && /"name"\s*:\s*"aptmql-studio"/.test(readFileSync(file, 'utf8'))) return folder;
+    if (folder === path.dirname(folder)) throw new Error(`the AptMQL Studio folder was not found from ${process.cwd()}: start it from there`);
+  }
+}
+
+/** Node arguments with which TypeScript files run. */
+export function typescriptArguments(root: string): string[] {
+  return ['--import', pathToFileURL(createRequire(path.join(root, 'package.json')).resolve('tsx')).href];
+}
+
+/** What a new thread runs first: `--import tsx` does not reach threads, so TypeScript is switched on there. */
+function workerBootstrap(root: string): string {
+  const manifest = createRequire(path.join(root, 'package.json')).resolve('tsx/package.json');
+  const { exports } = JSON.parse(readFileSync(manifest, 'utf8')) as { exports: Record<string, { import: { default: string } }> };
+  const entry = exports['./esm/api']?.import.default;
+  if (!entry) throw new Error('the installed tsx has no esm/api');
+  const api = pathToFileURL(path.join(path.dirname(manifest), entry)).href;
+  const script = pathToFileURL(path.join(root, 'lib/mongo/embedded/worker.ts')).href;
+  return `import(${JSON.stringify(api)}).then(({ register }) => { register(); return import(${JSON.stringify(script)}); });`;
+}
+
+interface Running {
+  readonly operation: number;
+  readonly resolve: (reply: Buffer) => void;
+  readonly bytes: ArrayBuffer;
+  readonly maxTimeMS: number;
+  timer?: NodeJS.Timeout;
+  started: boolean;
+}
+
+export interface Handle {
+  readonly reply: Promise<Buffer>;
+  /** Asks the operation to stop; ends its thread if it does not. */
+  kill(): void;
+}
+
+let operations = 0;
+
+/** One worker thread with its queue. It is replaced when it dies. */
+export class QueryThread {
+  private worker: Worker | undefined;
+  private ready = false;
+  private failedStarts = 0;
+  private readonly queue: Running[] = [];
+  private readonly killSwitch = new SharedArrayBuffer(4);
+  private closed = false;
+
+  constructor(
+    private readonly settings: Omit<WorkerSettings, 'killSwitch'>,
+    /** The reply that stands for an operation whose thread had to be ended. */
+    private readonly lost: (overTime: boolean) => Buffer,
+  ) {
+    this.spawn();
+  }
+
+  get load(): number {
+    return this.queue.length;
+  }
+
+  private spawn(): void {
+    const root = projectRoot();
+    const data: WorkerSettings = { ...this.settings, killSwitch: this.killSwitch };
+    const worker = new Worker(workerBootstrap(root), {
+      eval: true,
+      workerData: data,
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: 3072, stackSizeMb: 8 },
+    });
+    this.worker = worker;
+    this.ready = false;
+    worker.on('message', (message: FromWorker) => {
+      if (message.operation === 0) {
+        this.ready = true;
+        this.failedStarts = 0;
+        this.pump();
+      } else this.finish(message.operation, Buffer.from(message.bytes));
+    });
+    let failure: Error | undefined;
+    worker.on('error', (error) => (failure = error));
+    worker.on('exit', () => {
+      if (this.worker !== worker || this.closed) return;
+      if (failure) console.error(`embedded server: a query thread ended: ${failure.message}`);
+      // A thread that cannot even start would fail for ever.
+      if (!this.ready && ++this.failedStarts > 3) throw new Error(`query threads do not start: ${failure?.message ?? 'unknown reason'}`);
+      this.replace(false);
+    });
+  }
+
+  private replace(overTime: boolean): void {
+    const current = this.queue[0];
+    if (current?.started) this.finish(current.operation, this.lost(overTime), false);
+    this.spawn();
+  }
+
+  run(bytes: ArrayBuffer, maxTimeMS: number): Handle {
+    operations = (operations % 0x7ffffff0) + 1;
+    const operation = operations;
+    const reply = new Promise<Buffer>((resolve) => {
+      this.queue.push({ operation, resolve, bytes, maxTimeMS, started: false });
+    });
+    this.pump();
+    return { reply, kill: () => this.kill(operation) };
+  }
+
+  private pump(): void {
+    const next = this.queue[0];
+    if (!this.ready || !next || next.started) return;
+    next.started = true;
+    if (next.maxTimeMS > 0) next.timer = setTimeout(() => this.end(next.operation, true), next.maxTimeMS + GRACE_MS);
+    this.worker?.postMessage({ operation: next.operation, bytes: next.bytes } satisfies ToWorker, [next.bytes]);
+  }
+
+  private finish(operation: number, reply: Buffer, pump = true): void {
+    const current = this.queue[0];
+    if (current?.operation !== operation) return;
+    clearTimeout(current.timer);
+    this.queue.shift();
+    current.resolve(reply);
+    if (pump) this.pump();
+  }
+
+  private kill(operation: number): void {
+    const i = this.queue.findIndex((r) => r.operation === operation);
+    const running = this.queue[i];
+    if (!running) return;
+    if (!running.started) {
+      this.queue.splice(i, 1);
+      running.resolve(this.lost(false));
+      return;
+    }
+    Atomics.store(new Int32Array(this.killSwitch), 0, operation);
+    clearTimeout(running.timer);
+    running.timer = setTimeout(() => this.end(operation, false), KILL_GRACE_MS);
+  }
+
+  private end(operation: number, overTime: boolean): void {
+    if (this.queue[0]?.operation !== operation) return;
+    const old = this.worker;
+    this.worker = undefined;
+    void old?.terminate();
+    this.replace(overTime);
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    for (const running of this.queue) clearTimeout(running.timer);
+    await this.worker?.terminate();
+  }
+}
