@@ -6,6 +6,8 @@ import { useEffect, useState, type ReactNode } from 'react';
 import type { Role } from '../../lib/review/api-types';
 import { api } from '../api';
 import { useLiveEvents, useSession } from '../queries';
+import { DecisionSaver } from '../review/decision-saver';
+import { RefusedDecisions } from '../review/save-state';
 import { classes } from '../ui/classes';
 
 interface Place {
@@ -73,9 +75,12 @@ export function AppShell({ children }: { readonly children: ReactNode }) {
           ) : null}
         </div>
       </header>
-      <main id="main" className="flex-1">
-        {children}
-      </main>
+      <DecisionSaver>
+        <main id="main" className="flex-1">
+          <RefusedDecisions />
+          {children}
+        </main>
+      </DecisionSaver>
     </div>
   );
 }

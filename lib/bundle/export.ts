@@ -16,7 +16,7 @@ import { checkEquivalence, isEquivalent, resultDigest, type OutputColumn } from 
 import type { CollectionValidation } from '../validation/collection-validation';
 import type { CrossValidation } from '../validation/cross-validation';
 import type { TableValidation } from '../validation/table-validation';
-import { describe } from '../design/transform';
+import { describe } from '../design/transform-name';
 import { bundleCard } from './card';
 import { BundleFiles } from './files';
 import { jsonSchema } from './json-schema';

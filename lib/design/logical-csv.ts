@@ -1,7 +1,8 @@
 import { parse } from 'csv-parse/sync';
 import { isEmbed, type EmbedField, type Field, type LogicalDesign } from './document-design';
 import { logicalDesignSchema } from './schema';
-import { describe, parseTransform, TransformError } from './transform';
+import { parseTransform, TransformError } from './transform';
+import { describe } from './transform-name';
 
 /** The four columns of the paper's Table 7. */
 const HEADER = ['Source (SQLite)', 'Target (MongoDB)', 'Type', 'Transformation'] as const;

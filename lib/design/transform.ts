@@ -1,6 +1,9 @@
 import { Binary, Double, Int32, Long } from 'mongodb';
 import { z } from 'zod';
 import type { SqliteValue, Value } from '../results/value';
+import { describe } from './transform-name';
+
+
 
 /**
  * A named, invertible change of type between a source column and its field. `identity` keeps the storage class:
@@ -82,20 +85,6 @@ export function invertTransform(transform: Transform, value: Value): Value {
       break;
   }
   throw new TransformError(`${describe(transform)} does not yield ${preview(value)}`);
-}
-
-/** As the logical design's CSV and the screens call it. */
-export function describe(transform: Transform): string {
-  switch (transform.kind) {
-    case 'identity':
-      return 'identity';
-    case 'bool':
-      return `bool(${JSON.stringify(transform.true)}, ${JSON.stringify(transform.false)})`;
-    case 'date':
-      return `date(${transform.format})`;
-    case 'string':
-      return 'integer→string';
-  }
 }
 
 /** The inverse of `describe`; throws `TransformError` for a name that no transform has. */

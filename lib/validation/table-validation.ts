@@ -1,4 +1,5 @@
-import { applyTransform, describe, type Transform, TransformError } from '../design/transform';
+import { applyTransform, type Transform, TransformError } from '../design/transform';
+import { describe } from '../design/transform-name';
 import type { ResultSet, SqliteValue, Value } from '../results/value';
 import { NULL_ID, type Place, type ValueIds } from './document-places';
 

@@ -1,0 +1,136 @@
+'use client';
+import { useQueryClient } from '@tanstack/react-query';
+import { createContext, useCallback, useContext, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
+import type { DecideInput, DecideResponse } from '../../lib/review/api-types';
+import { api, RequestFailed } from '../api';
+
+/** A decision on its way to the server. It is kept in the browser until the server has it, through reloads and outages. */
+interface Pending {
+  readonly taskId: string;
+  readonly title: string;
+  readonly body: DecideInput;
+}
+export interface Refused {
+  readonly taskId: string;
+  readonly title: string;
+  readonly error: RequestFailed;
+}
+export interface Saved {
+  readonly taskId: string;
+  readonly title: string;
+  readonly decisionId: string;
+  readonly verdict: string;
+}
+
+interface Saver {
+  readonly pending: number;
+  /** The server cannot be reached; it is tried again by itself. */
+  readonly offline: boolean;
+  readonly refused: readonly Refused[];
+  readonly last: Saved | null;
+  submit(pending: Pending): void;
+  undoLast(): Promise<Saved | null>;
+  dismiss(taskId: string): void;
+}
+
+const SaverContext = createContext<Saver | null>(null);
+const STORE = 'aptmql.pending-decisions';
+const RETRY_MS = [500, 1000, 2000, 5000, 10_000];
+
+export function useDecisionSaver(): Saver {
+  const saver = useContext(SaverContext);
+  if (!saver) throw new Error('there is no DecisionSaver above');
+  return saver;
+}
+
+export function DecisionSaver({ children }: { readonly children: ReactNode }) {
+  const client = useQueryClient();
+  const [queue, setQueue] = useState<readonly Pending[]>([]);
+  const [offline, setOffline] = useState(false);
+  const [refused, setRefused] = useState<readonly Refused[]>([]);
+  const [last, setLast] = useState<Saved | null>(null);
+  const busy = useRef(false);
+
+  useEffect(() => setQueue(readStore()), []);
+
+  const remove = useCallback((key: string) => {
+    setQueue((before) => {
+      const after = before.filter((entry) => entry.body.idempotencyKey !== key);
+      writeStore(after);
+      return after;
+    });
+  }, []);
+
+  useEffect(() => {
+    const next = queue[0];
+    if (!next || busy.current) return;
+    busy.current = true;
+    const send = async (): Promise<void> => {
+      for (let attempt = 0; ; attempt++) {
+        try {
+          const { decision } = await api<DecideResponse>(`/api/tasks/${next.taskId}/decisions`, { method: 'POST', body: next.body });
+          setLast({ taskId: next.taskId, title: next.title, decisionId: decision.id, verdict: decision.verdict });
+          break;
+        } catch (error) {
+          const passing = error instanceof RequestFailed && (error.status === 0 || error.status >= 500);
+          if (!passing) {
+            setRefused((before) => [...before, { taskId: next.taskId, title: next.title, error: error instanceof RequestFailed ? error : new RequestFailed(String(error), 0, 'internal', '') }]);
+            break;
+          }
+          setOffline(true);
+          await new Promise((resolve) => setTimeout(resolve, RETRY_MS[Math.min(attempt, RETRY_MS.length - 1)]));
+        }
+      }
+      setOffline(false);
+      busy.current = false;
+      remove(next.body.idempotencyKey);
+      void client.invalidateQueries({ queryKey: ['tasks', next.taskId] });
+      void client.invalidateQueries({ queryKey: ['queue'] });
+      void client.invalidateQueries({ queryKey: ['databases'] });
+    };
+    void send();
+  }, [queue, client, remove]);
+
+  useEffect(() => {
+    const warn = (event: BeforeUnloadEvent): void => {
+      if (queue.length > 0) event.preventDefault();
+    };
+    window.addEventListener('beforeunload', warn);
+    return () => window.removeEventListener('beforeunload', warn);
+  }, [queue.length]);
+
+  const saver = useMemo<Saver>(
+    () => ({
+      pending: queue.length,
+      offline,
+      refused,
+      last,
+      submit: (pending) =>
+        setQueue((before) => {
+          const after = [...before, pending];
+          writeStore(after);
+          return after;
+        }),
+      async undoLast() {
+        if (!last) return null;
+        await api<DecideResponse>(`/api/decisions/${last.decisionId}/undo`, { method: 'POST', body: { idempotencyKey: crypto.randomUUID() } });
+        setLast(null);
+        void client.invalidateQueries({ queryKey: ['tasks'] });
+        void client.invalidateQueries({ queryKey: ['queue'] });
+        return last;
+      },
+      dismiss: (taskId) => setRefused((before) => before.filter((entry) => entry.taskId !== taskId)),
+    }),
+    [queue.length, offline, refused, last, client],
+  );
+  return <SaverContext value={saver}>{children}</SaverContext>;
+}
+
+function readStore(): Pending[] {
+  try {
+    return JSON.parse(localStorage.getItem(STORE) ?? '[]') as Pending[];
+  } catch {
+    return []; // unreadable text of another version: nothing that could be sent
+  }
+}
+const writeStore = (queue: readonly Pending[]): void => localStorage.setItem(STORE, JSON.stringify(queue));

@@ -1,0 +1,12 @@
+import type { DirectiveInput, TaskDetail } from '../../lib/review/api-types';
+
+/** What every gate's screen gets: the task, the instructions gathered so far, and the editor when it is open. */
+export interface GateProps<Content> {
+  readonly task: TaskDetail;
+  readonly content: Content;
+  readonly before: Content | null;
+  readonly directives: readonly DirectiveInput[];
+  readonly setDirectives: (directives: readonly DirectiveInput[]) => void;
+  /** Opens the editor, where this gate has one. */
+  readonly edit: (() => void) | null;
+}

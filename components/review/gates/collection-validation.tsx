@@ -1,0 +1,122 @@
+'use client';
+import { useState } from 'react';
+import { isEmbed, type Field, type LogicalDesign } from '../../../lib/design/document-design';
+import { describe } from '../../../lib/design/transform-name';
+import type { CollectionValidation } from '../../../lib/validation/collection-validation';
+import type { MappingResult } from '../../../lib/validation/mapping';
+import { CodeBlock } from '../../text/code-block';
+import { mqlText } from '../../text/mql-text';
+import { ResultTable } from '../../text/result-table';
+import { Badge } from '../../ui/badge';
+import { Button } from '../../ui/button';
+import { Card } from '../../ui/card';
+import { ErrorNote, Loading } from '../../ui/notes';
+import { PlainTable } from '../../ui/plain-table';
+import type { GateProps } from '../gate-props';
+import { useArtefact } from './conceptual-design';
+
+interface FieldRow {
+  readonly path: string;
+  readonly source: string;
+  readonly type: string;
+  readonly covered: readonly string[] | null;
+}
+
+export function CollectionValidationGate({ task, content, edit }: GateProps<CollectionValidation>) {
+  const design = useArtefact<LogicalDesign>(task.databaseId, 'logical_design', task.key);
+  const failing = content.mappings.filter((mapping) => mapping.verdict.kind !== 'equal');
+  const holes = Object.entries(content.coverage).filter(([, mappings]) => mappings.length === 0);
+  const ordered = [...failing, ...content.mappings.filter((mapping) => mapping.verdict.kind === 'equal')];
+  return (
+    <div className="space-y-3">
+      <div className="flex flex-wrap gap-2">
+        <Badge tone={failing.length === 0 ? 'good' : 'bad'}>
+          {content.mappings.length - failing.length} of {content.mappings.length} mappings pass
+        </Badge>
+        <Badge tone={holes.length === 0 ? 'good' : 'bad'}>{holes.length === 0 ? 'every field is covered' : `${holes.length} fields are covered by no mapping: ${holes.map(([path]) => path).join(', ')}`}</Badge>
+      </div>
+      <Card title="Fields" padded={false} actions={edit ? <Button onClick={edit}>Edit as CSV</Button> : null}>
+        {design.error ? <ErrorNote error={design.error} /> : null}
+        {design.isPending ? <Loading what="the logical design" /> : null}
+        {design.data ? (
+          <PlainTable
+            label="Fields"
+            rows={fieldRows(design.data, content)}
+            rowKey={(row) => row.path}
+            columns={[
+              { head: 'Field', cell: (row) => <code className="font-mono text-xs">{row.path}</code> },
+              { head: 'Source', cell: (row) => <code className="font-mono text-xs">{row.source}</code> },
+              { head: 'Transform', cell: (row) => row.type },
+              { head: 'Covered by', cell: (row) => (row.covered === null ? <span className="text-muted">its fields</span> : row.covered.length === 0 ? <Badge tone="bad">nothing</Badge> : <span className="text-xs text-muted" title={row.covered.join('\n')}>{row.covered.length} {row.covered.length === 1 ? 'mapping' : 'mappings'}</span>) },
+            ]}
+          />
+        ) : null}
+      </Card>
+      <Card title="Mappings" padded={false}>
+        {ordered.map((mapping, at) => (
+          <Mapping key={mapping.name} mapping={mapping} initiallyOpen={mapping.verdict.kind !== 'equal' && at < 3} />
+        ))}
+      </Card>
+    </div>
+  );
+}
+
+function Mapping({ mapping, initiallyOpen }: { readonly mapping: MappingResult; readonly initiallyOpen: boolean }) {
+  const [open, setOpen] = useState(initiallyOpen);
+  const { verdict } = mapping;
+  const retyped = Object.entries(mapping.transforms);
+  return (
+    <section className="border-b border-line last:border-0">
+      <button type="button" aria-expanded={open} onClick={() => setOpen(!open)} className="flex w-full flex-wrap items-center gap-2 px-3 py-2 text-left hover:bg-surface-2">
+        <Badge tone={verdict.kind === 'equal' ? 'good' : 'bad'}>{verdict.kind === 'equal' ? 'equal' : verdict.kind.replaceAll('_', ' ')}</Badge>
+        <span className="font-medium">{mapping.name}</span>
+        <span className="text-[13px] text-muted">{mapping.description}</span>
+        <span className="ml-auto text-xs text-muted">{verdict.detail}</span>
+      </button>
+      {open ? (
+        <div className="grid gap-2 p-3 pt-0 lg:grid-cols-2">
+          <div className="min-w-0 space-y-1">
+            <p className="text-xs text-muted">SQL over the source{retyped.length > 0 ? `; compared after ${retyped.map(([name, transform]) => `${name}: ${describe(transform)}`).join(', ')}` : ''}</p>
+            <CodeBlock text={mapping.sql} label="SQL" />
+          </div>
+          <div className="min-w-0 space-y-1">
+            <p className="text-xs text-muted">MQL over the documents</p>
+            <CodeBlock text={mqlText(mapping)} label="MQL" />
+          </div>
+          {verdict.kind !== 'equal' ? <Difference verdict={verdict} columns={verdict.mapping.map((name, at) => name ?? `column ${at + 1}`)} /> : null}
+        </div>
+      ) : null}
+    </section>
+  );
+}
+
+/** The rows that only one side has. */
+export function Difference({ verdict, columns }: { readonly verdict: Pick<MappingResult['verdict'], 'onlyExpected' | 'onlyActual' | 'expectedRows' | 'actualRows'>; readonly columns: readonly string[] }) {
+  return (
+    <div className="col-span-full grid gap-2 lg:grid-cols-2">
+      <div>
+        <p className="text-xs text-muted">Only in the source ({verdict.expectedRows} rows in all)</p>
+        <ResultTable label="Rows only in the source" columns={columns} rows={verdict.onlyExpected} />
+      </div>
+      <div>
+        <p className="text-xs text-muted">Only in the documents ({verdict.actualRows} rows in all)</p>
+        <ResultTable label="Rows only in the documents" columns={columns} rows={verdict.onlyActual} />
+      </div>
+    </div>
+  );
+}
+
+function fieldRows(design: LogicalDesign, content: CollectionValidation): FieldRow[] {
+  const visit = (fields: readonly Field[], table: string, prefix: string): FieldRow[] =>
+    fields.flatMap((field): FieldRow[] => {
+      const path = prefix + field.name;
+      if (isEmbed(field)) {
+        const on = field.join.map(({ parent, child }) => `${child} = ${parent}`).join(', ');
+        return [{ path, source: `${field.table} on ${on}`, type: field.kind === 'embedMany' ? 'array of documents' : 'document', covered: null }, ...visit(field.fields, field.table, `${path}.`)];
+      }
+      if (field.kind === 'column') return [{ path, source: `${table}.${field.column}`, type: describe(field.transform), covered: content.coverage[path] ?? [] }];
+      return [{ path, source: field.columns.join(', '), type: field.kind, covered: content.coverage[path] ?? [] }];
+    });
+  const id: FieldRow = design.id.kind === 'column' ? { path: '_id', source: `${design.rootTable}.${design.id.column}`, type: describe(design.id.transform), covered: content.coverage._id ?? [] } : { path: '_id', source: design.rootTable, type: 'ordinal of the row', covered: content.coverage._id ?? [] };
+  return [id, ...visit(design.fields, design.rootTable, '')];
+}

@@ -1,0 +1,137 @@
+'use client';
+import { useQuery } from '@tanstack/react-query';
+import dynamic from 'next/dynamic';
+import type { ConceptualDesign, IndexDesign } from '../../../lib/design/document-design';
+import type { ProfileContent } from '../../../lib/pipeline/stages/design-stages';
+import type { Relationship } from '../../../lib/sqlite/profile';
+import type { Workload } from '../../../lib/design/workload';
+import type { ArtefactKind, VersionDetail } from '../../../lib/review/api-types';
+import { api, query } from '../../api';
+import { Markdown } from '../../text/markdown';
+import { Badge } from '../../ui/badge';
+import { Button } from '../../ui/button';
+import { Card } from '../../ui/card';
+import { ErrorNote, Loading } from '../../ui/notes';
+import { PlainTable } from '../../ui/plain-table';
+import { Tabs } from '../../ui/tabs';
+import type { GateProps } from '../gate-props';
+import { mqlKey } from './mql-key';
+
+const CollectionGraph = dynamic(() => import('./collection-graph').then((module) => module.CollectionGraph), { ssr: false, loading: () => <Loading what="the graph" /> });
+
+/** The content of another artefact of the same database. */
+export function useArtefact<T>(databaseId: string, kind: ArtefactKind, key: string) {
+  return useQuery({
+    queryKey: ['artefact', databaseId, kind, key],
+    queryFn: () => api<{ current: VersionDetail }>(`/api/artefacts${query({ databaseId, kind, key })}`).then(({ current }) => current.content as T),
+    staleTime: 10_000,
+  });
+}
+
+export function ConceptualDesignGate({ task, content, before, directives, setDirectives }: GateProps<ConceptualDesign>) {
+  const profile = useArtefact<ProfileContent>(task.databaseId, 'profile', task.key);
+  const workload = useArtefact<Workload>(task.databaseId, 'workload', task.key);
+  const indexes = useArtefact<IndexDesign>(task.databaseId, 'index_design', task.key);
+  const failed = profile.error ?? workload.error ?? indexes.error;
+  const part = (text: string) => (
+    <div className="max-w-5xl">
+      <Markdown text={text} />
+    </div>
+  );
+  return (
+    <div className="space-y-3">
+      {failed ? <ErrorNote error={failed} /> : null}
+      <Card title={`Relationships and their choices (${content.relationships.length})`} padded={false}>
+        <PlainTable
+          label="Relationships"
+          rows={content.relationships}
+          rowKey={(row) => row.relationship}
+          columns={[
+            {
+              head: 'Relationship',
+              cell: (row) => {
+                const measured = profile.data?.profile.relationships.find((entry) => entry.id === row.relationship);
+                const earlier = before?.relationships.find((entry) => entry.relationship === row.relationship)?.choice;
+                return (
+                  <div className="space-y-0.5">
+                    <code className="font-mono text-xs break-all">{row.relationship}</code>
+                    <div className="flex flex-wrap gap-1">
+                      {measured && !measured.declared ? <Badge tone="warn" title={measured.evidence ?? ''}>undeclared</Badge> : null}
+                      {row.directed ? <Badge tone="accent">directed</Badge> : null}
+                      {earlier && earlier !== row.choice ? <Badge tone="warn">was {earlier}</Badge> : null}
+                    </div>
+                  </div>
+                );
+              },
+            },
+            {
+              head: 'Choice',
+              cell: (row) => {
+                const wanted = directives.find((entry) => entry.kind === 'relationship' && entry.relationship === row.relationship);
+                const other = row.choice === 'embed' ? 'reference' : 'embed';
+                return (
+                  <div className="space-y-1">
+                    <Badge tone={row.choice === 'embed' ? 'good' : 'neutral'}>
+                      {row.choice}
+                      {row.choice === 'embed' ? ` ${row.cardinality ?? ''}` : ''}
+                    </Badge>
+                    {wanted ? (
+                      <Button look="quiet" onClick={() => setDirectives(directives.filter((entry) => entry !== wanted))}>
+                        → {other} requested; take back
+                      </Button>
+                    ) : (
+                      <Button look="quiet" onClick={() => setDirectives([...directives, { kind: 'relationship', relationship: row.relationship, choice: other }])}>
+                        {other} instead
+                      </Button>
+                    )}
+                  </div>
+                );
+              },
+            },
+            { head: 'Children: mean', numeric: true, cell: (row) => fan(profile.data, row.relationship, (r) => r.fanOut.mean.toFixed(1)) },
+            { head: 'p99', numeric: true, cell: (row) => fan(profile.data, row.relationship, (r) => r.fanOut.p99) },
+            { head: 'max', numeric: true, cell: (row) => fan(profile.data, row.relationship, (r) => r.fanOut.max) },
+            { head: 'Orphans', numeric: true, cell: (row) => fan(profile.data, row.relationship, (r) => r.orphans) },
+            { head: 'Null keys', numeric: true, cell: (row) => fan(profile.data, row.relationship, (r) => r.nullKeys) },
+            { head: 'Read together', numeric: true, cell: (row) => workload.data?.patterns.filter((pattern) => pattern.relationships.includes(row.relationship)).reduce((sum, pattern) => sum + pattern.frequency, 0) ?? '–' },
+            { head: 'Why', cell: (row) => <span className="block max-w-lg">{row.reason}</span> },
+          ]}
+        />
+      </Card>
+      <Card padded={false}>
+        <Tabs
+          label="Design document"
+          tabs={[
+            { id: 'result', label: 'Tables and collections', content: part(content.document.result) },
+            { id: 'graph', label: 'Graph', content: profile.data ? <CollectionGraph design={content} profile={profile.data.profile} /> : <Loading what="the profile" /> },
+            { id: 'source', label: '1 Source', content: part(content.document.source) },
+            { id: 'patterns', label: '2 Access patterns', content: part(content.document.accessPatterns) },
+            { id: 'decisions', label: '3 Decisions', content: part(content.document.decisions) },
+            {
+              id: 'indexes',
+              label: 'Indexes',
+              content: (
+                <PlainTable
+                  label="Indexes"
+                  rows={Object.entries(indexes.data ?? {}).flatMap(([collection, list]) => list.map((index) => ({ collection, index })))}
+                  rowKey={(row) => `${row.collection}${JSON.stringify(row.index.key)}`}
+                  columns={[
+                    { head: 'Collection', cell: (row) => row.collection },
+                    { head: 'Key', cell: (row) => <code className="font-mono text-xs">{mqlKey(row.index.key)}</code> },
+                    { head: 'Unique', cell: (row) => (row.index.unique ? 'yes' : '') },
+                    { head: 'Why', cell: (row) => row.index.reason },
+                  ]}
+                />
+              ),
+            },
+          ]}
+        />
+      </Card>
+    </div>
+  );
+}
+
+const fan = (profile: ProfileContent | undefined, id: string, pick: (relationship: Relationship) => string | number): string | number => {
+  const found = profile?.profile.relationships.find((relationship) => relationship.id === id);
+  return found ? pick(found) : '–';
+};

@@ -1,0 +1,28 @@
+import type { ItemDetail } from '../../../lib/review/api-types';
+import { CodeBlock } from '../../text/code-block';
+import { Badge } from '../../ui/badge';
+
+/** The question, its hint and its SQL: above every item gate. */
+export function ItemHead({ item, caveats = [], sql = true }: { readonly item: ItemDetail | null; readonly caveats?: readonly string[]; readonly sql?: boolean }) {
+  if (!item) return null;
+  return (
+    <div className="space-y-2">
+      <p className="text-base font-medium">{item.question}</p>
+      <div className="flex flex-wrap items-center gap-1.5 text-[13px] text-muted">
+        <span>item {item.questionId}</span>
+        {item.difficulty ? <Badge>{item.difficulty}</Badge> : null}
+        {caveats.map((caveat) => (
+          <Badge key={caveat} tone="warn">
+            {caveat.replaceAll('_', ' ')}
+          </Badge>
+        ))}
+      </div>
+      {sql ? (
+        <>
+          {item.evidence ? <p className="text-[13px]"><span className="text-muted">Evidence:</span> {item.evidence}</p> : null}
+          <CodeBlock text={item.sql} label="SQL of the source benchmark" />
+        </>
+      ) : null}
+    </div>
+  );
+}

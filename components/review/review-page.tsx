@@ -1,0 +1,265 @@
+'use client';
+import { useQueryClient } from '@tanstack/react-query';
+import { useRouter, useSearchParams } from 'next/navigation';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import Link from 'next/link';
+import type { ClaimResponse, DecideInput, DirectiveInput, EmptyQueue, ReasonCode, TaskDetail } from '../../lib/review/api-types';
+import { api } from '../api';
+import { gateLabel } from '../format';
+import { useSession, useTask } from '../queries';
+import { Badge } from '../ui/badge';
+import { Button } from '../ui/button';
+import { Dialog } from '../ui/dialog';
+import { ErrorNote, Loading } from '../ui/notes';
+import { taskTone } from '../database/artefact-list';
+import { useDecisionSaver } from './decision-saver';
+import { EditDialog } from './edit-dialog';
+import { GateScreen } from './gate-screen';
+import { canEdit } from './editable';
+import { ReasonDialog } from './reason-dialog';
+import { RequestChanges } from './request-changes';
+import { SaveState } from './save-state';
+import { SidePanel } from './side-panel';
+import { useEffort } from './use-effort';
+import { useLease } from './use-lease';
+import { useShortcuts } from './use-shortcuts';
+
+/** One task on screen; the next one is leased and loaded meanwhile, so that a decision shows it at once. */
+export function ReviewPage({ id }: { readonly id: string }) {
+  const task = useTask(id);
+  const { data: user } = useSession();
+  if (task.isPending) return <Loading what="the task" />;
+  if (task.error) return <div className="p-4"><ErrorNote error={task.error} retry={() => void task.refetch()} /></div>;
+  return <Review key={id} task={task.data} mayDecide={user !== undefined && user.role !== 'consumer'} />;
+}
+
+function Review({ task, mayDecide }: { readonly task: TaskDetail; readonly mayDecide: boolean }) {
+  const router = useRouter();
+  const search = useSearchParams();
+  const client = useQueryClient();
+  const saver = useDecisionSaver();
+  const [directives, setDirectives] = useState<readonly DirectiveInput[]>([]);
+  const [dialog, setDialog] = useState<'request' | 'edit' | 'help' | 'exclude' | 'mark_source_defect' | null>(null);
+  const [decided, setDecided] = useState(false);
+  const [empty, setEmpty] = useState<EmptyQueue | null>(null);
+  const [undoError, setUndoError] = useState<unknown>(null);
+  const openedAt = useRef(task.current.id);
+  const lease = useLease(task.id, mayDecide && !decided && task.state !== 'closed');
+  useEffort(task.id, mayDecide && !decided);
+
+  const filters = useMemo(() => ({ ...(search.get('database') ? { databaseId: search.get('database')! } : {}), ...(search.get('gate') ? { gate: search.get('gate')! } : {}) }), [search]);
+  const suffix = useMemo(() => (search.toString() === '' ? '' : `?${search.toString()}`), [search]);
+  const next = useNextTask(task.id, filters, mayDecide && (lease.held || decided));
+
+  const goOn = useCallback((): void => {
+    void next.take().then((response) => {
+      if (response.task) router.push(`/tasks/${response.task.id}${suffix}`);
+      else setEmpty(response.empty);
+    }, setUndoError);
+  }, [next, router, suffix]);
+
+  const submit = useCallback(
+    (verdict: DecisionBody): void => {
+      const body = { ...verdict, idempotencyKey: crypto.randomUUID(), versionId: task.current.id } as DecideInput;
+      saver.submit({ taskId: task.id, title: task.title, body });
+      setDecided(true);
+      setDialog(null);
+      goOn();
+    },
+    [saver, task, goOn],
+  );
+
+  const undo = useCallback(() => {
+    void saver.undoLast().then((undone) => (undone ? router.push(`/tasks/${undone.taskId}${suffix}`) : undefined), setUndoError);
+  }, [saver, router, suffix]);
+
+  // The version that was on screen counts as seen when the reviewer decides or leaves it after a look.
+  useEffect(() => {
+    const timer = setTimeout(() => void api(`/api/tasks/${task.id}/seen`, { method: 'POST', body: { versionId: openedAt.current } }).catch(() => undefined), 3000);
+    return () => clearTimeout(timer);
+  }, [task.id]);
+
+  const editable = canEdit(task);
+  const ready = mayDecide && !decided && task.state !== 'waiting' && task.state !== 'closed';
+  const needsMql = task.gate === 'untranslated' && (task.current.content as { mql: unknown }).mql === null;
+  useShortcuts({
+    ...(ready && !needsMql ? { a: () => submit({ verdict: 'approve' }) } : {}),
+    ...(ready ? { r: () => setDialog('request') } : {}),
+    ...(ready && editable ? { e: () => setDialog('edit') } : {}),
+    ...(ready && task.gate === 'optimised_query' ? { k: () => submit({ verdict: 'keep_unoptimised' }) } : {}),
+    ...(ready && task.gate === 'untranslated' ? { x: () => setDialog('exclude'), d: () => setDialog('mark_source_defect') } : {}),
+    u: undo,
+    n: goOn,
+    q: () => router.push(`/queue${suffix}`),
+    '?': () => setDialog('help'),
+    Escape: () => setDialog(null),
+  });
+
+  const refresh = (): void => void client.invalidateQueries({ queryKey: ['tasks', task.id] });
+  return (
+    <div className="flex min-h-[calc(100vh-2.75rem)] flex-col">
+      <header className="flex flex-wrap items-center gap-x-3 gap-y-1 border-b border-line bg-surface px-4 py-2">
+        <nav aria-label="Breadcrumb" className="text-[13px] text-muted">
+          <Link href={`/benchmarks/${task.benchmarkId}`} className="hover:underline">{task.benchmarkName}</Link> /{' '}
+          <Link href={`/databases/${task.databaseId}`} className="hover:underline">{task.database}</Link> / <Link href={`/queue?database=${task.databaseId}&gate=${task.gate}`} className="hover:underline">{gateLabel[task.gate]}</Link> /
+        </nav>
+        <h1 className="font-semibold break-all">{task.key.slice(task.key.indexOf('/') + 1)}</h1>
+        <Badge tone={taskTone[task.state] ?? 'neutral'}>{task.state === 'waiting' ? 'with the agents' : task.state}</Badge>
+        {task.verdict ? <span className="text-[13px] text-muted">last verdict: {task.verdict.replaceAll('_', ' ')}</span> : null}
+        <span className="ml-auto" />
+        <SaveState />
+      </header>
+      <div className="grid flex-1 gap-3 p-4 xl:grid-cols-[minmax(0,1fr)_20rem]">
+        <div className="min-w-0 space-y-3">
+          {empty ? <EmptyQueueNote empty={empty} /> : null}
+          {undoError ? <ErrorNote error={undoError} /> : null}
+          {lease.error && !decided ? <ErrorNote error={lease.error} /> : null}
+          {task.waitingFor ? <p className="rounded-md border border-line bg-surface p-3">{task.waitingFor}</p> : null}
+          {task.lastSeen && task.lastSeen.id !== task.current.id ? (
+            <p className="rounded-md border border-warn/40 bg-warn-soft p-3 text-warn">
+              Version {task.current.seq} replaces version {task.lastSeen.seq}, which you saw last. Changes are marked. <Link className="underline" href={`/artefacts/${task.artefactId}?from=${task.lastSeen.seq}&to=${task.current.seq}`}>Compare both</Link>
+            </p>
+          ) : null}
+          <GateScreen task={task} directives={directives} setDirectives={setDirectives} edit={ready && editable ? () => setDialog('edit') : null} />
+        </div>
+        <SidePanel task={task} />
+      </div>
+      <footer className="sticky bottom-0 z-20 flex flex-wrap items-center gap-2 border-t border-line bg-surface px-4 py-2">
+        {ready && needsMql ? null : (
+          <Button look="good" shortcut="a" disabled={!ready} onClick={() => submit({ verdict: 'approve' })}>
+            Approve
+          </Button>
+        )}
+        <Button look="danger" shortcut="r" disabled={!ready} onClick={() => setDialog('request')}>
+          Request changes{directives.length > 0 ? ` (${directives.length})` : ''}
+        </Button>
+        {editable ? (
+          <Button shortcut="e" disabled={!ready} onClick={() => setDialog('edit')}>
+            {needsMql ? 'Write the MQL' : 'Edit'}
+          </Button>
+        ) : null}
+        {task.gate === 'optimised_query' ? (
+          <Button shortcut="k" disabled={!ready} onClick={() => submit({ verdict: 'keep_unoptimised' })}>
+            Keep the unoptimised one
+          </Button>
+        ) : null}
+        {task.gate === 'untranslated' ? (
+          <>
+            <Button shortcut="d" disabled={!ready} onClick={() => setDialog('mark_source_defect')}>
+              Mark source defect
+            </Button>
+            <Button shortcut="x" disabled={!ready} onClick={() => setDialog('exclude')}>
+              Exclude
+            </Button>
+          </>
+        ) : null}
+        <span className="ml-auto" />
+        <Button look="quiet" shortcut="u" disabled={!saver.last} onClick={undo}>
+          Undo{saver.last ? ` “${saver.last.verdict.replaceAll('_', ' ')}”` : ''}
+        </Button>
+        <Button look="quiet" shortcut="n" onClick={goOn}>
+          Next
+        </Button>
+        <Button look="quiet" shortcut="?" onClick={() => setDialog('help')}>
+          Keys
+        </Button>
+      </footer>
+      <RequestChanges
+        task={task}
+        open={dialog === 'request'}
+        onClose={() => setDialog(null)}
+        directives={directives}
+        onRemove={(gone) => setDirectives(directives.filter((entry) => entry !== gone))}
+        onSubmit={(reason: ReasonCode, note) => submit({ verdict: 'request_changes', reason, directives: [...directives], ...(note.trim() ? { note } : {}) })}
+      />
+      {dialog === 'edit' ? <EditDialog task={task} onClose={() => setDialog(null)} onSubmit={(content, approve) => submit({ verdict: 'edit', content, approve })} onStale={refresh} /> : null}
+      <ReasonDialog open={dialog === 'exclude'} title="Exclude this item" description="It ships without MQL and is counted as excluded, with your reason." action="Exclude" onClose={() => setDialog(null)} onSubmit={(note) => submit({ verdict: 'exclude', note })} />
+      <ReasonDialog open={dialog === 'mark_source_defect'} title="Mark a source defect" description="The SQL is wrong at the source. It is not repaired: the item carries the caveat, with your finding." action="Mark" onClose={() => setDialog(null)} onSubmit={(note) => submit({ verdict: 'mark_source_defect', note })} />
+      <HelpDialog open={dialog === 'help'} onClose={() => setDialog(null)} />
+    </div>
+  );
+}
+
+/** What a decision says beside its key and version. */
+type DecisionBody = DecideInput extends infer One ? (One extends DecideInput ? Omit<One, 'idempotencyKey' | 'versionId'> : never) : never;
+
+/** Leases and loads the next task while this one is looked at. */
+function useNextTask(taskId: string, filters: Readonly<Record<string, string>>, wanted: boolean): { take(): Promise<ClaimResponse> } {
+  const client = useQueryClient();
+  const ahead = useRef<Promise<ClaimResponse> | null>(null);
+  const claim = useCallback((): Promise<ClaimResponse> => {
+    const claimed = api<ClaimResponse>('/api/queue/claim', { method: 'POST', body: { ...filters, holding: [taskId] } });
+    void claimed.then(
+      (response) => (response.task ? client.setQueryData(['tasks', response.task.id], response.task) : undefined),
+      () => (ahead.current = null),
+    );
+    return claimed;
+  }, [client, filters, taskId]);
+  useEffect(() => {
+    if (wanted) ahead.current ??= claim();
+  }, [wanted, claim]);
+  return useMemo(
+    () => ({
+      async take() {
+        const response = await (ahead.current ?? claim());
+        // An empty answer from a while ago may be outdated by now.
+        return response.task ? response : claim();
+      },
+    }),
+    [claim],
+  );
+}
+
+function EmptyQueueNote({ empty }: { readonly empty: EmptyQueue }) {
+  return (
+    <div role="status" className="space-y-1 rounded-md border border-accent/40 bg-accent-soft p-3">
+      <p className="font-medium">{empty.message}</p>
+      {empty.leasedTo.map((holder) => (
+        <p key={holder.name} className="text-[13px]">
+          {holder.name} holds {holder.tasks}
+        </p>
+      ))}
+      {empty.stages.map((stage) => (
+        <p key={`${stage.databaseId}${stage.stage}`} className="text-[13px]">
+          <Link className="underline" href={`/databases/${stage.databaseId}`}>{stage.database}</Link>: {stage.stage.replaceAll('_', ' ')} {stage.state}
+          {stage.failure ? `: ${stage.failure}` : ''}
+        </p>
+      ))}
+      <p className="text-[13px]">
+        <Link className="underline" href="/queue">
+          All tasks
+        </Link>
+      </p>
+    </div>
+  );
+}
+
+const keys: readonly (readonly [key: string, does: string])[] = [
+  ['a', 'approve'],
+  ['r', 'request changes (then 1–9 for the reason, Ctrl+Enter to send)'],
+  ['e', 'edit'],
+  ['k', 'keep the unoptimised query'],
+  ['d', 'mark a source defect'],
+  ['x', 'exclude the item'],
+  ['u', 'undo the last decision'],
+  ['n', 'next task without deciding'],
+  ['q', 'back to the queue'],
+  ['?', 'this list'],
+];
+
+function HelpDialog({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
+  return (
+    <Dialog open={open} onClose={onClose} title="Keys" description="They act when nothing is being typed.">
+      <dl className="grid grid-cols-[3rem_1fr] gap-y-1.5">
+        {keys.map(([key, does]) => (
+          <div key={key} className="contents">
+            <dt>
+              <kbd className="rounded border border-line bg-surface-2 px-1.5 font-mono">{key}</kbd>
+            </dt>
+            <dd>{does}</dd>
+          </div>
+        ))}
+      </dl>
+    </Dialog>
+  );
+}

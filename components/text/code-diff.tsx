@@ -1,0 +1,30 @@
+'use client';
+import { useEffect, useRef } from 'react';
+import type * as Monaco from 'monaco-editor';
+import { commonOptions, loadMonaco, monacoTheme, type TextLanguage } from './monaco';
+
+/** Two texts side by side with their differences marked. */
+export function CodeDiff({ before, after, language, label }: { readonly before: string; readonly after: string; readonly language: TextLanguage; readonly label: string }) {
+  const holder = useRef<HTMLDivElement>(null);
+  const lines = Math.max(before.split('\n').length, after.split('\n').length);
+  useEffect(() => {
+    let editor: Monaco.editor.IStandaloneDiffEditor | undefined;
+    let disposed = false;
+    const retheme = (): void => void loadMonaco().then((monaco) => monaco.editor.setTheme(monacoTheme()));
+    void loadMonaco().then((monaco) => {
+      if (disposed || !holder.current) return;
+      editor = monaco.editor.createDiffEditor(holder.current, { ...commonOptions, readOnly: true, renderSideBySide: true, useInlineViewWhenSpaceIsLimited: true, originalEditable: false, originalAriaLabel: `${label}, before`, modifiedAriaLabel: `${label}, after`, theme: monacoTheme() });
+      editor.setModel({ original: monaco.editor.createModel(before, language), modified: monaco.editor.createModel(after, language) });
+    });
+    window.addEventListener('themechange', retheme);
+    return () => {
+      disposed = true;
+      window.removeEventListener('themechange', retheme);
+      const model = editor?.getModel();
+      editor?.dispose();
+      model?.original.dispose();
+      model?.modified.dispose();
+    };
+  }, [before, after, language, label]);
+  return <div ref={holder} className="overflow-hidden rounded-md border border-line" style={{ height: Math.min(560, Math.max(120, lines * 19 + 24)) }} />;
+}

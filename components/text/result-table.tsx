@@ -1,0 +1,54 @@
+import { documentText } from './mql-text';
+
+type Cell = unknown;
+
+/** Rows with a badge for each value's type; nulls are visible. Long results are cut by the server. */
+export function ResultTable({ columns, rows, label }: { readonly columns: readonly string[]; readonly rows: readonly (readonly Cell[])[]; readonly label: string }) {
+  return (
+    <div className="max-h-72 overflow-auto rounded-md border border-line">
+      <table aria-label={label} className="w-full border-collapse text-[12.5px]">
+        <thead className="sticky top-0 bg-surface-2">
+          <tr>
+            {columns.map((name, at) => (
+              <th key={at} scope="col" className="px-2 py-1 text-left font-medium">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, r) => (
+            <tr key={r} className="border-t border-line/60">
+              {row.map((value, c) => (
+                <td key={c} className="px-2 py-1 align-top font-mono break-words">
+                  <TypedValue value={value} />
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+export function TypedValue({ value }: { readonly value: unknown }) {
+  const type = typeOf(value);
+  return (
+    <span className="inline-flex items-baseline gap-1.5">
+      <span className={type === 'null' ? 'text-muted italic' : ''}>{type === 'string' ? String(value) : type === 'null' ? 'null' : documentText(value)}</span>
+      {type === 'null' ? null : <span className="text-[10px] text-muted">{type}</span>}
+    </span>
+  );
+}
+
+function typeOf(value: unknown): string {
+  if (value === null || value === undefined) return 'null';
+  if (typeof value === 'string') return 'string';
+  if (typeof value === 'boolean') return 'bool';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'int' : 'double';
+  if (Array.isArray(value)) return 'array';
+  const [key] = Object.keys(value);
+  const wrapped: Record<string, string> = { $numberLong: 'long', $numberInt: 'int', $numberDouble: 'double', $numberDecimal: 'decimal', $date: 'date', $binary: 'binary', $oid: 'objectId' };
+  return (key && wrapped[key]) || 'document';
+}
