@@ -1,0 +1,15 @@
+import type { Metadata } from 'next';
+import { Suspense } from 'react';
+import { UsersPage } from '../../../components/users/users-page';
+import { requireUser } from '../../require-user';
+
+export const metadata: Metadata = { title: 'People' };
+
+export default async function Users() {
+  await requireUser(['admin']);
+  return (
+    <Suspense>
+      <UsersPage />
+    </Suspense>
+  );
+}

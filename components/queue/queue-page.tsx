@@ -1,0 +1,163 @@
+'use client';
+import { useMutation } from '@tanstack/react-query';
+import { Play } from 'lucide-react';
+import Link from 'next/link';
+import { usePathname, useRouter, useSearchParams } from 'next/navigation';
+import { useState } from 'react';
+import { taskStates, type ClaimResponse, type EmptyQueue, type GateName, type TaskRow } from '../../lib/review/api-types';
+import { api } from '../api';
+import { taskTone } from '../database/artefact-list';
+import { gateLabel, number, when } from '../format';
+import { useBenchmark, useBenchmarks, useQueue } from '../queries';
+import { useShortcuts } from '../review/use-shortcuts';
+import { Page } from '../shell/page';
+import { Badge } from '../ui/badge';
+import { Button } from '../ui/button';
+import { Card } from '../ui/card';
+import { Input, Select } from '../ui/field';
+import { EmptyNote, ErrorNote, Loading } from '../ui/notes';
+import { PlainTable } from '../ui/plain-table';
+
+const PAGE_SIZE = 50;
+
+/** What there is to review; its filters live in the address, so that they can be shared and survive a reload. */
+export function QueuePage() {
+  const router = useRouter();
+  const path = usePathname();
+  const search = useSearchParams();
+  const get = (name: string): string => search.get(name) ?? '';
+  const set = (name: string, value: string): void => {
+    const next = new URLSearchParams(search);
+    if (value === '') next.delete(name);
+    else next.set(name, value);
+    if (name !== 'page') next.delete('page');
+    if (name === 'benchmark') next.delete('database');
+    router.replace(`${path}?${next.toString()}`);
+  };
+  const page = Number(search.get('page') ?? 1) || 1;
+  const filters = { benchmarkId: get('benchmark'), databaseId: get('database'), gate: get('gate'), state: get('state') || 'actionable', search: get('search'), page, pageSize: PAGE_SIZE };
+  const queue = useQueue(filters);
+  const benchmarks = useBenchmarks();
+  const benchmark = get('benchmark') || (benchmarks.data?.length === 1 ? benchmarks.data[0]!.id : '');
+  const [empty, setEmpty] = useState<EmptyQueue | null>(null);
+  const start = useMutation({
+    mutationFn: () =>
+      api<ClaimResponse>('/api/queue/claim', {
+        method: 'POST',
+        body: { ...(filters.benchmarkId ? { benchmarkId: filters.benchmarkId } : {}), ...(filters.databaseId ? { databaseId: filters.databaseId } : {}), ...(filters.gate ? { gate: filters.gate } : {}) },
+      }),
+    onSuccess: (response) => {
+      if (response.task) router.push(`/tasks/${response.task.id}${search.toString() ? `?${search.toString()}` : ''}`);
+      else setEmpty(response.empty);
+    },
+  });
+  useShortcuts({ s: () => start.mutate() });
+  return (
+    <Page
+      title="Queue"
+      actions={
+        <Button look="primary" icon={<Play className="size-4" />} shortcut="s" disabled={start.isPending} onClick={() => start.mutate()}>
+          Start reviewing
+        </Button>
+      }
+    >
+      {start.error ? <ErrorNote error={start.error} /> : null}
+      {empty ? (
+        <p role="status" className="rounded-md border border-accent/40 bg-accent-soft p-3">
+          {empty.message}
+        </p>
+      ) : null}
+      <Card padded={false}>
+        <div className="flex flex-wrap items-center gap-2 border-b border-line p-2">
+          {benchmarks.data && benchmarks.data.length > 1 ? (
+            <Select aria-label="Benchmark" value={get('benchmark')} onChange={(event) => set('benchmark', event.target.value)}>
+              <option value="">All benchmarks</option>
+              {benchmarks.data.map((row) => (
+                <option key={row.id} value={row.id}>
+                  {row.name}
+                </option>
+              ))}
+            </Select>
+          ) : null}
+          {benchmark ? <DatabaseChoice benchmark={benchmark} value={get('database')} onChange={(value) => set('database', value)} /> : null}
+          <Select aria-label="Gate" value={get('gate')} onChange={(event) => set('gate', event.target.value)}>
+            <option value="">All gates</option>
+            {(Object.keys(gateLabel) as GateName[]).map((gate) => (
+              <option key={gate} value={gate}>
+                {gateLabel[gate]}
+              </option>
+            ))}
+          </Select>
+          <Select aria-label="State" value={get('state')} onChange={(event) => set('state', event.target.value)}>
+            <option value="">To do (open and stale)</option>
+            {taskStates.map((state) => (
+              <option key={state} value={state}>
+                {state}
+              </option>
+            ))}
+            <option value="all">all</option>
+          </Select>
+          <form
+            onSubmit={(event) => {
+              event.preventDefault();
+              set('search', String(new FormData(event.currentTarget).get('search') ?? ''));
+            }}
+          >
+            <Input name="search" aria-label="Search tasks" placeholder="Search, Enter" defaultValue={get('search')} className="w-52" />
+          </form>
+          <span className="ml-auto text-[13px] text-muted">{queue.data ? `${number(queue.data.total)} ${queue.data.total === 1 ? 'task' : 'tasks'}` : ''}</span>
+        </div>
+        {queue.isPending ? <Loading what="the queue" /> : null}
+        {queue.error ? <div className="p-3"><ErrorNote error={queue.error} retry={() => void queue.refetch()} /></div> : null}
+        {queue.data?.total === 0 ? <EmptyNote>No task matches. “Start reviewing” says why there is nothing to do.</EmptyNote> : null}
+        {queue.data && queue.data.rows.length > 0 ? <Tasks rows={queue.data.rows} suffix={search.toString() ? `?${search.toString()}` : ''} /> : null}
+        {queue.data && queue.data.total > PAGE_SIZE ? (
+          <nav aria-label="Pages" className="flex items-center justify-end gap-2 border-t border-line p-2">
+            <Button disabled={page <= 1} onClick={() => set('page', String(page - 1))}>
+              Previous
+            </Button>
+            <span className="text-[13px] text-muted">
+              {page} of {Math.ceil(queue.data.total / PAGE_SIZE)}
+            </span>
+            <Button disabled={page * PAGE_SIZE >= queue.data.total} onClick={() => set('page', String(page + 1))}>
+              Next
+            </Button>
+          </nav>
+        ) : null}
+      </Card>
+    </Page>
+  );
+}
+
+function Tasks({ rows, suffix }: { readonly rows: readonly TaskRow[]; readonly suffix: string }) {
+  return (
+    <PlainTable
+      label="Tasks"
+      rows={rows}
+      rowKey={(row) => row.id}
+      columns={[
+        { head: 'Database', cell: (row) => row.database },
+        { head: 'Gate', cell: (row) => gateLabel[row.gate] },
+        { head: 'Task', cell: (row) => <Link className="text-accent hover:underline" href={`/tasks/${row.id}${suffix}`}>{row.title}</Link> },
+        { head: 'State', cell: (row) => <Badge tone={taskTone[row.state] ?? 'neutral'}>{row.state === 'waiting' ? 'with the agents' : row.state}</Badge> },
+        { head: 'Decision', cell: (row) => (row.verdict ? <span className="text-muted">{row.verdict.replaceAll('_', ' ')}{row.decidedBy ? `, ${row.decidedBy}` : ''}{row.decidedAt ? `, ${when(row.decidedAt)}` : ''}</span> : null) },
+        { head: 'Held by', cell: (row) => row.leasedBy ?? '' },
+        { head: 'Comments', numeric: true, cell: (row) => row.comments || '' },
+      ]}
+    />
+  );
+}
+
+function DatabaseChoice({ benchmark, value, onChange }: { readonly benchmark: string; readonly value: string; readonly onChange: (id: string) => void }) {
+  const { data } = useBenchmark(benchmark);
+  return (
+    <Select aria-label="Database" value={value} onChange={(event) => onChange(event.target.value)}>
+      <option value="">All databases</option>
+      {data?.databaseRows.map((row) => (
+        <option key={row.id} value={row.id}>
+          {row.name}
+        </option>
+      ))}
+    </Select>
+  );
+}
