@@ -7,6 +7,7 @@ import { parseProjection } from '../query/projection';
 import { drain, parsePipeline, type Next, type Pipeline, type Stage } from '../stages/stage';
 import { ValueSet } from '../values/value-map';
 import { isNumeric, toDouble, typeName, type Value } from '../values/value';
+import { parseOutput, splitOutput } from './output';
 import { docField, Engine, numberField, reply, stringField, type QueryControl, type Request } from './engine';
 
 const findFields = new Set([
@@ -95,7 +96,14 @@ export function aggregate(engine: Engine, request: Request): Buffer {
   if (command.get('explain') === true) return explainAggregate(engine, request, command, 'queryPlanner');
   const cursor = command.get('cursor');
   if (!(cursor instanceof Doc)) throw failedToParse("The 'cursor' option is required, except for aggregate with the explain argument");
-  const { next, control, collectionName } = prepareAggregate(engine, request, command.get('pipeline'));
+  const output = splitOutput(command.get('pipeline'));
+  const prepared = prepareAggregate(engine, request, output.stages);
+  const { next, control, collectionName } = prepared;
+  if (output.name !== null) {
+    const { scope, environment } = prepared;
+    parseOutput(output.name, output.spec, { store: engine.store, database, scope, environment, source: engine.sourceOf(database, environment) }).write(next);
+    return engine.openCursor(() => null, `${database}.${collectionName ?? '$cmd.aggregate'}`, undefined, control);
+  }
   return engine.openCursor(next, `${database}.${collectionName ?? '$cmd.aggregate'}`, numberField(cursor, 'batchSize'), control);
 }
 

@@ -1,9 +1,10 @@
 import '../expressions/language';
 import { basicStages } from './basic';
+import { gapStages } from './gaps';
 import { groupStages } from './group';
 import { joinStages } from './join';
 import { registerStages } from './stage';
 import { windowStages } from './window';
 
 /** Every pipeline stage that exists. */
-for (const stages of [basicStages, groupStages, joinStages, windowStages]) registerStages(stages);
+for (const stages of [basicStages, groupStages, joinStages, windowStages, gapStages]) registerStages(stages);

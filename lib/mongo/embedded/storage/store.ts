@@ -314,6 +314,15 @@ export class Collection {
   byId(id: Value): Row | null {
     return (this.sql(`SELECT rid, d FROM c${this.id} WHERE k = ?`).get(encodeKey(id)) as Row | undefined) ?? null;
   }
+  /** The row that has these values in the fields of a unique index. */
+  findByUnique(paths: readonly string[], values: readonly Value[]): Row | null {
+    const index = this.indexes().find((i) => i.unique && !i.partial && i.fields.length === paths.length && i.fields.every((f) => paths.includes(f.path)));
+    if (!index) return null;
+    const key = Buffer.concat(index.fields.map((f) => encodeKey(values[paths.indexOf(f.path)])));
+    const rid = this.sql(`SELECT rid FROM ${index.table} WHERE k = ?`).pluck().get(key) as number | undefined;
+    if (rid === undefined) return null;
+    return (this.sql(`SELECT rid, d FROM c${this.id} WHERE rid = ?`).get(rid) as Row | undefined) ?? null;
+  }
   byIdRange(low: Buffer, high: Buffer): Row[] {
     return this.sql(`SELECT rid, d FROM c${this.id} WHERE k >= ? AND k < ? ORDER BY rid`).all(low, high) as Row[];
   }
