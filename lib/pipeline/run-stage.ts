@@ -55,7 +55,7 @@ export async function runStage(runner: StageRunner, runId: string, worker: strin
       const { changed } = await production.save(tx);
       await answerDirectives(tx, run.databaseId, result);
       await tx.stageRun.update({ where: { id: run.id }, data: { state: 'done', endedAt: new Date(), failure: null, report: new Uint8Array(encodeContent(result.report)) } });
-      await requestNext(tx, run.databaseId, run.stage, only, changed > 0);
+      await requestNext(tx, run.databaseId, run.stage, only, changed > 0 || run.carriesChange);
       await notify(tx, { type: 'tasks', benchmarkId: run.database.benchmarkId, databaseId: run.databaseId });
       await notify(tx, { type: 'work' });
     });
@@ -167,9 +167,9 @@ async function requestNext(tx: Tx, databaseId: string, stage: StageName, only: r
   if (!next) return;
   const state = new Map((await latestRuns(tx, databaseId)).map((run) => [run.stage, run.state]));
   const unfinished = stageNames.slice(stageIndex(next)).find((later) => state.get(later) !== 'done');
-  if (unfinished === next) await requestStage(tx, { databaseId, stage: next, only: null });
-  else if (changed) await requestStage(tx, { databaseId, stage: next, only: passedOn(stage, only) });
-  // Nothing changed: what follows need not be done again, unless it was never finished.
+  if (unfinished === next) await requestStage(tx, { databaseId, stage: next, only: null, carriesChange: changed });
+  else if (changed) await requestStage(tx, { databaseId, stage: next, only: passedOn(stage, only), carriesChange: true });
+  // Nothing changed here or before: what follows need not be done again, unless it was never finished.
   else if (unfinished && state.get(unfinished) !== 'queued') await requestStage(tx, { databaseId, stage: unfinished, only: null });
 }
 

@@ -14,6 +14,8 @@ export interface StageRequest {
   readonly stage: StageName;
   /** Question ids or collections; null: everything. */
   readonly only: readonly string[] | null;
+  /** What comes after has to be done again even if this stage changes nothing: something before it changed. */
+  readonly carriesChange?: boolean;
   readonly decisionId?: string;
 }
 
@@ -37,11 +39,11 @@ export async function requestStage(tx: Tx, request: StageRequest): Promise<strin
   }
   if (waiting) {
     const widened = only === null || waiting.everything ? { everything: true, only: [] } : { only: [...new Set([...waiting.only, ...only])] };
-    await tx.stageRun.update({ where: { id: waiting.id }, data: { ...widened, decisionId: null } }); // it is no longer that decision's alone
+    await tx.stageRun.update({ where: { id: waiting.id }, data: { ...widened, decisionId: null, ...(request.carriesChange ? { carriesChange: true } : {}) } }); // it is no longer that decision's alone
     return waiting.id;
   }
   const run = await tx.stageRun.create({
-    data: { databaseId, stage, everything: only === null, only: [...(only ?? [])], decisionId: request.decisionId ?? null },
+    data: { databaseId, stage, everything: only === null, only: [...(only ?? [])], carriesChange: request.carriesChange ?? false, decisionId: request.decisionId ?? null },
   });
   await notifyStages(tx, databaseId);
   return run.id;

@@ -56,8 +56,9 @@ export async function createTestPipeline(items = 4): Promise<TestPipeline> {
     startWorker: () => startWorker({ db, blobs, mongo: undefined as unknown as MongoClient, stages: testStages(world), agentNamed: () => ({ name: 'test' }) as Agent, scratchFolder: folder, makeBundle: (wanted) => writeFile(path.join(wanted.folder, 'README.md'), wanted.draft ? 'DRAFT' : 'final') }),
     settled: async (databaseId) => {
       for (;;) {
-        const active = await db.prisma.stageRun.count({ where: { databaseId, state: { in: ['queued', 'running'] } } });
+        // In this order: what leaves the outbox is queued in the same transaction.
         const pending = await db.prisma.outbox.count({ where: { handledAt: null } });
+        const active = await db.prisma.stageRun.count({ where: { databaseId, state: { in: ['queued', 'running'] } } });
         if (active + pending === 0) return;
         await new Promise((resolve) => setTimeout(resolve, 50));
       }

@@ -289,6 +289,7 @@ CREATE TABLE "stage_run" (
     "state" "work_state" NOT NULL DEFAULT 'queued',
     "only" TEXT[],
     "everything" BOOLEAN NOT NULL DEFAULT true,
+    "carries_change" BOOLEAN NOT NULL DEFAULT false,
     "done" INTEGER NOT NULL DEFAULT 0,
     "total" INTEGER NOT NULL DEFAULT 0,
     "unit" TEXT NOT NULL DEFAULT '',

@@ -1,0 +1,258 @@
+import { notFound } from '../auth/errors';
+import type { Database, Tx } from '../db/database';
+import { decodeContent, toWire } from '../pipeline/content';
+import { gateNames, stageNames, type StageName } from '../pipeline/stages/stage';
+import type { BlobStore } from '../db/blob-store';
+import type {
+  ArtefactKind,
+  BenchmarkDetail,
+  BenchmarkRow,
+  DatabaseDetail,
+  DatabaseRow,
+  GateName,
+  GateRow,
+  Overview,
+  OverviewRow,
+  ReviewerRow,
+  StageRow,
+  StageRunRow,
+  TaskCounts,
+  TaskState,
+} from './api-types';
+import { effortByGate, type GateEffort } from './effort';
+import { standingFinalisations } from './finalise';
+import { countTasks, sumCounts, type GateCounts } from './task-query';
+
+const none: TaskCounts = { open: 0, stale: 0, waiting: 0, done: 0 };
+
+// ── Stages ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+interface LoadedRun {
+  readonly id: string;
+  readonly databaseId: string;
+  readonly stage: string;
+  readonly state: StageRunRow['state'];
+  readonly done: number;
+  readonly total: number;
+  readonly unit: string;
+  readonly failure: string | null;
+  readonly queuedAt: Date;
+  readonly startedAt: Date | null;
+  readonly endedAt: Date | null;
+  readonly report: Uint8Array | null;
+}
+
+export const stageRunRow = (run: LoadedRun): StageRunRow => ({
+  id: run.id,
+  stage: run.stage as StageName,
+  state: run.state,
+  done: run.done,
+  total: run.total,
+  unit: run.unit,
+  failure: run.failure,
+  queuedAt: run.queuedAt.toISOString(),
+  startedAt: run.startedAt?.toISOString() ?? null,
+  endedAt: run.endedAt?.toISOString() ?? null,
+  remainingSeconds: remainingSeconds(run),
+  report: run.report ? (toWire(decodeContent(run.report)) as Record<string, unknown>) : {},
+});
+
+/** At the pace so far; nothing before a twentieth is done, because that would be a guess. */
+function remainingSeconds({ state, startedAt, done, total }: LoadedRun): number | null {
+  if (state !== 'running' || !startedAt || total <= 0 || done < total / 20) return null;
+  const spent = (Date.now() - startedAt.getTime()) / 1000;
+  return Math.round((spent / done) * (total - done));
+}
+
+/** Latest run of each stage, of several databases at once. */
+async function latestRunsOf(on: Tx, databaseIds: readonly string[]): Promise<Map<string, LoadedRun[]>> {
+  const runs = await on.stageRun.findMany({ where: { databaseId: { in: [...databaseIds] } }, orderBy: { position: 'desc' }, distinct: ['databaseId', 'stage'] });
+  return grouped(runs);
+}
+function grouped(runs: readonly LoadedRun[]): Map<string, LoadedRun[]> {
+  const groups = new Map<string, LoadedRun[]>();
+  for (const run of runs) groups.set(run.databaseId, [...(groups.get(run.databaseId) ?? []), run]);
+  return groups;
+}
+
+const stageRows = (runs: readonly LoadedRun[]): StageRow[] =>
+  stageNames.map((stage) => {
+    const run = runs.find((candidate) => candidate.stage === stage);
+    return { stage, run: run ? stageRunRow(run) : null };
+  });
+
+function currentStage(runs: readonly LoadedRun[]): StageRunRow | null {
+  const rows = stageRows(runs).flatMap(({ run }) => (run ? [run] : []));
+  const at = (state: StageRunRow['state']) => rows.find((run) => run.state === state);
+  return at('running') ?? at('failed') ?? at('queued') ?? at('cancelled') ?? rows.at(-1) ?? null;
+}
+
+// ── Databases and benchmarks ────────────────────────────────────────────────────────────────────────────────────────
+
+async function databaseRows(on: Tx, where: { benchmarkId?: string; id?: string }): Promise<{ row: DatabaseRow; runs: LoadedRun[]; gates: GateCounts[] }[]> {
+  const databases = await on.sourceDatabase.findMany({ where, orderBy: { name: 'asc' }, include: { _count: { select: { items: true } } } });
+  const ids = databases.map(({ id }) => id);
+  const [counts, runs, finalised] = await Promise.all([
+    countTasks(on, where.id ? { databaseId: where.id } : { benchmarkId: where.benchmarkId }),
+    latestRunsOf(on, ids),
+    standingFinalisations(on, ids),
+  ]);
+  return databases.map((database) => {
+    const gates = counts.filter(({ databaseId }) => databaseId === database.id);
+    const own = runs.get(database.id) ?? [];
+    const row: DatabaseRow = {
+      id: database.id,
+      benchmarkId: database.benchmarkId,
+      name: database.name,
+      sha256: database.sha256,
+      bytes: Number(database.bytes),
+      items: database._count.items,
+      tasks: sumCounts(gates.map(({ tasks }) => tasks)),
+      currentStage: currentStage(own),
+      finalisedAt: finalised.get(database.id)?.toISOString() ?? null,
+    };
+    return { row, runs: own, gates };
+  });
+}
+
+const gateRows = (databaseId: string, gates: readonly GateCounts[], effort: readonly GateEffort[]): GateRow[] =>
+  gateNames.map((gate) => ({
+    gate,
+    tasks: gates.find((row) => row.gate === gate)?.tasks ?? none,
+    minutes: effort.find((row) => row.databaseId === databaseId && row.gate === gate)?.minutes ?? 0,
+  }));
+
+export async function listBenchmarks(db: Database): Promise<BenchmarkRow[]> {
+  const benchmarks = await db.prisma.benchmark.findMany({ orderBy: { createdAt: 'desc' }, select: { id: true } });
+  return Promise.all(benchmarks.map(async ({ id }) => (await benchmarkWithDatabases(db.prisma, id)).row));
+}
+
+async function benchmarkWithDatabases(on: Tx, id: string) {
+  const benchmark = await on.benchmark.findUnique({ where: { id } });
+  if (!benchmark) throw notFound('This benchmark');
+  const databases = await databaseRows(on, { benchmarkId: id });
+  const row: BenchmarkRow = {
+    id,
+    name: benchmark.name,
+    kind: benchmark.kind as BenchmarkRow['kind'],
+    createdAt: benchmark.createdAt.toISOString(),
+    databases: databases.length,
+    items: databases.reduce((sum, database) => sum + database.row.items, 0),
+    tasks: sumCounts(databases.map((database) => database.row.tasks)),
+    finalisedDatabases: databases.filter((database) => database.row.finalisedAt).length,
+  };
+  return { benchmark, databases, row };
+}
+
+export async function benchmarkDetail(db: Database, id: string): Promise<BenchmarkDetail> {
+  const { benchmark, databases, row } = await benchmarkWithDatabases(db.prisma, id);
+  return {
+    ...row,
+    agent: benchmark.agent,
+    settings: decodeContent(benchmark.settings),
+    questionFiles: decodeContent<BenchmarkDetail['questionFiles']>(benchmark.questionFiles).map(({ split, sha256, items }) => ({ split, sha256, items })),
+    problems: decodeContent(benchmark.problems),
+    databaseRows: databases.map((database) => database.row),
+  };
+}
+
+export async function databaseDetail(db: Database, blobs: BlobStore, id: string): Promise<DatabaseDetail> {
+  const on = db.prisma;
+  const [found] = await databaseRows(on, { id });
+  if (!found) throw notFound('This source database');
+  const [benchmark, effort, artefacts, migration] = await Promise.all([
+    on.benchmark.findUniqueOrThrow({ where: { id: found.row.benchmarkId } }),
+    effortByGate(on, found.row.benchmarkId),
+    // Item artefacts are listed by the queue, page by page.
+    on.$queryRaw<{ id: string; kind: ArtefactKind; key: string; seq: number; gate: GateName | null; task_id: string | null; state: TaskState | null }[]>`
+      SELECT artefact.id, artefact.kind, artefact.key, version.seq, state.gate, state.id AS task_id, state.state
+      FROM artefact JOIN artefact_version version ON version.id = artefact.current_id
+      LEFT JOIN task_state state ON state.artefact_id = artefact.id AND state.state <> 'closed'
+      WHERE artefact.database_id = ${id}::uuid AND artefact.retired_at IS NULL AND artefact.kind NOT IN ('translation', 'gold', 'evidence')
+      ORDER BY artefact.kind, artefact.key`,
+    on.artefact.findFirst({ where: { databaseId: id, kind: 'migration', retiredAt: null }, include: { current: true } }),
+  ]);
+  const migrated = migration?.current ? decodeContent<{ mongoDatabase?: string }>(await blobs.read(migration.current.blobHash)) : undefined;
+  return {
+    ...found.row,
+    benchmarkName: benchmark.name,
+    mongoDatabase: migrated?.mongoDatabase ?? null,
+    stages: stageRows(found.runs),
+    gates: gateRows(id, found.gates, effort),
+    artefacts: artefacts.map(({ task_id, state, ...artefact }) => ({ ...artefact, taskId: task_id, taskState: state })),
+  };
+}
+
+// ── For leads ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+export async function overview(db: Database, benchmarkId: string): Promise<Overview> {
+  const on = db.prisma;
+  const { databases, row } = await benchmarkWithDatabases(on, benchmarkId);
+  const [effort, verdicts, costs, reviewers, days] = await Promise.all([
+    effortByGate(on, benchmarkId),
+    on.$queryRaw<{ database_id: string; verdict: string; n: number }[]>`
+      SELECT state.database_id, state.verdict, count(*)::int AS n FROM task_state state
+      WHERE state.benchmark_id = ${benchmarkId}::uuid AND state.state = 'done' AND state.verdict IN ('exclude', 'mark_source_defect') GROUP BY 1, 2`,
+    on.$queryRaw<{ database_id: string; cost: number }[]>`
+      SELECT database_id, sum(cost_usd)::float8 AS cost FROM agent_run
+      WHERE database_id IN (SELECT id FROM source_database WHERE benchmark_id = ${benchmarkId}::uuid) GROUP BY 1`,
+    reviewerRows(on, benchmarkId),
+    on.$queryRaw<{ day: string; decided: number }[]>`
+      SELECT to_char(decision.created_at, 'YYYY-MM-DD') AS day, count(*)::int AS decided
+      FROM task_state state JOIN decision ON decision.id = state.decision_id
+      WHERE state.benchmark_id = ${benchmarkId}::uuid AND state.state = 'done' GROUP BY 1 ORDER BY 1`,
+  ]);
+  const rows = databases.map(({ row: database, runs, gates }): OverviewRow => {
+    const translation = runs.find((run) => run.stage === 'translation' && run.state === 'done');
+    const report = translation?.report ? decodeContent<{ translated?: number; untranslated?: number }>(translation.report) : {};
+    const verdict = (name: string) => verdicts.find((entry) => entry.database_id === database.id && entry.verdict === name)?.n ?? 0;
+    return {
+      ...database,
+      gates: gateRows(database.id, gates, effort),
+      stages: stageRows(runs),
+      translated: report.translated ?? null,
+      untranslated: report.untranslated ?? null,
+      excluded: verdict('exclude'),
+      sourceDefects: verdict('mark_source_defect'),
+      costUsd: costs.find((entry) => entry.database_id === database.id)?.cost ?? 0,
+    };
+  });
+  const total = row.tasks.open + row.tasks.stale + row.tasks.waiting + row.tasks.done;
+  let decided = 0;
+  const burnDown = days.map((day) => {
+    decided += day.decided;
+    return { day: day.day, decided: day.decided, remaining: total - decided };
+  });
+  return { databases: rows, reviewers, burnDown, forecast: forecast(burnDown, total - row.tasks.done) };
+}
+
+/** When the rest is done at the pace of the last seven days. */
+function forecast(days: readonly { readonly day: string; readonly decided: number }[], remaining: number): string | null {
+  const since = Date.now() - 7 * 86_400_000;
+  const recent = days.filter(({ day }) => Date.parse(day) >= since);
+  const pace = recent.reduce((sum, { decided }) => sum + decided, 0) / Math.max(1, recent.length);
+  if (remaining === 0 || pace === 0) return null;
+  return new Date(Date.now() + (remaining / pace) * 86_400_000).toISOString().slice(0, 10);
+}
+
+async function reviewerRows(on: Tx, benchmarkId: string): Promise<ReviewerRow[]> {
+  return on.$queryRaw<ReviewerRow[]>`
+    WITH made AS (
+      SELECT decision.id, decision.user_id, decision.task_id, decision.verdict, decision.settles FROM decision
+      WHERE decision.benchmark_id = ${benchmarkId}::uuid AND decision.task_id IS NOT NULL AND decision.verdict <> 'undo'
+        AND NOT EXISTS (SELECT 1 FROM decision later WHERE later.undoes_id = decision.id)
+    ), spent AS (
+      SELECT effort_span.user_id, effort_span.task_id, sum(extract(epoch FROM ended_at - started_at)) AS seconds
+      FROM effort_span JOIN task ON task.id = effort_span.task_id WHERE task.benchmark_id = ${benchmarkId}::uuid GROUP BY 1, 2
+    )
+    SELECT app_user.id, app_user.name,
+      (SELECT count(*)::int FROM made WHERE made.user_id = app_user.id) AS decisions,
+      (SELECT count(*)::int FROM made WHERE made.user_id = app_user.id AND made.settles) AS approved,
+      (SELECT count(*)::int FROM made WHERE made.user_id = app_user.id AND made.verdict = 'request_changes') AS "requestedChanges",
+      coalesce((SELECT sum(seconds) / 60 FROM spent WHERE spent.user_id = app_user.id), 0)::float8 AS minutes,
+      (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY spent.seconds)::float8 FROM spent JOIN made USING (user_id, task_id) WHERE spent.user_id = app_user.id) AS "dwellSeconds",
+      (SELECT count(*)::int FROM lease JOIN task ON task.id = lease.task_id WHERE lease.user_id = app_user.id AND lease.expires_at > now() AND task.benchmark_id = ${benchmarkId}::uuid) AS holding
+    FROM app_user
+    WHERE app_user.role IN ('reviewer', 'lead', 'admin') AND app_user.disabled_at IS NULL
+    ORDER BY app_user.name`;
+}
