@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { builtinAgent } from '../../agents/builtin/agent';
+import { builtinAgent } from '../../agents/drivers/builtin';
 import { exportBundle, type BundleDatabase } from '../../lib/bundle/export';
 import { installationKey } from '../../lib/bundle/signature';
 import type { Migration } from '../../lib/migration/migrate';
