@@ -136,12 +136,19 @@ function of(make: MakeCollector): AccumulatorBuilder {
   };
 }
 function collecting(evaluate: Evaluate, environment: Environment, make: MakeCollector): AccumulatorFactory {
-  return {
-    create: () => {
-      const collector = make(environment);
-      return { add: (doc) => collector.push(evaluate(doc)), result: () => collector.result() };
-    },
-  };
+  return { create: () => new Collecting(evaluate, make(environment)) };
+}
+class Collecting implements Accumulator {
+  constructor(
+    private readonly evaluate: Evaluate,
+    private readonly collector: Collector,
+  ) {}
+  add(doc: Doc): void {
+    this.collector.push(this.evaluate(doc));
+  }
+  result(): Value {
+    return this.collector.result();
+  }
 }
 
 const constantCount = (v: Value, name: string): number => {
@@ -282,13 +289,17 @@ const percentile: AccumulatorBuilder = (operand, scope, name) => {
 
 const counter: AccumulatorBuilder = (operand, _scope, name) => {
   if (!(operand instanceof Doc) || operand.size > 0) throw failedToParse(`${name} takes no arguments, i.e. $count:{}`);
-  return {
-    create: () => {
-      let n = 0;
-      return { add: () => void n++, result: () => (n > 2147483647 ? BigInt(n) : n) };
-    },
-  };
+  return { create: () => new Counter() };
 };
+class Counter implements Accumulator {
+  private n = 0;
+  add(): void {
+    this.n++;
+  }
+  result(): Value {
+    return this.n > 2147483647 ? BigInt(this.n) : this.n;
+  }
+}
 
 const sum: AccumulatorBuilder = (operand, scope, name) => {
   // Counting by `$sum: 1` is so frequent that it gets by without evaluating anything.

@@ -75,6 +75,18 @@ export function readElement(b: Buffer, at: number, keys: string[], values: Value
   return skipValue(b, type, end + 1);
 }
 
+/** Like `readElement`, but leaves out what is not wanted. */
+export function pickElement(b: Buffer, at: number, wanted: ReadonlySet<string>, keys: string[], values: Value[]): number {
+  const type = b[at] as number;
+  const end = nul(b, at + 1);
+  const name = readName(b, at + 1, end);
+  if (wanted.has(name)) {
+    keys.push(name);
+    values.push(readValueAt(b, type, end + 1));
+  }
+  return skipValue(b, type, end + 1);
+}
+
 export function skipValue(b: Uint8Array, type: number, at: number): number {
   switch (type) {
     case 0x10:

@@ -1,5 +1,5 @@
 import type { Value } from '../values/value';
-import { readElement, readValueAt, skipValue } from './decode';
+import { pickElement, readElement, readValueAt, skipValue } from './decode';
 
 /** A field name with its bytes at hand, for comparing against raw BSON without decoding. */
 export class FieldName {
@@ -20,6 +20,7 @@ export class Doc {
   private rawStart = 0;
   private keyList: string[] | undefined;
   private valueList: Value[] | undefined;
+  private overlay: Overlay | undefined;
 
   constructor(keys?: string[], values?: Value[]) {
     this.keyList = keys;
@@ -30,6 +31,13 @@ export class Doc {
     const doc = new Doc();
     doc.rawBytes = bytes;
     doc.rawStart = start;
+    return doc;
+  }
+  /** A document that differs from another in some top-level fields (a missing value removes); built when it is read whole. */
+  static over(base: Doc, names: readonly string[], values: readonly Value[]): Doc {
+    if (base.overlay && base.overlay.depth >= 8) base.decode();
+    const doc = new Doc();
+    doc.overlay = { base, names, values, depth: base.keyList ? 1 : (base.overlay?.depth ?? 0) + 1 };
     return doc;
   }
   static of(entries: Record<string, Value>): Doc {
@@ -69,6 +77,10 @@ export class Doc {
       const index = this.keyList.indexOf(field.name);
       return index < 0 ? undefined : (this.valueList as Value[])[index];
     }
+    if (this.overlay) {
+      const at = this.overlay.names.indexOf(field.name);
+      return at < 0 ? this.overlay.base.read(field) : this.overlay.values[at];
+    }
     const bytes = this.rawBytes as Buffer;
     const wanted = field.bytes;
     const length = wanted.length;
@@ -90,12 +102,37 @@ export class Doc {
     return this.keys.includes(name);
   }
 
+  /** The chosen top-level fields, in this document's order, without decoding the others. */
+  pick(names: ReadonlySet<string>): { keys: string[]; values: Value[] } {
+    const keys: string[] = [];
+    const values: Value[] = [];
+    if (!this.keyList && this.rawBytes) {
+      const bytes = this.rawBytes;
+      let at = this.rawStart + 4;
+      while (bytes[at] !== 0 && keys.length < names.size) at = pickElement(bytes, at, names, keys, values);
+      return { keys, values };
+    }
+    const all = this.keys;
+    for (let i = 0; i < all.length; i++) {
+      const key = all[i] as string;
+      if (names.has(key)) {
+        keys.push(key);
+        values.push((this.valueList as Value[])[i]);
+      }
+    }
+    return { keys, values };
+  }
+
   /** A copy that may be changed by `set` and `remove` until it is handed on. */
   copy(): MutableDoc {
     return new MutableDoc([...this.keys], [...this.values]);
   }
 
   private decode(): void {
+    if (this.overlay) {
+      this.flatten(this.overlay);
+      return;
+    }
     const keys: string[] = [];
     const values: Value[] = [];
     const bytes = this.rawBytes as Buffer;
@@ -104,6 +141,21 @@ export class Doc {
     this.keyList = keys;
     this.valueList = values;
   }
+
+  private flatten({ base, names, values }: Overlay): void {
+    const out = base.copy();
+    for (let i = 0; i < names.length; i++) out.set(names[i] as string, values[i]);
+    this.keyList = out.keys as string[];
+    this.valueList = out.values as Value[];
+    this.overlay = undefined;
+  }
+}
+
+interface Overlay {
+  readonly base: Doc;
+  readonly names: readonly string[];
+  readonly values: readonly Value[];
+  readonly depth: number;
 }
 
 export class MutableDoc extends Doc {

@@ -3,10 +3,10 @@ import { Doc } from '../bson/doc';
 import { BsonWriter, encode, encodedSize } from '../bson/encode';
 import { ServerError } from '../errors';
 import { Environment, Scope, parseExpression } from '../expressions/expression';
-import { choosePlan, candidates, rowDoc, type Examined } from '../planner/plan';
+import { candidates, choosePlan, probeIndex, rowDoc, type Examined } from '../planner/plan';
 import type { Filter } from '../query/match';
-import type { Next, Source } from '../stages/stage';
-import { MAX_DOCUMENT, Store, type Collection } from '../storage/store';
+import { drain, type Next, type Source } from '../stages/stage';
+import { MAX_DOCUMENT, Store, type Collection, type IndexSpec } from '../storage/store';
 import { parseCollation } from '../values/collation';
 import { Double, isNumeric, toDouble, typeName, type Value } from '../values/value';
 
@@ -78,12 +78,12 @@ export class Engine {
         const index = collection.indexes().find((i) => i.fields[0]?.path === path && !i.partial && !i.sparse);
         if (!byId && !index) return null;
         // A probe reads by key: the filter's shape is enough for the planner.
+        const target = byId ? '_id_' : (index as IndexSpec);
         return (values) => {
-          const filter: Filter = { kind: 'in', path, values, test: () => true };
-          const rows = candidates(collection, choosePlan(collection, filter, environment.collation), examined);
-          const out: Doc[] = [];
-          for (let row = rows(); row !== null; row = rows()) out.push(rowDoc(row));
-          return out;
+          const rows = probeIndex(collection, target, values, environment.collation, examined);
+          if (rows) return rows.map(rowDoc);
+          // A value that has no place in an index: all documents are candidates.
+          return drain(collection.scan(), environment.checkpoint);
         };
       },
     };

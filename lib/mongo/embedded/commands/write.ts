@@ -1,6 +1,6 @@
 import { Doc } from '../bson/doc';
 import { encode } from '../bson/encode';
-import { validateDocument } from '../bson/decode';
+import { readValueAt, validateDocument } from '../bson/decode';
 import { failedToParse, ServerError, typeMismatch } from '../errors';
 import { Scope, type Environment } from '../expressions/expression';
 import { candidates, choosePlan } from '../planner/plan';
@@ -76,16 +76,19 @@ export function insert(engine: Engine, request: Request): Buffer {
   const errors = batch(engine, request, docs, (doc) => {
     const raw = doc.raw();
     if (raw) validateDocument(raw.bytes, raw.start, raw.end);
-    for (const key of doc.keys) if (key.startsWith('$') && key !== '$ref' && key !== '$id' && key !== '$db') checkDollarField(key);
-    const prepared = withId(doc);
+    const prepared = firstId(doc) ?? withId(doc);
     collection.insert(prepared.raw, prepared.id);
     n++;
   });
   return reply({ n, ...errors });
 }
-// MongoDB allows them since 5.0, except as part of an _id.
-function checkDollarField(key: string): void {
-  if (key === '$_internal') throw new ServerError(52, `Field name '${key}' is reserved`);
+/** The usual case, where `_id` comes first: the bytes stay as they are. */
+function firstId(doc: Doc): { raw: Buffer; id: Value } | null {
+  const raw = doc.raw();
+  if (!raw) return null;
+  const { bytes, start, end } = raw;
+  if (bytes[start + 5] !== 0x5f || bytes[start + 6] !== 0x69 || bytes[start + 7] !== 0x64 || bytes[start + 8] !== 0) return null;
+  return { raw: bytes.subarray(start, end), id: readValueAt(bytes, bytes[start + 4] as number, start + 9) };
 }
 
 interface Matching {

@@ -143,3 +143,22 @@ export function candidates(collection: Collection, plan: Plan, examined?: Examin
 }
 
 export const rowDoc = (row: Row): Doc => Doc.fromRaw(row.d);
+
+/** Rows whose first key in an index equals any of the values; null when a value cannot be found by its key. */
+export function probeIndex(collection: Collection, index: IndexSpec | '_id_', values: readonly Value[], collation: Collation, examined?: Examined): Row[] | null {
+  const found = new Map<number, Row>();
+  let rows: Row[] = [];
+  for (const value of values) {
+    if (!indexable(value, collation)) return null;
+    const key = encodeKey(value);
+    const single = index === '_id_' ? collection.byKey(key) : null;
+    rows = index === '_id_' ? (single ? [single] : []) : collection.byKeyRange(index, key, after(key));
+    if (examined) {
+      examined.keys += rows.length;
+      examined.docs += rows.length;
+      examined.index = index === '_id_' ? '_id_' : index.name;
+    }
+    if (values.length > 1) for (const row of rows) found.set(row.rid, row);
+  }
+  return values.length > 1 ? [...found.values()].sort((a, b) => a.rid - b.rid) : rows;
+}

@@ -1,4 +1,4 @@
-import { Doc, MutableDoc } from '../bson/doc';
+import { Doc } from '../bson/doc';
 import { ServerError, unsupported } from '../errors';
 import { parseExpression, type Evaluate, type Scope } from '../expressions/expression';
 import { splitPath } from '../values/path';
@@ -52,6 +52,10 @@ class Node {
   /** Keeps and drops fields. */
   private shape(input: Doc): Doc {
     if (this.policy === 'add') return input;
+    if (this.policy === 'include' && this.children.size === 0) {
+      const picked = input.pick(this.named);
+      return new Doc(picked.keys, picked.values);
+    }
     const { keys, values } = input;
     const include = this.policy === 'include';
     const outKeys: string[] = [];
@@ -87,13 +91,14 @@ class Node {
 
   /** Adds computed fields; they are all computed from the document as it came in. */
   private compute(root: Doc, onto: Doc): Doc {
-    const out: MutableDoc = onto.copy();
-    for (const name of this.order) {
+    const { order } = this;
+    const values = new Array<Value>(order.length);
+    for (let i = 0; i < order.length; i++) {
+      const name = order[i] as string;
       const evaluate = this.computed.get(name);
-      if (evaluate) out.set(name, evaluate(root));
-      else out.set(name, this.child(name).computeValue(root, out.get(name)));
+      values[i] = evaluate ? evaluate(root) : this.child(name).computeValue(root, onto.get(name));
     }
-    return out;
+    return Doc.over(onto, order, values);
   }
   private computeValue(root: Doc, value: Value): Value {
     if (value instanceof Doc) return this.compute(root, value);

@@ -3,7 +3,7 @@ import { badValue, failedToParse, ServerError, unsupported } from '../errors';
 import { compareValues } from '../values/compare';
 import { simpleCollation, type Collation } from '../values/collation';
 import { fieldName, splitPath } from '../values/path';
-import { bsonUndefined, isNumeric, toDouble, type Value } from '../values/value';
+import { bsonUndefined, Double, isNumeric, toDouble, type Value } from '../values/value';
 
 /** `{a: 1, "b.c": -1}`: how documents are ordered. */
 export interface SortPattern {
@@ -36,10 +36,14 @@ type Part = { readonly path: string; readonly direction: 1 | -1 };
 function makeSortPattern(parts: readonly Part[], collation: Collation): SortPattern {
   const { order } = collation;
   const readers = parts.map((part) => new KeyReader(part.path, part.direction, collation));
+  const directions = parts.map((p) => p.direction);
   const compareKeys = (a: readonly Value[], b: readonly Value[]): number => {
-    for (let i = 0; i < parts.length; i++) {
-      const c = compareValues(a[i], b[i], order);
-      if (c !== 0) return c * (parts[i] as Part).direction;
+    for (let i = 0; i < directions.length; i++) {
+      const x = a[i];
+      const y = b[i];
+      // Nearly all keys are numbers; NaN is left to the general comparison.
+      const c = typeof x === 'number' && typeof y === 'number' && x === x && y === y ? (x < y ? -1 : x > y ? 1 : 0) : compareValues(x, y, order);
+      if (c !== 0) return c * (directions[i] as number);
     }
     return 0;
   };
@@ -100,7 +104,8 @@ class KeyReader {
   read(doc: Doc): Value {
     this.sawArray = undefined;
     const value = this.step(doc, 0);
-    return value === undefined ? null : value;
+    // A key is only ever compared, so a double may lose its wrapping.
+    return value === undefined ? null : value instanceof Double ? value.value : value;
   }
   private step(value: Value, i: number): Value {
     for (; i < this.fields.length; i++) {

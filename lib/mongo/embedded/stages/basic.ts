@@ -4,7 +4,7 @@ import { namedArguments, parseExpression, redactMarkers, type Evaluate } from '.
 import { parseFilter } from '../query/match';
 import { parseAddFields, parseProjection, parseUnset } from '../query/projection';
 import { parseSortPattern, TopItems } from '../query/sort';
-import { splitPath } from '../values/path';
+import { fieldName, splitPath } from '../values/path';
 import { isNumeric, toDouble, typeName, type Value } from '../values/value';
 import { blocking, drain, fromArray, mapping, type Next, type Stage, type StageBuilder } from './stage';
 
@@ -164,17 +164,17 @@ export function nested(doc: Doc, parts: readonly string[]): Value {
   let value: Value = doc;
   for (const part of parts) {
     if (!(value instanceof Doc)) return undefined;
-    value = value.get(part);
+    value = value.read(fieldName(part));
   }
   return value;
 }
 
 /** A copy with the value at a path replaced; documents on the way are made where there are none. */
 export function setPath(doc: Doc, [name, ...rest]: readonly string[], value: Value): Doc {
-  if (rest.length === 0) return doc.copy().set(name as string, value);
+  if (rest.length === 0) return Doc.over(doc, [name as string], [value]);
   const inner = doc.get(name as string);
   if (value === undefined && !(inner instanceof Doc)) return doc;
-  return doc.copy().set(name as string, setPath(inner instanceof Doc ? inner : Doc.empty(), rest, value));
+  return Doc.over(doc, [name as string], [setPath(inner instanceof Doc ? inner : Doc.empty(), rest, value)]);
 }
 
 function replacing(evaluate: Evaluate, name: string): Stage {

@@ -153,9 +153,15 @@ function pipelineJoin(
     };
   }
   const read = pathReader(key.path);
+  const probe = context.scope.environment.collation.simple ? context.source.probe(from, key.path.join('.')) : null;
   let index: HashIndex | undefined;
   return (doc) => {
     bind(doc);
+    if (probe) {
+      const value = key.value(doc);
+      // An array may be put together from several documents of an array, which an index does not hold.
+      if (!Array.isArray(value)) return drain(pipeline.open(listNext(probe([value ?? null]))), checkpoint);
+    }
     // The whole value decides in `$expr`: no arrays are entered, and missing is not null. The stages check again.
     index ??= new HashIndex(context.source.scan(from, null), (d) => [read(d)], context.scope);
     return drain(pipeline.open(listNext(index.find([key.value(doc)]))), checkpoint);

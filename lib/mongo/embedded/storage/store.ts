@@ -312,7 +312,10 @@ export class Collection {
   }
 
   byId(id: Value): Row | null {
-    return (this.sql(`SELECT rid, d FROM c${this.id} WHERE k = ?`).get(encodeKey(id)) as Row | undefined) ?? null;
+    return this.byKey(encodeKey(id));
+  }
+  byKey(key: Buffer): Row | null {
+    return (this.sql(`SELECT rid, d FROM c${this.id} WHERE k = ?`).get(key) as Row | undefined) ?? null;
   }
   /** The row that has these values in the fields of a unique index. */
   findByUnique(paths: readonly string[], values: readonly Value[]): Row | null {

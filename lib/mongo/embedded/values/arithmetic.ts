@@ -101,7 +101,8 @@ export class DoubleDouble {
 export class Sum {
   private integers = 0;
   private big = 0n;
-  private readonly doubles = new DoubleDouble();
+  // Made when the first double comes: groups of integers, the usual ones, need none.
+  private doublesOrNone: DoubleDouble | undefined;
   private decimals: Decimal | undefined;
   private widest: 0 | 1 | 2 | 3 = 0;
   count = 0;
@@ -125,6 +126,9 @@ export class Sum {
     if (typeof v === 'bigint') this.big += v;
     else if (v instanceof Double) this.doubles.add(v.value);
     else this.decimals = this.decimals ? this.decimals.add(v as Decimal) : (v as Decimal);
+  }
+  private get doubles(): DoubleDouble {
+    return (this.doublesOrNone ??= new DoubleDouble());
   }
   private spill(): void {
     this.big += BigInt(this.integers);
