@@ -54,7 +54,8 @@ function scalar(value: unknown): string {
   throw new TypeError(`no shell syntax for a ${typeof value}`);
 }
 
-// A slash would end the literal; one that is escaped already, or within a class, is left to the constructor.
+// Whatever the literal cannot hold as it is, such as a bare slash, goes to the constructor.
 function regex(pattern: string, options: string): string {
-  return /^[^/\\[\n\r]+$/.test(pattern) ? `/${pattern}/${options}` : `RegExp(${JSON.stringify(pattern)}, ${JSON.stringify(options)})`;
+  const isLiteral = /^(?!\*)(?:[^/\\[\n\r]|\\[^\n\r]|\[(?:[^\]\\\n\r]|\\[^\n\r])*\])+$/.test(pattern);
+  return isLiteral ? `/${pattern}/${options}` : `RegExp(${JSON.stringify(pattern)}, ${JSON.stringify(options)})`;
 }

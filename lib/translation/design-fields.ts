@@ -1,0 +1,43 @@
+import type { DocumentDesign, Field, LogicalDesign } from '../design/document-design';
+import type { Transform } from '../design/transform';
+
+/** A field of a collection that holds a source column. */
+export interface ColumnAt {
+  readonly collection: string;
+  readonly path: string;
+  readonly table: string;
+  readonly column: string;
+  readonly transform: Transform;
+  /** Arrays on the way to it. */
+  readonly arrays: readonly string[];
+}
+
+/** Every field of the design that holds a source column, `_id` included. */
+export function columnFields(design: DocumentDesign): ColumnAt[] {
+  return design.logical.flatMap((logical) => fieldsOf(logical));
+}
+
+function fieldsOf(logical: LogicalDesign): ColumnAt[] {
+  const { collection, rootTable, id } = logical;
+  const own: ColumnAt[] = id.kind === 'column' ? [{ collection, path: '_id', table: rootTable, column: id.column, transform: id.transform, arrays: [] }] : [];
+  const visit = (fields: readonly Field[], table: string, prefix: string, arrays: readonly string[]): ColumnAt[] =>
+    fields.flatMap((field): ColumnAt[] => {
+      const path = prefix + field.name;
+      if (field.kind === 'column') return [{ collection, path, table, column: field.column, transform: field.transform, arrays }];
+      if (field.kind !== 'embedOne' && field.kind !== 'embedMany') return [];
+      return visit(field.fields, field.table, `${path}.`, field.kind === 'embedMany' ? [...arrays, path] : arrays);
+    });
+  return [...own, ...visit(logical.fields, rootTable, '', [])];
+}
+
+/** Arrays of embedded rows; never missing, empty without children. */
+export function embeddedArrays(design: DocumentDesign, collection: string): string[] {
+  const logical = design.logical.find((entry) => entry.collection === collection);
+  const visit = (fields: readonly Field[], prefix: string): string[] =>
+    fields.flatMap((field) => {
+      if (field.kind !== 'embedOne' && field.kind !== 'embedMany') return [];
+      const path = prefix + field.name;
+      return [...(field.kind === 'embedMany' ? [path] : []), ...visit(field.fields, `${path}.`)];
+    });
+  return visit(logical?.fields ?? [], '');
+}

@@ -1,0 +1,184 @@
+import type { Document } from 'mongodb';
+import type { DocumentDesign } from '../design/document-design';
+import { columnPath, placementOf } from '../design/placement';
+import type { Transform } from '../design/transform';
+import { printValue } from '../mql/print';
+import { sameName, type Catalog } from '../sqlite/catalog';
+import { likeRegex } from './like-pattern';
+import { encode } from './lower-expression';
+import type { MqlDocument } from './mql';
+import { designPaths, queryPaths } from './query-paths';
+
+export interface EvidencePath {
+  /** `collection.field`. */
+  readonly path: string;
+  readonly inDesign: boolean;
+  readonly inQuery: boolean;
+}
+
+export interface EvidenceRewrite {
+  readonly text: string;
+  /** Each path that the text names, once, in order of appearance. */
+  readonly paths: readonly EvidencePath[];
+  /** What looks like a name of the source and is none: for the reviewer. */
+  readonly unmatched: readonly string[];
+}
+
+export interface EvidenceContext {
+  readonly catalog: Catalog;
+  readonly design: DocumentDesign;
+  readonly collection: string;
+  readonly pipeline: readonly Document[];
+  readonly sql: string;
+}
+
+/**
+ * Rewrites a hint for the document model: tables and columns become `collection.field` paths, preferring those that
+ * the gold query reads; values follow a retyped column. Text that refers to no field stays as it was.
+ */
+export function rewriteEvidence(evidence: string, context: EvidenceContext): EvidenceRewrite {
+  const names = new ColumnNames(context);
+  const unmatched = new Set<string>();
+  let text = '';
+  let at = 0;
+  while (at < evidence.length) {
+    const mention = mentionAt(evidence, at);
+    if (!mention) {
+      // Whole words are skipped together: a name inside a word is no mention.
+      const step = /^(?:[\p{L}\p{N}_]+|[^\p{L}\p{N}_])/u.exec(evidence.slice(at))?.[0].length ?? 1;
+      text += evidence.slice(at, at + step);
+      at += step;
+      continue;
+    }
+    const found = names.find(mention, evidence);
+    if (!found) {
+      if (mention.certain) unmatched.add(mention.column);
+      text += mention.source;
+      at += mention.source.length;
+      continue;
+    }
+    text += found.path;
+    at += mention.source.length;
+    const value = valueAfter(evidence.slice(at), found.transform);
+    if (value) {
+      text += value.text;
+      at += value.length;
+    }
+  }
+  return { text, paths: evidencePaths(text, context.design, context.collection, context.pipeline), unmatched: [...unmatched] };
+}
+
+/** The `collection.field` paths in a text, each checked against the design and the gold query. */
+export function evidencePaths(text: string, design: DocumentDesign, collection: string, pipeline: readonly Document[]): EvidencePath[] {
+  const known = designPaths(design);
+  const inQuery = queryPaths(collection, pipeline as readonly MqlDocument[], design);
+  const byLength = [...known].sort((a, b) => b.length - a.length);
+  const collections = design.logical.map((logical) => logical.collection).sort((a, b) => b.length - a.length);
+  const found = new Map<string, EvidencePath>();
+  for (let at = 0; at < text.length; at++) {
+    if (at > 0 && /[\p{L}\p{N}_.]/u.test(text[at - 1] ?? '')) continue;
+    const owner = collections.find((name) => text.startsWith(`${name}.`, at));
+    if (owner === undefined) continue;
+    const path = byLength.find((candidate) => text.startsWith(candidate, at) && !/[\p{L}\p{N}_]/u.test(text[at + candidate.length] ?? ''));
+    const unknown = /^[\p{L}_][\p{L}\p{N}_]*(?:\.[\p{L}_][\p{L}\p{N}_]*)*/u.exec(text.slice(at + owner.length + 1))?.[0];
+    // "in the race. Then …" ends a sentence; it names no field.
+    const named = path ?? (unknown === undefined ? undefined : `${owner}.${unknown}`);
+    if (named === undefined) continue;
+    found.set(named, { path: named, inDesign: path !== undefined, inQuery: inQuery.has(named) });
+    at += named.length - 1;
+  }
+  return [...found.values()];
+}
+
+interface Mention {
+  /** As written, quotes included. */
+  readonly source: string;
+  readonly table?: string;
+  readonly column: string;
+  /** Quoted, or qualified by a table: it must be a name. */
+  readonly certain: boolean;
+  readonly start: number;
+}
+
+const QUOTED = '`[^`\\n]+`|"[^"\\n]+"|\\[[^\\]\\n]+\\]';
+const WORD = '[\\p{L}_][\\p{L}\\p{N}_]*';
+const MENTION = new RegExp(`(?:(${QUOTED}|${WORD})\\.)?(${QUOTED}|${WORD})`, 'uy');
+
+function mentionAt(text: string, at: number): Mention | undefined {
+  if (at > 0 && /[\p{L}\p{N}_'’.]/u.test(text[at - 1] ?? '')) return undefined;
+  MENTION.lastIndex = at;
+  const found = MENTION.exec(text);
+  if (!found) return undefined;
+  const [source, table, column = ''] = found;
+  const plain = (name: string): string => (/^[`"[]/.test(name) ? name.slice(1, -1) : name);
+  const quoted = /^[`[]/.test(column);
+  return { source, ...(table !== undefined && { table: plain(table) }), column: plain(column), certain: quoted || (table !== undefined && /_|[a-z][A-Z]/.test(column)), start: at };
+}
+
+interface Candidate {
+  readonly path: string;
+  readonly transform: Transform;
+}
+
+class ColumnNames {
+  private readonly inQuery: ReadonlySet<string>;
+  private readonly usedTables: readonly string[];
+
+  constructor(private readonly context: EvidenceContext) {
+    this.inQuery = queryPaths(context.collection, context.pipeline as readonly MqlDocument[], context.design);
+    const words = new Set(context.sql.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? []);
+    this.usedTables = context.catalog.tables.map(({ name }) => name).filter((name) => words.has(name.toLowerCase()) || context.sql.toLowerCase().includes(name.toLowerCase()));
+  }
+
+  find(mention: Mention, text: string): Candidate | undefined {
+    const { table, column } = mention;
+    const tables = this.context.catalog.tables.filter(({ name }) => table === undefined || sameName(name, table));
+    const candidates = tables.flatMap((owner) => {
+      const found = owner.columns.find(({ name }) => sameName(name, column));
+      const path = found && this.pathOf(owner.name, found.name);
+      return path ? [{ ...path, table: owner.name, plain: found.name }] : [];
+    });
+    if (candidates.length === 0) return table === undefined ? this.tablePath(column) : undefined;
+    if (table === undefined && !mention.certain && !isDeliberate(mention, candidates[0]?.plain ?? '', text)) return undefined;
+    const score = (candidate: (typeof candidates)[number]): number => (this.inQuery.has(candidate.path) ? 2 : 0) + (this.usedTables.includes(candidate.table) ? 1 : 0);
+    return candidates.sort((a, b) => score(b) - score(a))[0];
+  }
+
+  /** An embedded table is where its rows are. */
+  private tablePath(name: string): Candidate | undefined {
+    const table = this.context.catalog.tables.find((entry) => sameName(entry.name, name) && /_|[a-z][A-Z]/.test(entry.name));
+    const placement = table && placementOf(this.context.design, table.name);
+    if (!placement) return undefined;
+    const last = placement.steps.at(-1);
+    return { path: last ? `${placement.collection}.${last.path}` : placement.collection, transform: { kind: 'identity' } };
+  }
+
+  private pathOf(table: string, column: string): Candidate | undefined {
+    const placement = placementOf(this.context.design, table);
+    const found = placement && columnPath(placement, column);
+    return found && { path: `${placement.collection}.${found.path}`, transform: found.transform };
+  }
+}
+
+/** An ordinary word is a column only where it is used like one: compared, in a function's parentheses, or "refers to" it. */
+function isDeliberate({ source, start }: Mention, column: string, text: string): boolean {
+  if (/^"/.test(source)) return false;
+  if (/_|\d|[a-z][A-Z]/.test(column) && source === column) return true;
+  const before = text.slice(0, start);
+  const after = text.slice(start + source.length);
+  const compared = /^\s*(=|!=|<>|<=?|>=?|(?:is|like|in|between|not)\b(?!\s+(?:the|a|an)\b))/i.test(after) && /^\s*(=|!=|<|>|is\s+(?:not\s+)?(?:null|empty)|like\s*['"]|(?:not\s+)?in\s*\(|between\s+['"\d])/i.test(after);
+  return compared || (/\b(?:count|sum|avg|min|max|distinct|divide|subtract|multiply|add|strftime|substr|year)\s*\(\s*(?:distinct\s+)?$/i.test(before) && /^\s*[,)]/.test(after)) || /\brefers? to\s+(?:the\s+)?$/i.test(before) && /^\s*(?:[;,.]|$)/.test(after);
+}
+
+/** A comparison behind a mention: constants of a retyped column become what is stored, LIKE becomes a regular expression. */
+function valueAfter(text: string, transform: Transform): { text: string; length: number } | undefined {
+  const like = /^(\s+)like\s+(['"])(.*?)\2/i.exec(text);
+  if (like) {
+    const { regex, options } = likeRegex(like[3] ?? '');
+    return { text: `${like[1] ?? ' '}matches /${regex}/${options}`, length: like[0].length };
+  }
+  if (transform.kind === 'identity') return undefined;
+  const compared = /^(\s*(?:=|==|!=|<>|<=|>=|<|>|is|refers to)\s*)(['"‘’])(.*?)['"‘’]/i.exec(text);
+  const value = compared && encode(transform, compared[3] ?? '');
+  return compared && value !== undefined ? { text: (compared[1] ?? '') + printValue(value), length: compared[0].length } : undefined;
+}

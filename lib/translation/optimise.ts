@@ -1,0 +1,80 @@
+import type { Document } from 'mongodb';
+import type { MqlDocument } from './mql';
+import { fingerprint } from './mql';
+import type { Rule, RuleContext } from './rule';
+import { countStage } from './rules/count-stage';
+import { dropLookup } from './rules/drop-lookup';
+import { elemMatch } from './rules/elem-match';
+import { exprToPredicate } from './rules/expr-to-predicate';
+import { facetCount } from './rules/facet-count';
+import { groupById } from './rules/group-by-id';
+import { inSubPipelines } from './rules/in-sub-pipelines';
+import { lookupKey } from './rules/lookup-key';
+import { matchEarly } from './rules/match-early';
+import { mergeMatches } from './rules/merge-matches';
+import { mergeProjects } from './rules/merge-projects';
+import { sortLimitEarly } from './rules/sort-limit-early';
+import { unwindCount } from './rules/unwind-count';
+
+export interface AppliedRule {
+  readonly rule: string;
+  readonly reason: string;
+  readonly before: readonly Document[];
+  readonly after: readonly Document[];
+}
+
+export interface Optimisation {
+  readonly pipeline: Document[];
+  /** In the order of application; each one's `before` is the one's `after` before it. */
+  readonly applied: readonly AppliedRule[];
+}
+
+export interface OptimisationInput extends RuleContext {
+  readonly pipeline: readonly Document[];
+  /** Names of rules not to use, at a reviewer's directive. */
+  readonly without?: readonly string[];
+}
+
+/** In this order; after each application the list is tried from its start again. */
+export const RULES: readonly Rule[] = [
+  exprToPredicate,
+  lookupKey,
+  dropLookup,
+  matchEarly,
+  mergeMatches,
+  elemMatch,
+  unwindCount,
+  groupById,
+  sortLimitEarly,
+  mergeProjects,
+  countStage,
+  facetCount,
+].flatMap((rule) => [rule, inSubPipelines(rule)]);
+
+const MOST_STEPS = 100;
+
+/**
+ * Makes any pipeline over the design more MongoDB-native, rule by rule to a fixpoint. The rules keep the rows as far
+ * as they can see; whoever calls this runs both pipelines and undoes the rules when they differ.
+ */
+export function optimise({ pipeline, without = [], ...context }: OptimisationInput): Optimisation {
+  const rules = RULES.filter(({ name }) => !without.includes(name));
+  const applied: AppliedRule[] = [];
+  let current = pipeline as readonly MqlDocument[];
+  for (let step = 0; step < MOST_STEPS; step++) {
+    const next = firstChange(rules, current, context);
+    if (!next) break;
+    applied.push({ rule: next.rule, reason: next.reason, before: current as readonly Document[], after: next.pipeline as readonly Document[] });
+    current = next.pipeline;
+  }
+  return { pipeline: [...current] as Document[], applied };
+}
+
+function firstChange(rules: readonly Rule[], pipeline: readonly MqlDocument[], context: RuleContext): { rule: string; reason: string; pipeline: readonly MqlDocument[] } | undefined {
+  const before = fingerprint(pipeline);
+  for (const rule of rules) {
+    const found = rule.apply(pipeline, context);
+    if (found && fingerprint(found.pipeline) !== before) return { rule: rule.name, reason: found.reason, pipeline: found.pipeline };
+  }
+  return undefined;
+}

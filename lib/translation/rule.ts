@@ -1,0 +1,26 @@
+import type { DocumentDesign } from '../design/document-design';
+import type { Catalog } from '../sqlite/catalog';
+import type { Profile } from '../sqlite/profile';
+import type { MqlDocument } from './mql';
+
+export interface RuleContext {
+  readonly collection: string;
+  readonly catalog: Catalog;
+  readonly profile: Profile;
+  readonly design: DocumentDesign;
+}
+
+/** A rewriting that keeps the rows. `apply` does one step, or returns undefined where it finds nothing to do. */
+export interface Rule {
+  readonly name: string;
+  apply(pipeline: readonly MqlDocument[], context: RuleContext): Rewriting | undefined;
+}
+
+export interface Rewriting {
+  readonly pipeline: readonly MqlDocument[];
+  /** One sentence that names what was changed and why the rows stay the same. */
+  readonly reason: string;
+}
+
+/** The pipeline with `count` stages from `at` on replaced. */
+export const replaceStages = (pipeline: readonly MqlDocument[], at: number, count: number, ...stages: readonly MqlDocument[]): MqlDocument[] => [...pipeline.slice(0, at), ...stages, ...pipeline.slice(at + count)];

@@ -1,0 +1,39 @@
+import { isDocument, type Mql, type MqlDocument } from '../mql';
+import { dropsEmpty, isUnder, pathsInExpression, pathsInMatch, stageName, unwindPath } from '../pipeline-paths';
+import { embeddedArrays } from '../design-fields';
+import { replaceStages, type Rule } from '../rule';
+
+/** Unwind, filter the entries, then group by the parent alone → `$elemMatch`: it does not matter how many entries match. */
+export const elemMatch: Rule = {
+  name: 'elem-match',
+  apply(pipeline, context) {
+    const arrays = embeddedArrays(context.design, context.collection);
+    for (let at = 0; at + 2 < pipeline.length; at++) {
+      const unwind = pipeline[at];
+      const match = pipeline[at + 1]?.['$match'];
+      const group = pipeline[at + 2]?.['$group'];
+      const path = unwind && '$unwind' in unwind && dropsEmpty(unwind) ? unwindPath(unwind) : undefined;
+      if (path === undefined || path.includes('.') || !arrays.includes(path) || !isDocument(match) || !isDocument(group)) continue;
+      if (!pipeline.slice(0, at).every((stage) => ['$match', '$sort'].includes(stageName(stage)))) continue;
+      const countsRows = Object.entries(group).some(([name, value]) => name !== '_id' && !(isDocument(value) && ['$addToSet', '$min', '$max', '$first'].includes(Object.keys(value)[0] ?? '')));
+      if (countsRows || [...pathsInExpression(group)].some((read) => read === '*' || isUnder(read, path))) continue;
+      const inner = within(match, path);
+      if (!inner) continue;
+      return {
+        pipeline: replaceStages(pipeline, at, 2, { $match: { [path]: { $elemMatch: inner } } }),
+        reason: `Only whether an entry of ${path} matches counts, not how many do.`,
+      };
+    }
+    return undefined;
+  },
+};
+
+/** The predicate relative to an entry, or undefined where it reads anything else. */
+function within(match: MqlDocument, path: string): MqlDocument | undefined {
+  if ([...pathsInMatch(match)].some((read) => !read.startsWith(`${path}.`)) || '$expr' in match) return undefined;
+  const relative = (value: Mql): Mql => {
+    if (!isDocument(value)) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => (key.startsWith('$') ? [key, (inner as readonly Mql[]).map(relative)] : [key.slice(path.length + 1), inner])));
+  };
+  return relative(match) as MqlDocument;
+}

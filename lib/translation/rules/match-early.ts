@@ -1,0 +1,39 @@
+import type { MqlDocument } from '../mql';
+import { overlaps, pathsInMatch, pathsWrittenBy, stageName } from '../pipeline-paths';
+import { replaceStages, type Rule } from '../rule';
+
+/**
+ * Moves a filter, or the part of it that can move, in front of stages that do not change what it reads: fewer
+ * documents are unwound, joined and sorted, and at the front an index can serve it.
+ */
+export const matchEarly: Rule = {
+  name: 'match-early',
+  apply(pipeline) {
+    for (let at = 1; at < pipeline.length; at++) {
+      const match = pipeline[at]?.['$match'] as MqlDocument | undefined;
+      const before = pipeline[at - 1];
+      if (!match || !before || !movesOver(before)) continue;
+      const written = pathsWrittenBy(before) ?? [];
+      const [movable, staying] = split(match, (part) => {
+        const read = pathsInMatch(part);
+        return !read.has('*') && [...read].every((path) => written.every((changed) => !overlaps(path, changed)));
+      });
+      if (Object.keys(movable).length === 0) continue;
+      const rest = Object.keys(staying).length === 0 ? [] : [{ $match: staying }];
+      return {
+        pipeline: replaceStages(pipeline, at - 1, 2, { $match: movable }, before, ...rest),
+        reason: `The filter on ${[...pathsInMatch(movable)].join(', ')} does not depend on ${stageName(before)} and runs before it.`,
+      };
+    }
+    return undefined;
+  },
+};
+
+const movesOver = (stage: MqlDocument): boolean => ['$unwind', '$lookup', '$sort', '$set', '$addFields'].includes(stageName(stage)) && pathsWrittenBy(stage) !== undefined;
+
+function split(match: MqlDocument, test: (part: MqlDocument) => boolean): [MqlDocument, MqlDocument] {
+  const movable: Record<string, MqlDocument[string]> = {};
+  const staying: Record<string, MqlDocument[string]> = {};
+  for (const [key, value] of Object.entries(match)) (test({ [key]: value }) ? movable : staying)[key] = value;
+  return [movable, staying];
+}

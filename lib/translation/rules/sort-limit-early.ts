@@ -1,0 +1,27 @@
+import type { MqlDocument } from '../mql';
+import { isUnder, stageName } from '../pipeline-paths';
+import { replaceStages, type Rule } from '../rule';
+import { dropLookup } from './drop-lookup';
+import { simpleJoin } from './lookup-key';
+
+/** `$sort` and `$limit` in front of a join that keeps every row exactly once: only the rows that stay are joined. */
+export const sortLimitEarly: Rule = {
+  name: 'sort-limit-early',
+  apply(pipeline, context) {
+    for (let at = 0; at + 3 < pipeline.length; at++) {
+      const [lookup, unwind, sort, limit] = pipeline.slice(at, at + 4);
+      const join = simpleJoin(pipeline, at);
+      if (!join || !lookup || !unwind || !sort || !limit || stageName(sort) !== '$sort' || stageName(limit) !== '$limit') continue;
+      if (Object.keys(sort['$sort'] as object).some((path) => isUnder(path, join.as))) continue;
+      if (!keepsEveryRow(pipeline.slice(0, at + 2), context)) continue;
+      return { pipeline: replaceStages(pipeline, at, 4, sort, limit, lookup, unwind), reason: `The join to ${join.from} keeps every row once: only the rows within the limit need it.` };
+    }
+    return undefined;
+  },
+};
+
+// The join could be dropped without a guard if nobody read it: then it neither adds nor removes rows.
+function keepsEveryRow(upToJoin: readonly MqlDocument[], context: Parameters<typeof dropLookup.apply>[1]): boolean {
+  const dropped = dropLookup.apply([...upToJoin, { $count: 'rows' }], context);
+  return dropped !== undefined && dropped.pipeline.length === upToJoin.length - 1;
+}
