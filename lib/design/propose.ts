@@ -65,16 +65,21 @@ export function proposeDesign(input: ProposalInput): Proposal {
   }
 
   if (strategy === 'access-pattern') {
-    for (const relationship of candidatesInOrder(profile, workload)) {
-      if (reasons.has(relationship.id) || embedded.has(relationship.childTable)) continue;
-      const obstacle = hardObstacle(relationship, input, embedded) ?? softObstacle(relationship, input, embedded);
-      if (obstacle) {
-        reasons.set(relationship.id, { reason: `Referenced: ${obstacle}.`, directed: false });
-      } else {
-        embedded.set(relationship.childTable, relationship);
-        const together = readTogether(workload, relationship);
-        const use = together > 0 ? ` ${together} queries of the workload read both tables.` : '';
-        reasons.set(relationship.id, { reason: `Embedded: every child has exactly one parent and the array is bounded. ${numbers(relationship)}${use}`, directed: false });
+    const order = candidatesInOrder(profile, workload).filter((relationship) => !reasons.has(relationship.id));
+    // A table can be embedded once those that refer to it are embedded in it: passes go on until none adds anything.
+    for (let before = -1; before !== embedded.size; ) {
+      before = embedded.size;
+      for (const relationship of order) {
+        if (embedded.has(relationship.childTable)) continue;
+        const obstacle = hardObstacle(relationship, input, embedded) ?? softObstacle(relationship, input, embedded);
+        if (obstacle) {
+          reasons.set(relationship.id, { reason: `Referenced: ${obstacle}.`, directed: false });
+        } else {
+          embedded.set(relationship.childTable, relationship);
+          const together = readTogether(workload, relationship);
+          const use = together > 0 ? ` ${together} ${together === 1 ? 'query' : 'queries'} of the workload read both tables.` : '';
+          reasons.set(relationship.id, { reason: `Embedded: every child has exactly one parent and the array is bounded. ${numbers(relationship)}${use}`, directed: false });
+        }
       }
     }
   }
@@ -112,13 +117,21 @@ export function hardObstacle(relationship: Relationship, input: Pick<ProposalInp
   if (fanOut.max > input.limits.maxArray) return `one ${parentTable} has ${fanOut.max} rows of ${childTable}, beyond the limit of ${input.limits.maxArray}`;
   const taken = embedded.get(childTable);
   if (taken && taken.id !== relationship.id) return `${childTable} is embedded in ${taken.parentTable} already`;
-  for (let at: Relationship | undefined = embedded.get(parentTable), depth = 2; at; at = embedded.get(at.parentTable), depth++) {
+  let depth = 1 + heightBelow(childTable, embedded);
+  for (let at: Relationship | undefined = embedded.get(parentTable); at; at = embedded.get(at.parentTable)) {
     if (at.parentTable === childTable) return `${parentTable} is itself embedded in ${childTable}`;
-    if (depth > MAX_DEPTH) return `it would nest more than ${MAX_DEPTH} levels deep`;
+    depth++;
   }
+  if (depth > MAX_DEPTH) return `it would nest more than ${MAX_DEPTH} levels deep`;
   const bytes = forecastBytes(relationship, input.profile);
   if (bytes * DOCUMENT_MARGIN > MAX_DOCUMENT_BYTES) return `the largest document would reach about ${Math.round(bytes / 1e6)} MB`;
   return undefined;
+}
+
+/** Levels of tables that are embedded below this one. */
+function heightBelow(table: string, embedded: ReadonlyMap<string, Relationship>): number {
+  const children = [...embedded.values()].filter((relationship) => relationship.parentTable === table);
+  return children.reduce((height, child) => Math.max(height, 1 + heightBelow(child.childTable, embedded)), 0);
 }
 
 function softObstacle(relationship: Relationship, input: ProposalInput, embedded: ReadonlyMap<string, Relationship>): string | undefined {

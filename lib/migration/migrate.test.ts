@@ -1,0 +1,205 @@
+import Database from 'better-sqlite3';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import type { MongoClient } from 'mongodb';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { deriveDesign } from '../design/logical';
+import { checkDesign } from '../design/loss-check';
+import { proposeDesign } from '../design/propose';
+import type { DocumentDesign } from '../design/document-design';
+import { connectMongo } from '../mongo/client';
+import { ensureEmbeddedServer } from '../mongo/embedded/start';
+import type { ResultSet, Value } from '../results/value';
+import { quoteName } from '../sqlite/catalog';
+import { catalogOf } from '../sqlite/introspect';
+import { openSource } from '../sqlite/open';
+import { profileDatabase } from '../sqlite/profile-database';
+import { collectionMappings, passed, reportCoverage } from '../validation/collection-validation';
+import { validateReferences } from '../validation/cross-validation';
+import { readPlaces, ValueIds } from '../validation/document-places';
+import { runMapping } from '../validation/mapping';
+import { hasGenuineLoss, validateTable } from '../validation/table-validation';
+import { migrate } from './migrate';
+
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'aptmql-migrate-'));
+let server: Awaited<ReturnType<typeof ensureEmbeddedServer>>;
+let mongo: MongoClient;
+beforeAll(async () => {
+  server = await ensureEmbeddedServer({ dataDir: path.join(folder, 'mongo') });
+  mongo = await connectMongo(server.uri);
+});
+afterAll(async () => {
+  await mongo.close();
+  await server.stop();
+  fs.rmSync(folder, { recursive: true, force: true });
+});
+
+const limits = { maxArrayP99: 100, maxArray: 1000 };
+let made = 0;
+
+async function convert(sql: string, change: (design: DocumentDesign) => DocumentDesign = (design) => design) {
+  const sourcePath = path.join(folder, `s${++made}.sqlite`);
+  const writer = new Database(sourcePath);
+  writer.pragma('foreign_keys = OFF');
+  writer.exec(sql);
+  writer.close();
+  const sqlite = openSource(sourcePath);
+  const catalog = catalogOf(sqlite, { name: `s${made}`, sha256: String(made), descriptions: {} });
+  const profile = profileDatabase(sqlite, catalog);
+  const workload = { database: 'x', patterns: [], unread: [] };
+  const { design: conceptual } = proposeDesign({ catalog, profile, workload, strategy: 'access-pattern', limits, directives: [] });
+  const design = change(deriveDesign({ conceptual, catalog, profile, directives: [] }));
+  const input = { sourcePath, catalog, design, indexes: {}, mongo, prefix: 'test', signal: new AbortController().signal };
+  const migration = await migrate(input);
+  const db = mongo.db(migration.mongoDatabase);
+  const run = (query: string): ResultSet => {
+    const statement = sqlite.prepare(query);
+    return { columns: statement.columns().map((column) => column.name), rows: statement.raw().all() as Value[][] };
+  };
+  const validate = async () => {
+    const collections = await Promise.all(
+      design.logical.map(async (logical) => {
+        const results = [];
+        for (const mapping of collectionMappings(logical, catalog)) results.push(await runMapping(mapping, run, db));
+        return reportCoverage(logical, results);
+      }),
+    );
+    const ids = new ValueIds();
+    const places = await readPlaces(db, ids, input.signal);
+    const tables = catalog.tables.map((table) => validateTable(table.name, run(`SELECT ${table.columns.map((column) => quoteName(column.name)).join(', ')} FROM ${quoteName(table.name)}`), places, ids));
+    const references = await Promise.all(design.logical.map((logical) => validateReferences(logical.collection, design, profile, run, db)));
+    return { collections, tables, references: references.flatMap((entry) => entry.references) };
+  };
+  const failing = async (): Promise<string[]> => {
+    const { collections, tables, references } = await validate();
+    return [
+      ...collections.flatMap((entry) => entry.mappings.filter((mapping) => !passed(mapping)).map((mapping) => `collection: ${mapping.name}`)),
+      ...collections.flatMap((entry) => Object.entries(entry.coverage).filter(([, names]) => names.length === 0).map(([name]) => `hole: ${name}`)),
+      ...tables.filter(hasGenuineLoss).map((entry) => `table: ${entry.table}`),
+      ...references.filter((reference) => !reference.holds).map((reference) => `reference: ${reference.relationship}`),
+    ];
+  };
+  return { catalog, profile, design, migration, db, input, validate, failing, problems: checkDesign(design, catalog, profile, limits) };
+}
+
+const family = `
+  CREATE TABLE g (id INTEGER PRIMARY KEY, v TEXT);
+  CREATE TABLE p (id INTEGER PRIMARY KEY, g_id INTEGER REFERENCES g(id), v TEXT);
+  CREATE TABLE c (p_id INTEGER REFERENCES p(id), v TEXT, n REAL);
+  INSERT INTO g VALUES (3, 'g3'), (1, 'g1'), (2, 'g2');
+  INSERT INTO p VALUES (10, 3, 'p10'), (11, 1, 'p11'), (12, 3, 'p12');
+  INSERT INTO c VALUES (12, 'a', 1.5), (10, 'b', 2.0), (12, 'c', NULL), (11, 'a', 1.5), (12, 'a', 1.5);`;
+
+describe('sources that lose data elsewhere', () => {
+  test.each<[string, string]>([
+    ['three levels, children out of order, repeated rows', family],
+    ['64-bit bounds, NaN-free reals, empty strings, trailing blanks, blobs, mixed types', `
+      CREATE TABLE t (id INTEGER PRIMARY KEY, v);
+      INSERT INTO t VALUES (1, 9223372036854775807), (2, -9223372036854775808), (3, 1.5), (4, ''), (5, 'x '), (6, x'00ff'), (7, NULL), (8, '1'), (9, 1), (10, 1e300), (11, 2147483648), (12, '1.0');`],
+    ['a table without any key, with identical rows', 'CREATE TABLE t (a TEXT, b INTEGER); INSERT INTO t VALUES (\'x\', 1), (\'x\', 1), (NULL, NULL);'],
+    ['a primary key that holds nulls and duplicates by affinity', 'CREATE TABLE t (k TEXT PRIMARY KEY, v TEXT); INSERT INTO t VALUES (NULL, \'a\'), (NULL, \'b\'), (\'x\', \'c\');'],
+    ['WITHOUT ROWID and a composite key', 'CREATE TABLE t (a TEXT, b INTEGER, v TEXT, PRIMARY KEY (b, a)) WITHOUT ROWID; INSERT INTO t VALUES (\'z\', 1, \'p\'), (\'a\', 2, \'q\');'],
+    ['columns that hide the rowid', 'CREATE TABLE t (rowid TEXT, oid TEXT, v TEXT); INSERT INTO t VALUES (\'b\', \'c\', \'1\'), (\'a\', \'d\', \'2\');'],
+    ['names with dots, dollars, blanks, quotes, unicode and digits', 'CREATE TABLE "a.b $c" ("x.y" TEXT, "$z" TEXT, "p q" TEXT, "12" TEXT, "größe" TEXT, "a""b" TEXT, "_id" INTEGER); INSERT INTO "a.b $c" VALUES (\'1\', \'2\', \'3\', \'4\', \'5\', \'6\', 7);'],
+    ['collections and fields that differ in case only after repair', 'CREATE TABLE "t a" ("x y" TEXT, xY TEXT); CREATE TABLE ta (v TEXT); INSERT INTO "t a" VALUES (\'1\', \'2\'); INSERT INTO ta VALUES (\'3\');'],
+    ['orphans and null keys', `CREATE TABLE p (id TEXT PRIMARY KEY, v TEXT); CREATE TABLE c (p_id TEXT REFERENCES p(id), v TEXT);
+      INSERT INTO p VALUES ('a', 'x'); INSERT INTO c VALUES ('a', '1'), ('zz', '2'), (NULL, '3');`],
+    ['text keys that refer to integer keys', 'CREATE TABLE p (id INTEGER PRIMARY KEY, v TEXT); CREATE TABLE c (p_id TEXT REFERENCES p(id), v TEXT); INSERT INTO p VALUES (1, \'x\'), (2, \'y\'); INSERT INTO c VALUES (\'1\', \'a\'), (\'2\', \'b\'), (\'1\', \'c\');'],
+    ['an empty database', 'CREATE TABLE t (a TEXT, b INTEGER PRIMARY KEY);'],
+    ['values that look like MongoDB’s own', "CREATE TABLE t (v TEXT); INSERT INTO t VALUES ('$v'), ('$$ROOT'), ('{\"$ne\": 1}'), ('a\u0001b');"],
+    ['one child at most, and parents without one', 'CREATE TABLE p (id INTEGER PRIMARY KEY, v TEXT); CREATE TABLE c (p_id INTEGER PRIMARY KEY REFERENCES p(id), w TEXT); INSERT INTO p VALUES (1, \'a\'), (2, \'b\'); INSERT INTO c VALUES (2, \'x\');'],
+  ])('%s', async (_, sql) => {
+    const { problems, failing, migration, profile } = await convert(sql);
+    expect(problems).toEqual([]);
+    expect(await failing()).toEqual([]);
+    for (const table of profile.tables) expect(migration.rows[table.table]).toBe(table.rowCount);
+  });
+
+  test('embedded rows keep the source’s order, deep arrays included', async () => {
+    const { db, design } = await convert(family);
+    expect(design.logical).toHaveLength(1);
+    const documents = await db.collection('g').find({}, { sort: { _id: 1 } }).toArray();
+    expect(documents.map((document) => [document._id, (document.p as { id: number; c: { v: string }[] }[]).map((p) => [p.id, p.c.map((c) => c.v)])])).toEqual([
+      [1, [[11, ['a']]]],
+      [2, []],
+      [3, [[10, ['b']], [12, ['a', 'c', 'a']]]],
+    ]);
+  });
+
+  test('integers are stored as int or long, reals as double', async () => {
+    const { db } = await convert('CREATE TABLE t (id INTEGER PRIMARY KEY, v); INSERT INTO t VALUES (1, 1), (2, 3000000000), (3, 1.0);');
+    const documents = await db.collection('t').find({}, { sort: { _id: 1 }, promoteValues: false }).toArray();
+    expect(documents.map((document) => (document.v as { _bsontype: string })._bsontype)).toEqual(['Int32', 'Long', 'Double']);
+  });
+
+  test('retyped columns are compared through their transform', async () => {
+    const { problems, failing, db, validate } = await convert("CREATE TABLE t (id INTEGER PRIMARY KEY, ok TEXT, day TEXT); INSERT INTO t VALUES (1, 'TRUE', '2024-01-02'), (2, 'FALSE', NULL);", (design) => {
+      const [logical] = design.logical;
+      const fields = logical!.fields.map((field) => (field.kind !== 'column' ? field : { ...field, transform: field.column === 'ok' ? ({ kind: 'bool', true: 'TRUE', false: 'FALSE' } as const) : ({ kind: 'date', format: 'YYYY-MM-DD' } as const) }));
+      return { ...design, logical: [{ ...logical!, fields }] };
+    });
+    expect(problems).toEqual([]);
+    expect(await db.collection<{ _id: number }>('t').findOne({ _id: 1 })).toMatchObject({ ok: true, day: new Date('2024-01-02') });
+    expect(await failing()).toEqual([]);
+    const flags = (await validate()).tables[0]!.flags;
+    expect(flags.map((flag) => [flag.column, flag.class])).toEqual([
+      ['ok', 'intentional_transformation'],
+      ['day', 'intentional_transformation'],
+    ]);
+  });
+});
+
+describe('faults planted in the documents are caught', () => {
+  test.each<[string, (db: Awaited<ReturnType<typeof convert>>['db']) => Promise<unknown>]>([
+    ['a field dropped', (db) => db.collection('g').updateOne({}, { $unset: { v: '' } })],
+    ['a value altered', (db) => db.collection<{ _id: number }>('g').updateOne({ _id: 3 }, { $set: { 'p.0.c.0.v': 'B' } })],
+    ['a row lost', (db) => db.collection<{ _id: number }>('g').deleteOne({ _id: 2 })],
+    ['a row doubled', (db) => db.collection<{ _id: number }>('g').insertOne({ _id: 99 })],
+    ['two values swapped between rows', async (db) => {
+      await db.collection<{ _id: number }>('g').updateOne({ _id: 1 }, { $set: { v: 'g2' } });
+      await db.collection<{ _id: number }>('g').updateOne({ _id: 2 }, { $set: { v: 'g1' } });
+    }],
+    ['an array shortened', (db) => db.collection<{ _id: number }>('g').updateOne({ _id: 3 }, { $pop: { p: 1 } })],
+    ['a value of another type', (db) => db.collection<{ _id: number }>('g').updateOne({ _id: 3 }, { $set: { 'p.0.id': '10' } })],
+  ])('%s', async (_, plant) => {
+    const { db, failing } = await convert(family);
+    expect(await failing()).toEqual([]);
+    await plant(db);
+    expect(await failing()).not.toEqual([]);
+  });
+
+  test('table validation finds a column that the design forgot, which the other passes cannot', async () => {
+    const { problems, failing } = await convert(family, (design) => {
+      const [logical] = design.logical;
+      return { ...design, logical: [{ ...logical!, fields: logical!.fields.filter((field) => field.name !== 'v') }] };
+    });
+    expect(problems.map((problem) => problem.kind)).toContain('loss');
+    expect(await failing()).toEqual(['table: g']);
+  });
+
+  test('table validation finds values that came apart', async () => {
+    const { db, validate } = await convert('CREATE TABLE t (a TEXT, b TEXT); INSERT INTO t VALUES (\'1\', \'x\'), (\'2\', \'y\');');
+    await db.collection('t').updateOne({ a: '1' }, { $set: { b: 'y' } });
+    await db.collection('t').updateOne({ a: '2' }, { $set: { b: 'x' } });
+    expect((await validate()).tables[0]).toMatchObject({ rowsApart: 2 });
+  });
+});
+
+test('repeating a finished migration changes nothing; an unfinished one starts over', async () => {
+  const { input, migration, db } = await convert(family);
+  const again = await migrate(input);
+  expect(again).toEqual(migration);
+  await db.collection<{ _id: number }>('g').deleteOne({ _id: 1 });
+  await migrate(input);
+  expect(await db.collection('g').countDocuments()).toBe(3);
+});
+
+test('a cancelled migration stops and leaves no record', async () => {
+  const { input } = await convert(family);
+  const controller = new AbortController();
+  controller.abort(new Error('cancelled'));
+  const other = { ...input, catalog: { ...input.catalog, sha256: 'other' }, signal: controller.signal };
+  await expect(migrate(other)).rejects.toThrow('cancelled');
+  expect((await migrate({ ...other, signal: new AbortController().signal })).rows.g).toBe(3);
+});

@@ -1,0 +1,125 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { compareResults, documentsToResultSet, type ComparisonRules } from './compare';
+import { equalWithin, rowKey, valueKey } from './equality';
+import { fromBson, type ResultSet, type Value } from './value';
+import { Decimal128, Double, Int32, Long } from 'mongodb';
+
+const set = (columns: string[], ...rows: Value[][]): ResultSet => ({ columns, rows });
+const named: ComparisonRules = { columns: 'named', extraColumns: 'refuse', order: 'bag' };
+const any: ComparisonRules = { columns: 'any', extraColumns: 'refuse', order: 'bag' };
+const kind = (expected: ResultSet, actual: ResultSet, rules: ComparisonRules = named): string => compareResults(expected, actual, rules).kind;
+
+describe('values', () => {
+  test.each<[string, Value, Value, boolean]>([
+    ['text never equals a number', '1', 1n, false],
+    ['a boolean never equals a number', true, 1n, false],
+    ['integers compare exactly', 9007199254740993n, 9007199254740992n, false],
+    ['an integer equals an integral double', 2n, 2, true],
+    ['floats are equal within 1e-9', 0.1 + 0.2, 0.3, true],
+    ['floats beyond 1e-9 differ', 1, 1 + 1e-8, false],
+    ['NaN equals NaN', NaN, NaN, true],
+    ['infinities differ by sign', Infinity, -Infinity, false],
+    ['zero has no sign', 0, -0, true],
+    ['the empty string is not null', '', null, false],
+    ['trailing blanks count', 'a', 'a ', false],
+    ['bytes compare by content', new Uint8Array([1, 2]), new Uint8Array([1, 2]), true],
+    ['arrays compare in order', [1n, 2n], [2n, 1n], false],
+    ['key order of documents counts', { a: 1n, b: 2n }, { b: 2n, a: 1n }, false],
+  ])('%s', (_, a, b, equal) => {
+    expect(equalWithin(a, b)).toBe(equal);
+    expect(equalWithin(b, a)).toBe(equal);
+  });
+
+  test('no cell can imitate the boundary between cells', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string(), { minLength: 1, maxLength: 3 }), fc.array(fc.string(), { minLength: 1, maxLength: 3 }), (a, b) => {
+        fc.pre(JSON.stringify(a) !== JSON.stringify(b));
+        expect(rowKey(a)).not.toBe(rowKey(b));
+      }),
+    );
+  });
+
+  test('BSON types come to one canonical form', () => {
+    expect([new Int32(5), Long.fromBigInt(5n), new Double(5), Decimal128.fromString('5')].map((value) => valueKey(fromBson(value)))).toEqual(['n5', 'n5', 'n5', 'n5']);
+    expect(fromBson(Long.fromBigInt(2n ** 63n - 1n))).toBe(2n ** 63n - 1n);
+    expect(fromBson(undefined)).toBeNull();
+    expect(Object.keys(fromBson(JSON.parse('{"__proto__": 1}')) as object)).toEqual(['__proto__']);
+  });
+});
+
+describe('verdicts', () => {
+  test('rows are a bag', () => {
+    expect(kind(set(['a'], [1n], [2n]), set(['a'], [2n], [1n]))).toBe('equal');
+    expect(kind(set(['a'], [1n], [1n]), set(['a'], [1n], [2n]))).toBe('value');
+    expect(kind(set(['a'], [1n]), set(['a'], [1n], [1n]))).toBe('row_count');
+  });
+
+  test('rows may not come apart, whatever the columns hold', () => {
+    const expected = set(['a', 'b'], [1n, 'x'], [2n, 'y']);
+    expect(kind(expected, set(['b', 'a'], ['x', 1n], ['y', 2n]), any)).toBe('equal');
+    expect(kind(expected, set(['p', 'q'], [1n, 'y'], [2n, 'x']), any)).not.toBe('equal');
+  });
+
+  test('columns with the same values are told apart by the rows', () => {
+    const expected = set(['a', 'b', 'c'], [1n, 2n, 1n], [2n, 1n, 1n]);
+    const actual = set(['x', 'y', 'z'], [1n, 2n, 1n], [1n, 1n, 2n]);
+    const verdict = compareResults(expected, actual, any);
+    expect(verdict.kind).toBe('equal');
+    expect(new Set(verdict.mapping).size).toBe(3);
+  });
+
+  test('an all-null column may be absent; another one may not', () => {
+    expect(kind(set(['a', 'b'], [1n, null]), set(['a'], [1n]))).toBe('equal');
+    expect(kind(set(['a', 'b'], [1n, 2n]), set(['a'], [1n]))).toBe('missing_column');
+  });
+
+  test('extra columns are refused or allowed by rule', () => {
+    const [expected, actual] = [set(['a'], [1n]), set(['a', 'b'], [1n, 2n])];
+    expect(kind(expected, actual)).toBe('extra_column');
+    expect(kind(expected, actual, { ...named, extraColumns: 'allow' })).toBe('equal');
+  });
+
+  test('order counts where the source orders, up to ties of its keys', () => {
+    const expected = set(['k', 'v'], [1n, 'a'], [1n, 'b'], [2n, 'c']);
+    const permuted = set(['k', 'v'], [1n, 'b'], [1n, 'a'], [2n, 'c']);
+    const reversed = set(['k', 'v'], [2n, 'c'], [1n, 'b'], [1n, 'a']);
+    expect(kind(expected, permuted, { ...named, order: [0] })).toBe('equal');
+    expect(kind(expected, permuted, { ...named, order: 'sequence' })).toBe('order');
+    expect(kind(expected, reversed, { ...named, order: [0] })).toBe('order');
+  });
+
+  test('floats on either side of a rounding boundary are paired', () => {
+    const [x, y] = [1.00000000449999, 1.0000000045];
+    expect(kind(set(['a', 'b'], [x, 'p'], [2.5, 'q']), set(['a', 'b'], [2.5, 'q'], [y, 'p']))).toBe('equal');
+  });
+
+  test('the difference shows what only one side has', () => {
+    const verdict = compareResults(set(['a'], [1n], [2n]), set(['a'], [1n], [3n]), named);
+    expect([verdict.onlyExpected, verdict.onlyActual]).toEqual([[[2n]], [[3n]]]);
+  });
+
+  test('a result equals itself in any order of rows and columns', () => {
+    const cell = fc.oneof(fc.constant(null), fc.bigInt({ min: -5n, max: 5n }), fc.double({ noNaN: true }), fc.string({ maxLength: 3 }), fc.boolean());
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 0, max: 8 }), fc.infiniteStream(cell), fc.infiniteStream(fc.integer()), (width, height, cells, shuffle) => {
+        const next = (): Value => cells.next().value as Value;
+        const rows = Array.from({ length: height }, () => Array.from({ length: width }, next));
+        const order = <T>(list: readonly T[]): T[] => list.map((value) => [shuffle.next().value as number, value] as const).sort((a, b) => a[0] - b[0]).map(([, value]) => value);
+        const columns = order(Array.from({ length: width }, (_, at) => at));
+        const actual = set(columns.map((at) => `x${at}`), ...order(rows).map((row) => columns.map((at) => row[at]!)));
+        expect(kind(set(columns.map((_, at) => `c${at}`), ...rows), actual, any)).toBe('equal');
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+test('documents are flattened to dotted columns, arrays stay whole', () => {
+  const { columns, rows } = documentsToResultSet([{ a: { b: 1n, c: [1n, 2n] } }, { d: 'x' }]);
+  expect(columns).toEqual(['a.b', 'a.c', 'd']);
+  expect(rows).toEqual([
+    [1n, [1n, 2n], null],
+    [null, null, 'x'],
+  ]);
+});
