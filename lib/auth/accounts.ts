@@ -40,15 +40,15 @@ export async function signIn(db: Database, given: { email: string; password: str
     { key: hashToken(`client:${given.client}`), limit: limits.client },
   ];
   const since = new Date(Date.now() - limits.window);
+  // Counted as failed until the password is known to be right: parallel guesses cannot slip under the limit.
+  await db.prisma.failedSignIn.createMany({ data: keys.map(({ key }) => ({ key })) });
   for (const { key, limit } of keys) {
     const failures = await db.prisma.failedSignIn.count({ where: { key, at: { gt: since } } });
-    if (failures >= limit) {
+    if (failures > limit) {
       throw new AppError('rate_limited', 'Too many failed sign-ins', 'Wait 15 minutes, or ask an admin to reset the password.');
     }
   }
   const user = await db.prisma.user.findUnique({ where: { email } });
-  // Counted before the password is looked at: parallel guesses cannot slip under the limit.
-  await db.prisma.failedSignIn.createMany({ data: keys.map(({ key }) => ({ key })) });
   const right = await verifyPassword(given.password, user?.passwordHash ?? null);
   if (!right || !user || user.disabledAt || !isRole(user.role)) {
     throw new AppError('wrong_credentials', 'E-mail address and password do not match', 'Check both, or ask an admin to reset the password.');

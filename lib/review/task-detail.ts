@@ -250,3 +250,10 @@ export async function saveDraft(db: Database, user: Principal, taskId: string, t
   const bytes = new Uint8Array(Buffer.from(text));
   await db.prisma.draftText.upsert({ where: { userId_taskId: which }, create: { ...which, text: bytes }, update: { text: bytes } });
 }
+
+export async function saveSeen(db: Database, user: Principal, taskId: string, versionId: string): Promise<void> {
+  const [task, version] = await Promise.all([db.prisma.task.findUnique({ where: { id: taskId } }), db.prisma.artefactVersion.findUnique({ where: { id: versionId } })]);
+  if (!task || version?.artefactId !== task.artefactId) throw notFound('This version');
+  const which = { userId: user.id, artefactId: task.artefactId };
+  await db.prisma.seen.upsert({ where: { userId_artefactId: which }, create: { ...which, versionId }, update: { versionId, at: new Date() } });
+}

@@ -1,0 +1,17 @@
+import { handler, json } from '@/lib/auth/handler';
+import type { Health } from '@/lib/review/api-types';
+import { processMongo } from '@/lib/review/process-services';
+
+export const GET = handler({ access: 'public' }, async ({ db }) => {
+  const answers = (check: Promise<unknown>): Promise<boolean> =>
+    check.then(
+      () => true,
+      () => false,
+    );
+  const [postgres, mongo] = await Promise.all([
+    answers(db.prisma.$queryRaw`SELECT 1`),
+    answers(processMongo().then((client) => client.db('admin').command({ ping: 1 }, { timeoutMS: 3000 }))),
+  ]);
+  const health: Health = { ok: postgres && mongo, postgres, mongo };
+  return json(health.ok ? 200 : 503, health);
+});

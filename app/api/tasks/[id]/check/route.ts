@@ -1,0 +1,7 @@
+import { z } from 'zod';
+import { handler } from '@/lib/auth/handler';
+import { checkBody, idSchema } from '@/lib/review/api-types';
+import { checkTaskEdit } from '@/lib/review/decide';
+import { decisionServices } from '@/lib/review/process-services';
+
+export const POST = handler({ access: ['admin', 'lead', 'reviewer'], params: z.strictObject({ id: idSchema }), body: checkBody }, async ({ params, body, request }) => ({ problems: await checkTaskEdit(decisionServices(), params.id, body.content, request.signal) }));
