@@ -80,7 +80,8 @@ function guardedError(error: unknown, limits: GuardLimits): GuardedError {
   if (error instanceof GuardedError) return error;
   if (limits.signal?.aborted) return new GuardedError('timeout', 'the pipeline was cancelled');
   if (error instanceof MongoServerError) {
-    const code = typeof error.code === 'number' ? error.code : 0;
+    // Replies keep their BSON types too, error codes included.
+    const code = Number(error.code);
     if (TIME_CODES.has(code)) return new GuardedError('timeout', `the pipeline took longer than ${limits.maxTimeMS} ms`, code);
     return new GuardedError('error', error.message, code);
   }

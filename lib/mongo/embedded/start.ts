@@ -31,8 +31,9 @@ export async function ensureEmbeddedServer({ dataDir, port = 0 }: { dataDir: str
   const folder = path.resolve(dataDir);
   let entry = registry.get(folder);
   if (entry) {
-    const { child } = await entry.server.catch(() => ({ child: null, uri: '' }));
-    if (child && child.exitCode === null && child.signalCode === null) return share(folder, entry);
+    const { uri } = await entry.server.catch(() => ({ uri: null }));
+    // It may have been killed, or belong to a process that ended.
+    if (uri !== null && (await answers(Number(new URL(uri).port)))) return share(folder, entry);
     if (registry.get(folder) === entry) registry.delete(folder);
   }
   entry = registry.get(folder) ?? { server: findOrStart(folder, port), users: 0 };

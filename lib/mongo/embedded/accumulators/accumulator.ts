@@ -26,22 +26,26 @@ interface Collector {
 }
 type MakeCollector = (environment: Environment) => Collector;
 
-class SumCollector implements Collector {
-  private readonly sum = new Sum();
-  push(v: Value): void {
-    this.sum.add(v);
-  }
+class SumCollector extends Sum implements Collector {
   result(): Value {
-    return this.sum.sum;
+    return this.sum;
   }
 }
-class AverageCollector implements Collector {
-  private readonly sum = new Sum();
-  push(v: Value): void {
-    this.sum.add(v);
+class AverageCollector extends Sum implements Collector {
+  result(): Value {
+    return this.average;
+  }
+}
+/** Like a `SumCollector` that evaluates its own operand: one object a group instead of two. */
+class SumAccumulator extends Sum implements Accumulator {
+  constructor(private readonly evaluate: Evaluate) {
+    super();
+  }
+  add(doc: Doc): void {
+    this.push(this.evaluate(doc));
   }
   result(): Value {
-    return this.sum.average;
+    return this.sum;
   }
 }
 class ExtremeCollector implements Collector {
@@ -304,7 +308,9 @@ class Counter implements Accumulator {
 const sum: AccumulatorBuilder = (operand, scope, name) => {
   // Counting by `$sum: 1` is so frequent that it gets by without evaluating anything.
   if (operand === 1) return counter(Doc.empty(), scope, name);
-  return of(() => new SumCollector())(operand, scope, name);
+  if (Array.isArray(operand)) throw new ServerError(40237, `The ${name} accumulator is a unary operator`);
+  const { evaluate } = parseExpression(operand, scope);
+  return { create: () => new SumAccumulator(evaluate) };
 };
 
 const builders: Record<string, AccumulatorBuilder> = {

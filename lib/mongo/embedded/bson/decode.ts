@@ -215,8 +215,9 @@ export function validateDocument(b: Buffer, start: number, end: number, depth = 
   let at = start + 4;
   while (at < last) {
     const type = b[at] as number;
-    const name = b.indexOf(0, at + 1);
-    if (name < 0 || name >= last) throw invalid();
+    let name = at + 1;
+    while (b[name] !== 0 && name < last) name++;
+    if (name >= last) throw invalid();
     const value = name + 1;
     if (type === 0x03 || type === 0x04) at = value + validateDocument(b, value, last, depth + 1);
     else at = checkScalar(b, type, value, last, depth);

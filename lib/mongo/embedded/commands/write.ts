@@ -1,6 +1,6 @@
 import { Doc } from '../bson/doc';
 import { encode } from '../bson/encode';
-import { readValueAt, validateDocument } from '../bson/decode';
+import { readValueAt } from '../bson/decode';
 import { failedToParse, ServerError, typeMismatch } from '../errors';
 import { Scope, type Environment } from '../expressions/expression';
 import { candidates, choosePlan } from '../planner/plan';
@@ -74,8 +74,6 @@ export function insert(engine: Engine, request: Request): Buffer {
   const collection = engine.store.findOrCreate(database, name);
   let n = 0;
   const errors = batch(engine, request, docs, (doc) => {
-    const raw = doc.raw();
-    if (raw) validateDocument(raw.bytes, raw.start, raw.end);
     const prepared = firstId(doc) ?? withId(doc);
     collection.insert(prepared.raw, prepared.id);
     n++;

@@ -1,8 +1,8 @@
 import { ServerError, typeMismatch, unsupported } from '../errors';
-import { addAll, divideNumbers, moduloNumbers, multiplyNumbers, subtractNumbers, toDate, toDecimal } from '../values/arithmetic';
+import { addAll, addNumbers, divideNumbers, moduloNumbers, multiplyNumbers, subtractNumbers, toDate, toDecimal } from '../values/arithmetic';
 import { Decimal } from '../values/decimal';
 import { DateTime, Double, double, isNullish, isNumeric, toDouble, typeName, type Numeric, type Value } from '../values/value';
-import { binary, unary, variadic, type Family } from './expression';
+import { binary, parseExpression, unary, variadic, type Evaluate, type Family, type OperatorBuilder } from './expression';
 
 /** An operator on one number; null stays null. */
 function numeric(compute: (n: Numeric, name: string) => Value) {
@@ -11,6 +11,24 @@ function numeric(compute: (n: Numeric, name: string) => Value) {
     if (!isNumeric(v)) throw new ServerError(28765, `${name} only supports numeric types, not ${typeName(v)}`);
     return compute(v, name);
   });
+}
+
+/** `$add` and `$multiply` mostly have two numbers: those are combined without a list in between. */
+function chained(pair: (a: Numeric, b: Numeric) => Numeric, general: (values: Value[]) => Value): OperatorBuilder {
+  const any = variadic(general);
+  return (operand, scope, name) => {
+    if (!Array.isArray(operand) || operand.length !== 2) return any(operand, scope, name);
+    const operands = operand.map((item) => parseExpression(item, scope));
+    const [a, b] = operands.map((o) => o.evaluate) as [Evaluate, Evaluate];
+    return {
+      operands,
+      evaluate: (doc) => {
+        const x = a(doc);
+        const y = b(doc);
+        return isNumeric(x) && isNumeric(y) ? pair(x, y) : general([x, y]);
+      },
+    };
+  };
 }
 
 const isInteger = (n: Numeric): n is number | bigint => typeof n === 'bigint' || (typeof n === 'number' && (n | 0) === n);
@@ -134,7 +152,7 @@ function bits(name: string, start: number, join: (a: bigint, b: bigint) => bigin
 
 export const arithmetic: Family = {
   $abs: numeric(abs),
-  $add: variadic(addAll),
+  $add: chained(addNumbers, addAll),
   $ceil: toWhole('ceil'),
   $floor: toWhole('floor'),
   $divide: binary((a, b) => {
@@ -167,7 +185,7 @@ export const arithmetic: Family = {
     if (isNullish(a) || isNullish(b)) return null;
     throw new ServerError(16611, `$mod only supports numeric types, not ${typeName(a)} and ${typeName(b)}`);
   }),
-  $multiply: variadic((values) => {
+  $multiply: chained(multiplyNumbers, (values) => {
     let total: Numeric = 1;
     for (const v of values) {
       if (isNumeric(v)) total = multiplyNumbers(total, v);

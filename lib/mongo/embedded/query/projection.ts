@@ -45,17 +45,26 @@ class Node {
   }
 
   apply(input: Doc): Doc {
+    if (this.policy === 'include' && this.children.size === 0) return this.build(input);
     const shaped = this.shape(input);
     return this.order.length === 0 ? shaped : this.compute(input, shaped);
+  }
+
+  /** The plain case of an inclusion: some fields as they are, then some computed ones. */
+  private build(input: Doc): Doc {
+    const { keys, values } = input.pick(this.named);
+    for (const [name, evaluate] of this.computed) {
+      const value = evaluate(input);
+      if (value === undefined) continue;
+      keys.push(name);
+      values.push(value);
+    }
+    return new Doc(keys, values);
   }
 
   /** Keeps and drops fields. */
   private shape(input: Doc): Doc {
     if (this.policy === 'add') return input;
-    if (this.policy === 'include' && this.children.size === 0) {
-      const picked = input.pick(this.named);
-      return new Doc(picked.keys, picked.values);
-    }
     const { keys, values } = input;
     const include = this.policy === 'include';
     const outKeys: string[] = [];

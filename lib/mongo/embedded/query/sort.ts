@@ -1,6 +1,6 @@
 import { Doc } from '../bson/doc';
 import { badValue, failedToParse, ServerError, unsupported } from '../errors';
-import { compareValues } from '../values/compare';
+import { compareValues, type StringOrder } from '../values/compare';
 import { simpleCollation, type Collation } from '../values/collation';
 import { fieldName, splitPath } from '../values/path';
 import { bsonUndefined, Double, isNumeric, toDouble, type Value } from '../values/value';
@@ -8,6 +8,7 @@ import { bsonUndefined, Double, isNumeric, toDouble, type Value } from '../value
 /** `{a: 1, "b.c": -1}`: how documents are ordered. */
 export interface SortPattern {
   readonly parts: readonly { readonly path: string; readonly direction: 1 | -1 }[];
+  readonly order: StringOrder;
   /** The values by which a document is ordered. `self` stands in for it when it is not a document ($sortArray). */
   keyOf(doc: Doc, self?: Value): Value[];
   compareKeys(a: readonly Value[], b: readonly Value[]): number;
@@ -60,7 +61,7 @@ function makeSortPattern(parts: readonly Part[], collation: Collation): SortPatt
     }
     return key;
   };
-  return { parts, keyOf, compareKeys };
+  return { parts, order, keyOf, compareKeys };
 }
 
 /** Two keys under one array go together element by element; under two arrays they cannot. */

@@ -3,7 +3,8 @@ import { ServerError } from '../errors';
 import { namedArguments, parseExpression, redactMarkers, type Evaluate } from '../expressions/expression';
 import { parseFilter } from '../query/match';
 import { parseAddFields, parseProjection, parseUnset } from '../query/projection';
-import { parseSortPattern, TopItems } from '../query/sort';
+import { parseSortPattern, TopItems, type SortPattern } from '../query/sort';
+import { compareValues, type StringOrder } from '../values/compare';
 import { fieldName, splitPath } from '../values/path';
 import { isNumeric, toDouble, typeName, type Value } from '../values/value';
 import { blocking, drain, fromArray, mapping, type Next, type Stage, type StageBuilder } from './stage';
@@ -40,14 +41,17 @@ const sort: StageBuilder = (operand, { scope }, name) => {
   const pattern = parseSortPattern(operand, scope.environment.collation);
   const { checkpoint } = scope.environment;
   const all = blocking(name, (input) => {
-    const entries: { doc: Doc; key: Value[] }[] = [];
+    const docs: Doc[] = [];
+    const columns: Value[][] = pattern.parts.map(() => []);
     for (let doc = input(); doc !== null; doc = input()) {
-      entries.push({ doc, key: pattern.keyOf(doc) });
-      if ((entries.length & 1023) === 0) checkpoint();
+      docs.push(doc);
+      const key = pattern.keyOf(doc);
+      for (let i = 0; i < key.length; i++) (columns[i] as Value[]).push(key[i]);
+      if ((docs.length & 1023) === 0) checkpoint();
     }
-    entries.sort((a, b) => pattern.compareKeys(a.key, b.key));
+    const order = sortedOrder(docs.length, columns, pattern);
     let i = 0;
-    return () => entries[i++]?.doc ?? null;
+    return () => (i < order.length ? (docs[order[i++] as number] as Doc) : null);
   });
   const openBounded = (input: Next, n: number): Next =>
     blocking(name, (source) => {
@@ -61,6 +65,31 @@ const sort: StageBuilder = (operand, { scope }, name) => {
     }).open(input);
   return { ...all, sort: pattern, openBounded } as Stage;
 };
+
+/** The positions of rows in sort order. Columns that hold only numbers, the usual ones, are compared as such. */
+function sortedOrder(n: number, columns: readonly Value[][], pattern: SortPattern): Uint32Array {
+  const order = Uint32Array.from({ length: n }, (_, i) => i);
+  const compare = columns.map((column, i) => columnOrder(column, (pattern.parts[i] as SortPattern['parts'][number]).direction, pattern.order));
+  const [first, second] = compare as [(a: number, b: number) => number, ((a: number, b: number) => number)?];
+  // The position decides last: equal rows keep their order.
+  if (!second) return order.sort((a, b) => first(a, b) || a - b);
+  if (compare.length === 2) return order.sort((a, b) => first(a, b) || second(a, b) || a - b);
+  return order.sort((a, b) => {
+    for (const part of compare) {
+      const c = part(a, b);
+      if (c !== 0) return c;
+    }
+    return a - b;
+  });
+}
+function columnOrder(column: readonly Value[], direction: 1 | -1, order: StringOrder): (a: number, b: number) => number {
+  if (column.every((v) => typeof v === 'number' && v === v)) {
+    const numbers = Float64Array.from(column as number[]);
+    if (direction === 1) return (a, b) => ((numbers[a] as number) < (numbers[b] as number) ? -1 : (numbers[a] as number) > (numbers[b] as number) ? 1 : 0);
+    return (a, b) => ((numbers[a] as number) < (numbers[b] as number) ? 1 : (numbers[a] as number) > (numbers[b] as number) ? -1 : 0);
+  }
+  return (a, b) => direction * compareValues(column[a], column[b], order);
+}
 
 function wholeNumber(v: Value, name: string, least: number): number {
   if (!isNumeric(v)) throw new ServerError(name === '$limit' ? 2107201 : 5107200, `invalid argument to ${name} stage: Expected a number in: ${name}: ${typeName(v)}`);

@@ -221,8 +221,8 @@ class RemovableSum implements Removable {
   result(): Value {
     const sum = new Sum();
     const small = this.total >= -2147483648n && this.total <= 2147483647n;
-    sum.add(this.longs > 0 || !small ? this.total : Number(this.total));
-    for (const v of this.inexact.values()) sum.add(v);
+    sum.push(this.longs > 0 || !small ? this.total : Number(this.total));
+    for (const v of this.inexact.values()) sum.push(v);
     if (!this.average) return sum.sum;
     const n = this.count + this.inexact.size;
     if (n === 0) return null;

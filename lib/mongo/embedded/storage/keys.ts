@@ -98,9 +98,9 @@ function int64(n: bigint): Buffer {
 /** The nearest double in sortable form, then what the double leaves out, if anything. */
 function number(value: Numeric): Buffer {
   const near = typeof value === 'number' ? value : value instanceof Double ? value.value : typeof value === 'bigint' ? Number(value) : value.toNumber();
-  const b = Buffer.alloc(10);
+  const b = Buffer.allocUnsafe(10);
   b[0] = 15;
-  if (Number.isNaN(near)) return b;
+  if (Number.isNaN(near)) return b.fill(0, 1);
   b.writeDoubleBE(near === 0 ? 0 : near, 1);
   if (near < 0) for (let i = 1; i < 9; i++) b[i] = ~(b[i] as number) & 0xff;
   else b[1] = (b[1] as number) | 0x80;

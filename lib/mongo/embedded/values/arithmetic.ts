@@ -107,7 +107,7 @@ export class Sum {
   private widest: 0 | 1 | 2 | 3 = 0;
   count = 0;
 
-  add(v: Value): void {
+  push(v: Value): void {
     if (typeof v === 'number') {
       this.count++;
       if ((v | 0) === v) {

@@ -4,6 +4,7 @@ import { workerCommands } from '../commands/table';
 import { Doc } from '../bson/doc';
 import { encode } from '../bson/encode';
 import { ServerError, unsupported } from '../errors';
+import { Store } from '../storage/store';
 import { Binary, DateTime, Double, isNumeric, toDouble, type Value } from '../values/value';
 import { MessageSplitter, parseMessage, replyHeader, type Message } from './message';
 import { ScramConversation, type Credential } from './scram';
@@ -35,10 +36,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const lost = (overTime: boolean): Buffer =>
     errorAnswer(overTime ? new ServerError(50, 'operation exceeded time limit') : new ServerError(11601, 'operation was interrupted'));
   const cacheBytes = options.cacheBytes ?? 512 * 1024 * 1024;
-  const threads = [new QueryThread({ file: options.file, index: 0, writer: true, cacheBytes: 0 }, lost)];
-  // The writer creates the tables that readers expect.
-  await threads[0]?.run(pingMessage(), 0).reply;
-  for (let i = 1; i <= (options.readers ?? 2); i++) threads.push(new QueryThread({ file: options.file, index: i, writer: false, cacheBytes }, lost));
+  // The tables must be there before readers open the file.
+  new Store(options.file, true).close();
+  const threads = Array.from(
+    { length: 1 + (options.readers ?? 2) },
+    (_, index) => new QueryThread({ file: options.file, index, writer: index === 0, cacheBytes: index === 0 ? 0 : cacheBytes }, lost),
+  );
+  await Promise.all(threads.map((t) => t.started));
   const server = new Server(threads, options.credential);
   const listener = net.createServer((socket) => server.accept(socket));
   await new Promise<void>((resolve, reject) => {
@@ -58,17 +62,6 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       await Promise.all(threads.map((t) => t.close()));
     },
   };
-}
-
-/** A message that a worker can answer without data: shows that it is there. */
-function pingMessage(): ArrayBuffer {
-  const body = encode(Doc.of({ listDatabases: 1, nameOnly: true, $db: 'admin' }));
-  const message = new Uint8Array(21 + body.length);
-  const view = Buffer.from(message.buffer);
-  view.writeInt32LE(message.length, 0);
-  view.writeInt32LE(2013, 12);
-  body.copy(view, 21);
-  return message.buffer;
 }
 
 interface Connection {

@@ -57,6 +57,9 @@ export class QueryThread {
   private worker: Worker | undefined;
   private ready = false;
   private failedStarts = 0;
+  private announce: () => void = () => undefined;
+  /** Resolves when the thread can work. */
+  readonly started = new Promise<void>((resolve) => (this.announce = resolve));
   private readonly queue: Running[] = [];
   private readonly killSwitch = new SharedArrayBuffer(4);
   private closed = false;
@@ -88,6 +91,7 @@ export class QueryThread {
       if (message.operation === 0) {
         this.ready = true;
         this.failedStarts = 0;
+        this.announce();
         this.pump();
       } else this.finish(message.operation, Buffer.from(message.bytes));
     });
