@@ -1,7 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { EJSON } from 'bson';
-import type { Db, MongoClient } from 'mongodb';
+import { BSON, type Db, type MongoClient } from 'mongodb';
 import { designMarkdown } from '../design/design-document';
 import type { ConceptualDesign, IndexDesign, LogicalDesign } from '../design/document-design';
 import { logicalCsv } from '../design/logical-csv';
@@ -143,7 +142,7 @@ async function writeDatabase(files: BundleFiles, database: BundleDatabase, db: D
     await files.write(`${home}/dump/${logical.collection}.bson.gz`, rawDocuments(db, logical.collection));
     await files.json(`${home}/dump/${logical.collection}.metadata.json`, dumpMetadata(logical.collection, database.indexes));
   }
-  const canonical = (value: unknown): string => `${EJSON.stringify(value, { relaxed: true }, 1)}\n`;
+  const canonical = (value: unknown): string => `${BSON.EJSON.stringify(value, { relaxed: true }, 1)}\n`;
   await files.write(`${home}/validation/collection.json`, canonical(database.validation.collection));
   await files.write(`${home}/validation/cross_collection.json`, canonical(database.validation.crossCollection));
   await files.write(`${home}/validation/table.json`, canonical(database.validation.table));
@@ -153,7 +152,7 @@ const indexesOf = (indexes: IndexDesign): Record<string, unknown[]> =>
   Object.fromEntries(Object.entries(indexes).map(([collection, list]) => [collection, list.map(({ key, unique }) => ({ key, ...(unique ? { unique } : {}) }))]));
 
 async function* ejsonLines(documents: AsyncIterable<unknown>): AsyncGenerator<string> {
-  for await (const document of documents) yield `${EJSON.stringify(document, { relaxed: false })}\n`;
+  for await (const document of documents) yield `${BSON.EJSON.stringify(document, { relaxed: false })}\n`;
 }
 
 async function* rawDocuments(db: Db, collection: string): AsyncGenerator<Uint8Array> {
@@ -212,7 +211,7 @@ async function itemLines(entry: BundleItem, database: BundleDatabase, db: Db, qu
       rowCount = expected.rows.length;
       digest = resultDigest(expected, orderSensitive);
       const rows = expected.rows.slice(0, SHIPPED_ROWS).map((row) => rowToDocument(entry.columns.map((column) => column.path), row));
-      result = EJSON.stringify({ question_id: questionId, db_id: item.database, row_count: rowCount, rows }, { relaxed: false });
+      result = BSON.EJSON.stringify({ question_id: questionId, db_id: item.database, row_count: rowCount, rows }, { relaxed: false });
     }
   }
   const line = JSON.stringify({
@@ -233,7 +232,7 @@ async function itemLines(entry: BundleItem, database: BundleDatabase, db: Db, qu
     caveats: entry.caveats,
     optimised: entry.optimised,
     ...(entry.reason ? { reason: entry.reason } : {}),
-    ...(entry.attempts.length > 0 ? { attempts: JSON.parse(EJSON.stringify(entry.attempts, { relaxed: false })) as unknown } : {}),
+    ...(entry.attempts.length > 0 ? { attempts: JSON.parse(BSON.EJSON.stringify(entry.attempts, { relaxed: false })) as unknown } : {}),
     decisions: entry.decisions,
   });
   return { split, line, ...(result ? { result } : {}), ...(failure ? { failure } : {}) };

@@ -1,15 +1,14 @@
-import { EJSON } from 'bson';
-import type { Document } from 'mongodb';
+import { BSON, type Document } from 'mongodb';
 
 /**
  * A pipeline as JSON that Extended JSON parsers read back with the same types: canonical, except that 32-bit integers and
  * fractional doubles are plain numbers (a parser gives exactly these types to them), because people read this text.
  */
 export function pipelineJson(pipeline: readonly Document[]): unknown {
-  return plainNumbers(JSON.parse(EJSON.stringify(pipeline, { relaxed: false })) as unknown);
+  return plainNumbers(JSON.parse(BSON.EJSON.stringify(pipeline, { relaxed: false })) as unknown);
 }
 
-export const parsePipelineJson = (json: unknown): Document[] => EJSON.parse(JSON.stringify(json), { relaxed: false }) as Document[];
+export const parsePipelineJson = (json: unknown): Document[] => BSON.EJSON.parse(JSON.stringify(json), { relaxed: false }) as Document[];
 
 function plainNumbers(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(plainNumbers);

@@ -3,8 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import readline from 'node:readline';
 import { createGunzip } from 'node:zlib';
-import { EJSON } from 'bson';
-import type { Db, Document, MongoClient } from 'mongodb';
+import { BSON, type Db, type Document, type MongoClient } from 'mongodb';
 
 const BATCH = 1000;
 
@@ -18,7 +17,7 @@ export async function restoreDatabase(folder: string, mongo: MongoClient): Promi
       const lines = readline.createInterface({ input: fs.createReadStream(path.join(folder, 'ejson', name)).pipe(createGunzip()), crlfDelay: Infinity });
       for await (const line of lines) {
         if (line === '') continue;
-        batch.push(EJSON.parse(line, { relaxed: false }) as Document);
+        batch.push(BSON.EJSON.parse(line, { relaxed: false }) as Document);
         if (batch.length === BATCH) await collection.insertMany(batch.splice(0));
       }
       if (batch.length > 0) await collection.insertMany(batch);

@@ -2,8 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import readline from 'node:readline';
 import { createGunzip } from 'node:zlib';
-import { EJSON } from 'bson';
-import type { MongoClient } from 'mongodb';
+import { BSON, type MongoClient } from 'mongodb';
 import { z } from 'zod';
 import { runGuarded, GuardedError } from '../mongo/guarded';
 import { compareResults, documentsToResultSet } from '../results/compare';
@@ -128,7 +127,7 @@ async function readResults(folder: string): Promise<Map<string, ExpectedRows>> {
     const lines = readline.createInterface({ input: fs.createReadStream(path.join(home, name)).pipe(createGunzip()), crlfDelay: Infinity });
     for await (const line of lines) {
       if (line === '') continue;
-      const { question_id, db_id, row_count, rows } = EJSON.parse(line, { relaxed: false }) as { question_id: string; db_id: string; row_count: number; rows: Record<string, unknown>[] };
+      const { question_id, db_id, row_count, rows } = BSON.EJSON.parse(line, { relaxed: false }) as { question_id: string; db_id: string; row_count: number; rows: Record<string, unknown>[] };
       out.set(`${db_id}/${question_id}`, { rowCount: Number(row_count), rows });
     }
   }

@@ -1,5 +1,4 @@
-import { calculateObjectSize } from 'bson';
-import type { Db, MongoClient } from 'mongodb';
+import { BSON, type Db, type MongoClient } from 'mongodb';
 import type { Catalog } from '../sqlite/catalog';
 import type { DocumentDesign, IndexDesign } from '../design/document-design';
 import { contentHash } from '../results/hash';
@@ -61,7 +60,7 @@ export async function migrate(input: MigrationInput): Promise<Migration> {
       input.onDocuments?.(logical.collection, documents);
     };
     for (const document of assembleDocuments(input.sourcePath, catalog, logical, rows)) {
-      const size = calculateObjectSize(document);
+      const size = BSON.calculateObjectSize(document);
       if (size > MAX_BSON) throw new MigrationError(`the document ${String(document._id)} of ${logical.collection} would be ${size} bytes; MongoDB takes 16 MB`);
       if (batchBytes + size > BATCH_BYTES) await flush();
       batch.push(document);

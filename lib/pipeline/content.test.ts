@@ -1,4 +1,4 @@
-import { Double, Long } from 'bson';
+import { Double, Long } from 'mongodb';
 import { expect, test } from 'vitest';
 import { contentHash } from '../results/hash';
 import { decodeContent, encodeContent, fromWire, toWire } from './content';

@@ -1,4 +1,4 @@
-import { EJSON } from 'bson';
+import { BSON } from 'mongodb';
 import { canonicalText, parseCanonical, plainNumbers } from '../results/hash';
 
 /** Content as stored: canonical Extended JSON in UTF-8. */
@@ -7,9 +7,9 @@ export const encodeContent = (content: unknown): Buffer => Buffer.from(canonical
 export const decodeContent = <T>(bytes: Uint8Array): T => parseCanonical<T>(Buffer.from(bytes).toString('utf8'));
 
 /** For the wire: relaxed Extended JSON, key order kept, integers beyond 2^53 as `{"$numberLong": "…"}`. */
-export const toWire = (content: unknown): unknown => EJSON.serialize({ content: largeIntegersNamed(content) } as object, { relaxed: true }).content;
+export const toWire = (content: unknown): unknown => BSON.EJSON.serialize({ content: largeIntegersNamed(content) } as object, { relaxed: true }).content;
 
-export const fromWire = (content: unknown): unknown => plainNumbers(EJSON.parse(JSON.stringify(content), { relaxed: true, useBigInt64: true }));
+export const fromWire = (content: unknown): unknown => plainNumbers(BSON.EJSON.parse(JSON.stringify(content), { relaxed: true, useBigInt64: true }));
 
 function largeIntegersNamed(value: unknown): unknown {
   if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : { $numberLong: value.toString() };

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { Double, EJSON, Int32, Long } from 'bson';
+import { BSON, Double, Int32, Long } from 'mongodb';
 
 /**
  * Hash of an artefact's content: hex SHA-256 over a version prefix and canonical Extended JSON with key order kept
@@ -11,7 +11,7 @@ export function contentHash(content: unknown): string {
 
 /** Canonical Extended JSON: integers beyond 2^53, dates, decimals and binaries survive the round trip. */
 export function canonicalText(content: unknown): string {
-  return EJSON.stringify(content, { relaxed: false });
+  return BSON.EJSON.stringify(content, { relaxed: false });
 }
 
 /**
@@ -20,7 +20,7 @@ export function canonicalText(content: unknown): string {
  * 2^53), so that the content hash of what is read is the one of what was written.
  */
 export function parseCanonical<T>(text: string): T {
-  return plainNumbers(EJSON.parse(text, { relaxed: false })) as T;
+  return plainNumbers(BSON.EJSON.parse(text, { relaxed: false })) as T;
 }
 
 /** Extended JSON's numbers as in `parseCanonical`; changes documents in place. */
