@@ -2,6 +2,8 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
+import { Doc } from './bson/doc';
+import { encode } from './bson/encode';
 import { projectRoot, typescriptArguments } from './wire/workers';
 
 export interface EmbeddedServer {
@@ -102,6 +104,7 @@ async function discover(folder: string): Promise<string | null> {
   }
   return (await answers(found.port)) ? found.uri : null;
 }
+/** Whether a server replies there. A connection alone proves nothing: a dying process still accepts some. */
 function answers(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = net.connect({ port, host: '127.0.0.1' });
@@ -109,8 +112,16 @@ function answers(port: number): Promise<boolean> {
       socket.destroy();
       resolve(result);
     };
-    socket.setTimeout(2000, done(false)).once('connect', done(true)).once('error', done(false));
+    socket.setTimeout(3000, done(false)).once('connect', () => socket.write(pingMessage()));
+    socket.once('data', done(true)).once('error', done(false)).once('close', done(false));
   });
+}
+function pingMessage(): Buffer {
+  const body = encode(Doc.of({ ping: 1, $db: 'admin' }));
+  const head = Buffer.alloc(21);
+  head.writeInt32LE(head.length + body.length, 0);
+  head.writeInt32LE(2013, 12);
+  return Buffer.concat([head, body]);
 }
 
 /** null when another process holds the folder. */
