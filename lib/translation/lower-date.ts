@@ -13,6 +13,8 @@ type Moment =
 
 // What SQLite reads as a date: `2012-05-01`, with a time of day behind a space or T.
 const ISO = '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])([ T]([01]\\d|2[0-4]):[0-5]\\d(:[0-5]\\d(\\.\\d+)?)?)?$';
+// Further forms that SQLite reads: Julian days, times of day, time zones.
+const OTHER_DATES = /^\s*(?:[+-]?\d+(?:\.\d*)?\s*$|\d{2}:\d{2}|\d{4}-\d{2}-\d{2})/;
 const MILLISECONDS_A_DAY = 86_400_000;
 /** Julian day of 1970-01-01T00:00Z. */
 const JULIAN_EPOCH = 2440587.5;
@@ -56,8 +58,8 @@ function moment(value: Lowered, lowering: Lowering): Moment | undefined {
     if (typeof source.constant.value === 'string' && new RegExp(ISO).test(source.constant.value)) {
       return { kind: 'text', text: source, time: source.constant.value.length > 10, checked: true };
     }
-    if (typeof source.constant.value === 'string' && !/^[\d:.\s+-]+$/.test(source.constant.value)) return undefined;
-    throw new Untranslatable('function', 'a date given as a number or a time of day');
+    if (typeof source.constant.value === 'string' && !OTHER_DATES.test(source.constant.value)) return undefined;
+    throw new Untranslatable('function', 'a date given as a number, as a time of day or with a time zone');
   }
   if (source.type.kinds === 0) return undefined;
   if (!onlyKinds(source.type, TEXT)) throw new Untranslatable('types', 'a date function over numbers, which SQLite takes for Julian days');

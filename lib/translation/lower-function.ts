@@ -104,9 +104,8 @@ function absolute(value: Lowered): Lowered {
 }
 
 /**
- * Rounds half away from zero, as SQLite does, where `$round` goes to the even neighbour. SQLite rounds the decimal
- * digits that it would print, so that 2.675 gives 2.68 although its binary value lies below: the factor is widened
- * by a few units in the last place.
+ * Rounds half away from zero, as SQLite does, where `$round` goes to the even neighbour. Both look at the exact value
+ * of the double, so they differ at exact halves alone: values that a small power of two makes whole.
  */
 function round(value: Lowered, digits: Lowered | undefined): Lowered {
   const number = toNumber(value);
@@ -115,11 +114,13 @@ function round(value: Lowered, digits: Lowered | undefined): Lowered {
   if (typeof places !== 'bigint' && typeof places !== 'number') throw new Untranslatable('function', 'round() to a computed number of digits');
   const type = { kinds: REAL, nullable: number.type.nullable, missing: false };
   if (onlyKinds(number.type, INTEGER)) return computed(number.mql, { ...type, missing: number.type.missing });
-  const factor = 10 ** Math.max(0, Math.min(30, Math.trunc(Number(places))));
+  const digitCount = Math.max(0, Math.min(20, Math.trunc(Number(places))));
+  const factor = 10 ** digitCount;
   const half = (mql: Mql): Mql => (isNeverNegative(number.type) ? 0.5 : cond({ $lt: [mql, 0] }, -0.5, 0.5));
-  const whole = (mql: Mql): Mql => ({ $trunc: { $add: [{ $multiply: [mql, factor * (1 + 1e-15)] }, half(mql)] } });
-  const rounded = (mql: Mql): Mql => (factor === 1 ? whole(mql) : { $divide: [whole(mql), factor] });
-  return computed(isNeverNegative(number.type) ? rounded(number.mql) : bound(number.mql, rounded), type);
+  const away = (mql: Mql): Mql => ({ $trunc: { $add: [factor === 1 ? mql : { $multiply: [mql, factor] }, half(mql)] } });
+  const mayBeHalf = (mql: Mql): Mql => ({ $eq: [{ $mod: [{ $multiply: [mql, 2 ** (digitCount + 1)] }, 1] }, 0] });
+  const rounded = (mql: Mql): Mql => (factor === 1 ? away(mql) : cond(mayBeHalf(mql), { $divide: [away(mql), factor] }, { $round: [mql, digitCount] }));
+  return computed(bound(number.mql, rounded), type);
 }
 
 // String operators of MongoDB make an empty string of null, or refuse it.
