@@ -52,7 +52,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>> = p
     dataDir: path.resolve(/* turbopackIgnore: true */ given.APTMQL_DATA ?? '.data'),
     port: given.PORT ?? 3000,
     publicUrl: given.APTMQL_URL?.replace(/\/+$/, ''),
-    adminEmail: (given.APTMQL_ADMIN_EMAIL ?? 'admin@localhost.localdomain').toLowerCase(),
+    adminEmail: (given.APTMQL_ADMIN_EMAIL ?? 'admin@aptmql.local').toLowerCase(),
     adminPassword: given.APTMQL_ADMIN_PASSWORD,
     anthropicApiKey: given.ANTHROPIC_API_KEY,
     anthropicBaseUrl: given.ANTHROPIC_BASE_URL,

@@ -54,6 +54,7 @@ export async function signIn(db: Database, given: { email: string; password: str
     throw new AppError('wrong_credentials', 'E-mail address and password do not match', 'Check both, or ask an admin to reset the password.');
   }
   await db.prisma.failedSignIn.deleteMany({ where: { OR: [{ key: keys[0]!.key }, { at: { lt: since } }] } });
+  await db.prisma.$executeRaw`DELETE FROM failed_sign_in WHERE id = (SELECT max(id) FROM failed_sign_in WHERE key = ${keys[1]!.key})`;
   const token = newToken('s_');
   const expiresAt = new Date(Date.now() + sessionLifetime);
   await audited(db, async (tx) => {

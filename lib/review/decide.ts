@@ -1,5 +1,4 @@
 import type { MongoClient } from 'mongodb';
-import type { Agent } from '../../agents/contract';
 import type { Principal } from '../auth/accounts';
 import { AppError, notFound } from '../auth/errors';
 import { audited, type AuditEntry } from '../db/audit';
@@ -21,7 +20,6 @@ export interface DecisionServices {
   readonly blobs: BlobStore;
   /** For the check of an edit. */
   mongo(): Promise<MongoClient>;
-  agentNamed(name: string): Agent | Promise<Agent>;
   checkEdit(ref: ArtefactRef, content: unknown, input: StageInput, signal: AbortSignal): Promise<EditOutcome>;
 }
 
@@ -230,8 +228,7 @@ async function runCheck(services: DecisionServices, task: LoadedTask, content: o
     return { ok: false, problems: [{ path: '', message: `this is not Extended JSON: ${error instanceof Error ? error.message : String(error)}` }] };
   }
   const { db, blobs } = services;
-  const agent = await services.agentNamed(task.benchmark.agent);
-  const input = await stageInput({ db, blobs, mongo: await services.mongo(), agent }, task.databaseId);
+  const input = await stageInput({ db, blobs, mongo: await services.mongo() }, task.databaseId);
   return services.checkEdit({ kind: task.artefact.kind as ArtefactKind, key: task.artefact.key }, edited, input, signal);
 }
 
@@ -337,7 +334,7 @@ function assertPerson(user: Principal): void {
 
 type LoadedTask = Awaited<ReturnType<typeof loadTask>>;
 async function loadTask(on: Tx, taskId: string) {
-  const task = await on.task.findUnique({ where: { id: taskId }, include: { artefact: { include: { current: true } }, benchmark: { select: { agent: true } } } });
+  const task = await on.task.findUnique({ where: { id: taskId }, include: { artefact: { include: { current: true } } } });
   if (!task?.artefact.current) throw notFound('This task');
   return task;
 }

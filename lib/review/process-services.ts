@@ -1,7 +1,5 @@
 import type { MongoClient } from 'mongodb';
 import path from 'node:path';
-import type { Agent } from '../../agents/contract';
-import { agentNamed, AgentUnavailable } from '../../agents/drivers/agent-named';
 import { AppError } from '../auth/errors';
 import { readConfig } from '../config';
 import { processStores } from '../db/process-database';
@@ -27,18 +25,8 @@ async function connect(): Promise<MongoClient> {
   return connectMongo(mongodbUri ?? (await ensureEmbeddedServer({ dataDir: path.join(dataDir, 'mongo') })).uri);
 }
 
-/** @throws {AppError} naming what the installation lacks for this agent */
-function agent(name: string): Agent {
-  try {
-    return agentNamed(name, readConfig());
-  } catch (error) {
-    if (error instanceof AgentUnavailable) throw new AppError('unavailable', error.message, 'Choose another agent for the benchmark, or set what is missing.');
-    throw error;
-  }
-}
-
 /** What decisions need, with this process's connections. */
 export function decisionServices(): DecisionServices {
   const { db, blobs } = processStores();
-  return { db, blobs, mongo: processMongo, agentNamed: agent, checkEdit };
+  return { db, blobs, mongo: processMongo, checkEdit };
 }

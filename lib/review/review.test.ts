@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import type { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Agent } from '../../agents/contract';
 import type { Principal } from '../auth/accounts';
 import { verifyAudit } from '../db/audit';
 import { createTestPipeline, type TestPipeline } from '../pipeline/test-pipeline';
@@ -40,7 +39,6 @@ beforeAll(async () => {
     db,
     blobs,
     mongo: () => Promise.resolve(undefined as unknown as MongoClient),
-    agentNamed: () => ({ name: 'test' }) as Agent,
     checkEdit: async (ref, content, input): Promise<EditOutcome> => {
       const { text } = content as { text: string };
       if (text === 'wrong') return { ok: false, problems: [{ path: 'text', message: 'is wrong' }] };
