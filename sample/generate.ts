@@ -47,7 +47,7 @@ const SHAPES = ['The %s', 'A %s in June', '%s Songs', 'Beyond the %s', 'My %s', 
 const GENRES = ['novel', 'poetry', 'history', 'science', 'children'];
 
 function fillLibrary(sqlite: Database.Database, random: Random): void {
-  const survey = Array.from({ length: 58 }, (_, at) => `q${String(at + 1).padStart(2, '0')} INTEGER`);
+  const survey = Array.from({ length: 58 }, (_, at) => `q${String(at + 1).padStart(2, '0')} REAL`);
   sqlite.exec(`
     CREATE TABLE branches (branch_id INTEGER PRIMARY KEY, name TEXT NOT NULL, city TEXT, "opened on" TEXT);
     CREATE TABLE members (member_id INTEGER PRIMARY KEY, given_name TEXT NOT NULL, family_name TEXT NOT NULL, email TEXT, joined TEXT, is_active TEXT,
@@ -89,7 +89,7 @@ function fillLibrary(sqlite: Database.Database, random: Random): void {
   const settings: [string, unknown][] = [['max_loans', 8n], ['fee_per_day', 0.25], ['greeting', 'Welcome'], ['logo', random.bytes(6)], ['closed', null], ['version', '12'], ['empty', ''], ['padded', 'two  '], ['largest', 9223372036854775807n], ['smallest', -9223372036854775808n]];
   for (const [name, value] of settings) insert('settings', [name, value]);
   for (let branch = 1; branch <= 5; branch++) {
-    for (let year = 2022; year <= 2024; year++) insert('branch_survey', [branch, year, ...Array.from({ length: 58 }, () => (random.chance(0.1) ? null : random.int(1, 5)))]);
+    for (let year = 2022; year <= 2024; year++) insert('branch_survey', [branch, year, ...Array.from({ length: 58 }, () => (random.chance(0.1) ? null : random.int(0, 1000) / 10))]);
   }
 }
 

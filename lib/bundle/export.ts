@@ -138,7 +138,7 @@ async function writeDatabase(files: BundleFiles, database: BundleDatabase, db: D
     await files.write(`${home}/logical/${logical.collection}.csv`, logicalCsv(logical));
     await files.json(`${home}/json_schema/${logical.collection}.json`, jsonSchema(logical, database.profile));
     const collection = db.collection(logical.collection);
-    await files.write(`${home}/ejson/${logical.collection}.jsonl.gz`, ejsonLines(collection.find({}, { sort: { _id: 1 }, promoteValues: false, promoteLongs: false })));
+    await files.write(`${home}/ejson/${logical.collection}.jsonl.gz`, ejsonLines(collection.find({}, { ...sourceOrder, promoteValues: false, promoteLongs: false })));
     await files.write(`${home}/dump/${logical.collection}.bson.gz`, rawDocuments(db, logical.collection));
     await files.json(`${home}/dump/${logical.collection}.metadata.json`, dumpMetadata(logical.collection, database.indexes));
   }
@@ -148,6 +148,10 @@ async function writeDatabase(files: BundleFiles, database: BundleDatabase, db: D
   await files.write(`${home}/validation/table.json`, canonical(database.validation.table));
 }
 
+// Documents ship in the order in which they were inserted, which is the source's: gold that SQLite answers by scan order
+// (a bare column beside an aggregate, a tie) then meets the same rows first.
+const sourceOrder = { hint: { $natural: 1 } } as const;
+
 const indexesOf = (indexes: IndexDesign): Record<string, unknown[]> =>
   Object.fromEntries(Object.entries(indexes).map(([collection, list]) => [collection, list.map(({ key, unique }) => ({ key, ...(unique ? { unique } : {}) }))]));
 
@@ -156,7 +160,7 @@ async function* ejsonLines(documents: AsyncIterable<unknown>): AsyncGenerator<st
 }
 
 async function* rawDocuments(db: Db, collection: string): AsyncGenerator<Uint8Array> {
-  const cursor = db.collection(collection).find({}, { sort: { _id: 1 }, raw: true });
+  const cursor = db.collection(collection).find({}, { ...sourceOrder, raw: true });
   for await (const raw of cursor) yield raw as unknown as Uint8Array;
 }
 
