@@ -110,11 +110,11 @@ export function openBlobStore(db: Database, cacheFolder: string): BlobStore {
   }
 
   async function materialise(hash: string): Promise<string> {
-    const folder = path.join(cacheFolder, hash.slice(0, 2));
-    const file = path.join(folder, hash);
+    const folder = path.join(/* turbopackIgnore: true */ cacheFolder, hash.slice(0, 2));
+    const file = path.join(/* turbopackIgnore: true */ folder, hash);
     if (await fs.access(file).then(() => true, () => false)) return file;
     await fs.mkdir(folder, { recursive: true });
-    const partial = path.join(folder, `.${randomUUID()}`);
+    const partial = path.join(/* turbopackIgnore: true */ folder, `.${randomUUID()}`);
     try {
       await pipeline(Readable.from(chunks(hash)), createWriteStream(partial));
       const read = await hashFile(partial);

@@ -97,10 +97,10 @@ export class QueryProcess {
   }
 
   #start(): ChildProcess {
-    const script = path.join(process.cwd(), 'lib/sqlite/query-child.ts');
+    const script = path.join(/* turbopackIgnore: true */ process.cwd(), 'lib/sqlite/query-child.ts');
     if (!fs.existsSync(script)) throw new Error(`${script} is missing: commands must run in the project's folder`);
     // Foreign SQL gets no secrets to look at, and a bounded heap.
-    const child = fork(script, [], {
+    const child = fork(/* turbopackIgnore: true */ script, [], {
       execArgv: ['--max-old-space-size=1024', '--import', 'tsx'],
       serialization: 'advanced',
       env: { PATH: process.env.PATH ?? '', NODE_ENV: 'production', TZ: 'UTC' },
