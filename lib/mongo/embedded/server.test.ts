@@ -241,6 +241,8 @@ describe('indexes', () => {
     expect(await stats({ a: { $in: [7, 8] }, 'b.c': { $lt: 100 } })).toEqual([4, 4, 4]);
     expect(await stats({ list: 100 })).toEqual([2, 2, 2]);
     expect(await stats({ nothing: 1 })).toEqual([0, 0, 500]);
+    const { executionStats } = await c.find().sort({ a: -1, 'b.c': -1 }).limit(3).explain('executionStats');
+    expect([executionStats.totalKeysExamined, executionStats.executionStages.indexName]).toEqual([3, 'a_1_b.c_-1']);
     expect(await stats({ _id: (await c.findOne({ a: 3 }))?._id })).toEqual([1, 1, 1]);
   });
 
@@ -272,6 +274,11 @@ describe('indexes', () => {
         for (const f of filters) {
           const query = f as Document;
           const [a, b] = await Promise.all([plain, indexed].map((c) => c.find(query).project({ _id: 1 }).toArray()));
+          expect(b).toEqual(a);
+        }
+        for (const sort of [{ v: 1 }, { v: -1 }, { v: -1, w: -1 }, { v: 1, w: 1 }, { v: 1, w: -1 }] as Document[]) {
+          // Two arrays in one key are an error, the same one.
+          const [a, b] = await Promise.all([plain, indexed].map((c) => c.find().sort(sort as { v: 1 }).limit(5).project({ _id: 1 }).toArray().catch((e: unknown) => String(e))));
           expect(b).toEqual(a);
         }
       }),

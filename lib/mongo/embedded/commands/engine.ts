@@ -3,10 +3,10 @@ import { Doc } from '../bson/doc';
 import { BsonWriter, encode, encodedSize } from '../bson/encode';
 import { ServerError } from '../errors';
 import { Environment, Scope, parseExpression } from '../expressions/expression';
-import { candidates, choosePlan, probeIndex, rowDoc, type Examined } from '../planner/plan';
+import { candidates, choosePlan, inSortOrder, probeIndex, rowDoc, type Examined } from '../planner/plan';
 import type { Filter } from '../query/match';
 import { drain, type Next, type Source } from '../stages/stage';
-import { MAX_DOCUMENT, Store, type Collection, type IndexSpec } from '../storage/store';
+import { MAX_DOCUMENT, Store, type Collection, type IndexSpec, type Row } from '../storage/store';
 import { parseCollation } from '../values/collation';
 import { Double, isNumeric, toDouble, typeName, type Value } from '../values/value';
 
@@ -71,6 +71,11 @@ export class Engine {
     return {
       database,
       scan: (name, filter) => this.scan(this.store.find(database, name), filter, environment, examined),
+      sorted: (name, filter, sort, bound) => {
+        const collection = this.store.find(database, name);
+        const rows = collection && environment.collation.simple ? inSortOrder(collection, filter, sort, bound, examined) : null;
+        return rows && mapRows(rows);
+      },
       probe: (name, path) => {
         const collection = this.store.find(database, name);
         if (!collection) return null;
@@ -102,11 +107,7 @@ export class Engine {
         return doc;
       };
     }
-    const rows = candidates(collection, plan, examined);
-    return () => {
-      const row = rows();
-      return row === null ? null : rowDoc(row);
-    };
+    return mapRows(candidates(collection, plan, examined));
   }
 
   // ---- cursors
@@ -175,6 +176,11 @@ export class Engine {
     }
   }
 }
+
+const mapRows = (rows: () => Row | null): Next => () => {
+  const row = rows();
+  return row === null ? null : rowDoc(row);
+};
 
 const writer = new BsonWriter(256 * 1024);
 

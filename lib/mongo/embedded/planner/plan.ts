@@ -1,6 +1,7 @@
 import { Doc } from '../bson/doc';
-import type { Collation } from '../values/collation';
+import { simpleCollation, type Collation } from '../values/collation';
 import type { Comparison, Filter } from '../query/match';
+import type { SortPattern } from '../query/sort';
 import { rankOf } from '../values/compare';
 import type { Collection, IndexSpec, Row } from '../storage/store';
 import { encodeKey } from '../storage/keys';
@@ -107,6 +108,29 @@ function rangesOf(prefix: Buffer, b: Bounds, multikey: boolean): [Buffer, Buffer
   const sameRank = b.high !== undefined && rankOf(b.high) === rank;
   const high = sameRank && (b.low === undefined || !multikey) ? after(encodeKey(b.high)) : Buffer.from([rank + 1]);
   return [[Buffer.concat([prefix, low]), Buffer.concat([prefix, high])]];
+}
+
+const MAX_ORDERED = 1000;
+
+/** Rows in sort order through an index whose fields are the sort's, when few of them will be asked for. */
+export function inSortOrder(collection: Collection, filter: Filter | null, sort: SortPattern, bound: number, examined?: Examined): (() => Row | null) | null {
+  const backwards = sort.parts[0]?.direction === -1;
+  if (bound > MAX_ORDERED || !sort.parts.every((p) => (p.direction === -1) === backwards)) return null;
+  if (filter && choosePlan(collection, filter, simpleCollation).kind === 'index') return null;
+  // More fields than the sort's would order what the sort calls equal.
+  const index = collection.indexes().find((i) => !i.partial && !i.sparse && i.fields.length === sort.parts.length && i.fields.every((f, j) => f.path === sort.parts[j]?.path));
+  if (!index || collection.isMultikey(index)) return null;
+  const rows = collection.inKeyOrder(index, backwards);
+  if (!examined) return rows;
+  examined.index = index.name;
+  return () => {
+    const row = rows();
+    if (row) {
+      examined.keys++;
+      examined.docs++;
+    }
+    return row;
+  };
 }
 
 /** What running a plan touched, for `explain`. */

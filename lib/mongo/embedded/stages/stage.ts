@@ -25,6 +25,11 @@ export interface Source {
   readonly database: string;
   /** Documents that may pass the filter (a superset), through an index where one helps. */
   scan(collection: string, filter: Filter | null): Next;
+  /**
+   * Documents in sort order (equal ones in order of insertion), read through an index as far as they are asked for.
+   * null when no index has this order, or another plan is better.
+   */
+  sorted(collection: string, filter: Filter | null, sort: SortPattern, bound: number): Next | null;
   /** Looks up by equality of a path with any of the values through an index: candidates, each once, to be checked again. */
   probe(collection: string, path: string): ((values: readonly Value[]) => Doc[]) | null;
 }
@@ -97,11 +102,21 @@ function planPipeline(parsed: Stage[], context: StageContext): Pipeline {
   return {
     stages,
     open: (input) => {
-      let next = input ?? startOf(stages, context);
-      for (const stage of stages) next = stage.open(next);
-      return next;
+      if (!input) return openFromCollection(stages, parsed, context);
+      return stages.reduce((next, stage) => stage.open(next), input);
     },
   };
+}
+
+function openFromCollection(stages: readonly Stage[], parsed: readonly Stage[], context: StageContext): Next {
+  const at = stages[0]?.filter ? 1 : 0;
+  const sort = parsed[at]?.sort;
+  const bound = sort ? boundOf(parsed, at + 1) : undefined;
+  if (sort && bound !== undefined && context.collection !== null) {
+    const sorted = context.source.sorted(context.collection, stages[0]?.filter ?? null, sort, bound);
+    if (sorted) return stages.filter((_, i) => i !== at).reduce((next, stage) => stage.open(next), sorted);
+  }
+  return stages.reduce((next, stage) => stage.open(next), startOf(stages, context));
 }
 
 /** How many documents the stages after a sort can ask of it. */

@@ -333,26 +333,36 @@ export class Collection {
   byKeyRange(index: IndexSpec, low: Buffer, high: Buffer): Row[] {
     return this.sql(`SELECT rid, d FROM c${this.id} WHERE rid IN (SELECT rid FROM ${index.table} WHERE k >= ? AND k < ?) ORDER BY rid`).all(low, high) as Row[];
   }
-  /** Rows in the order of an index's keys, a chunk at a time; only for indexes with one key a document. */
-  inKeyOrder(index: IndexSpec, low: Buffer, high: Buffer, backwards: boolean): () => Row | null {
-    const order = backwards ? 'DESC' : 'ASC';
+  /** Rows in the order of an index's keys, equal keys in order of insertion; a chunk at a time. */
+  inKeyOrder(index: IndexSpec, backwards: boolean): () => Row | null {
     const statement = this.sql(
-      `SELECT x.k AS k, x.rid AS rid, c.d AS d FROM ${index.table} x JOIN c${this.id} c ON c.rid = x.rid WHERE ${backwards ? 'x.k >= ? AND (x.k, x.rid) < (?, ?)' : '(x.k, x.rid) > (?, ?) AND x.k < ?'} ORDER BY x.k ${order}, x.rid ${order} LIMIT ?`,
+      backwards
+        ? `SELECT x.k, x.rid, c.d FROM ${index.table} x CROSS JOIN c${this.id} c ON c.rid = x.rid WHERE x.k < ? ORDER BY x.k DESC, x.rid DESC LIMIT ?`
+        : `SELECT x.k, x.rid, c.d FROM ${index.table} x CROSS JOIN c${this.id} c ON c.rid = x.rid WHERE (x.k, x.rid) > (?, ?) ORDER BY x.k, x.rid LIMIT ?`,
     );
-    let chunk: (Row & { k: Buffer })[] = [];
+    const equalRows = this.sql(`SELECT x.k, x.rid, c.d FROM ${index.table} x CROSS JOIN c${this.id} c ON c.rid = x.rid WHERE x.k = ? ORDER BY x.rid`);
+    let chunk: KeyedRow[] = [];
     let i = 0;
-    let key = backwards ? high : low;
-    let rid = backwards ? Number.MIN_SAFE_INTEGER : Number.MIN_SAFE_INTEGER;
+    let key: Buffer = backwards ? Buffer.from([0xff]) : Buffer.alloc(0);
+    let rid = Number.MIN_SAFE_INTEGER;
     let size = 32;
+    const read = (): KeyedRow[] => {
+      if (!backwards) return statement.all(key, rid, size) as KeyedRow[];
+      const found = statement.all(key, size) as KeyedRow[];
+      const last = found[found.length - 1];
+      if (!last) return [];
+      // The last key's rows may be cut off: they are read whole, so that each key's rows can be turned around.
+      const whole = found.length < size ? found : [...found.filter((r) => !r.k.equals(last.k)), ...(equalRows.all(last.k) as KeyedRow[]).reverse()];
+      return turnedWithinKeys(whole);
+    };
     return () => {
       if (i >= chunk.length) {
-        chunk = (backwards ? statement.all(low, key, rid, size) : statement.all(key, rid, high, size)) as (Row & { k: Buffer })[];
+        chunk = read();
         size = Math.min(CHUNK, size * 4);
         i = 0;
         const end = chunk[chunk.length - 1];
         if (!end) return null;
-        key = end.k;
-        rid = end.rid;
+        ({ k: key, rid } = end);
       }
       return chunk[i++] ?? null;
     };
@@ -394,23 +404,26 @@ export class Collection {
     this.statements.clear();
   }
 
-  private keysOf(index: IndexSpec, doc: Doc): { keys: Buffer[]; values: Value[][] } {
-    if (index.partial && !index.partial.test(doc)) return { keys: [], values: [] };
+  /** An index's keys of a document; `arrays` when their order is not simply that of the document. */
+  private keysOf(index: IndexSpec, doc: Doc): { keys: Buffer[]; values: Value[][]; arrays: boolean } {
+    if (index.partial && !index.partial.test(doc)) return { keys: [], values: [], arrays: false };
+    let arrays = false;
     let tuples: Value[][] = [[]];
     let present = false;
     for (const field of index.fields) {
       const found = field.values(doc);
       if (found.some((v) => v !== undefined)) present = true;
+      if (found.length !== 1 || Array.isArray(found[0])) arrays = true;
       const values = found.length === 0 ? [null] : found.map((v) => (v === undefined ? null : v));
       tuples = tuples.flatMap((tuple) => values.map((v) => [...tuple, v]));
     }
-    if (index.sparse && !present) return { keys: [], values: [] };
+    if (index.sparse && !present) return { keys: [], values: [], arrays };
     const keys = new Map<string, { key: Buffer; tuple: Value[] }>();
     for (const tuple of tuples) {
       const key = tuple.length === 1 ? encodeKey(tuple[0]) : Buffer.concat(tuple.map(encodeKey));
       keys.set(key.toString('latin1'), { key, tuple });
     }
-    return { keys: [...keys.values()].map((k) => k.key), values: [...keys.values()].map((k) => k.tuple) };
+    return { keys: [...keys.values()].map((k) => k.key), values: [...keys.values()].map((k) => k.tuple), arrays };
   }
 
   private checkUnique(index: IndexSpec, keys: readonly Buffer[], values: readonly Value[][], rid: number): void {
@@ -421,11 +434,11 @@ export class Collection {
     });
   }
   private addKeys(index: IndexSpec, rid: number, doc: Doc): void {
-    const { keys, values } = this.keysOf(index, doc);
+    const { keys, values, arrays } = this.keysOf(index, doc);
     if (index.unique) this.checkUnique(index, keys, values, rid);
     const statement = this.sql(`INSERT OR IGNORE INTO ${index.table}(k, rid) VALUES(?, ?)`);
     for (const key of keys) statement.run(key, rid);
-    if (keys.length > 1 && !this.isMultikey(index)) this.sql('UPDATE indexes SET multikey = 1 WHERE id = ?').run(index.id);
+    if (arrays && !this.isMultikey(index)) this.sql('UPDATE indexes SET multikey = 1 WHERE id = ?').run(index.id);
   }
   private removeKeys(index: IndexSpec, rid: number, doc: Doc): void {
     const statement = this.sql(`DELETE FROM ${index.table} WHERE k = ? AND rid = ?`);
@@ -482,6 +495,20 @@ export class Collection {
     this.sql('UPDATE collections SET changes = changes + 1 WHERE id = ?').run(this.id);
     this.changes++;
   }
+}
+
+type KeyedRow = Row & { readonly k: Buffer };
+
+/** Rows of descending keys, with those of the same key in ascending order of insertion. */
+function turnedWithinKeys(rows: readonly KeyedRow[]): KeyedRow[] {
+  const out: KeyedRow[] = [];
+  for (let start = 0; start < rows.length; ) {
+    let end = start + 1;
+    while (end < rows.length && rows[end]?.k.equals(rows[start]?.k as Buffer)) end++;
+    for (let i = end - 1; i >= start; i--) out.push(rows[i] as KeyedRow);
+    start = end;
+  }
+  return out;
 }
 
 function describeIndex(id: number, name: string, spec: Doc): IndexSpec {

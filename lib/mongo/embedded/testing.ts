@@ -1,0 +1,32 @@
+import { BSON, type Document } from 'mongodb';
+import { Doc } from './bson/doc';
+import { Engine, type Request } from './commands/engine';
+import { workerCommands } from './commands/table';
+import { Store } from './storage/store';
+
+/** For tests: an engine in this thread, without wire and files, that takes and gives what the driver would. */
+export class TestEngine {
+  private readonly store = new Store(':memory:', true);
+  private readonly engine = new Engine(this.store, 0);
+
+  run(command: Document): Document {
+    const doc = Doc.fromRaw(Buffer.from(BSON.serialize({ ...command, $db: 'test' }, { ignoreUndefined: true })));
+    const name = doc.keys[0] as string;
+    const known = workerCommands[name.toLowerCase()];
+    if (!known) throw new Error(`no command ${name}`);
+    const request: Request = { database: 'test', name, command: doc, sequences: new Map(), checkpoint: () => undefined };
+    return BSON.deserialize(known.run(this.engine, request), { promoteLongs: false });
+  }
+  fill(collection: string, documents: readonly Document[]): void {
+    this.run({ drop: collection });
+    this.run({ create: collection });
+    if (documents.length > 0) this.run({ insert: collection, documents });
+  }
+  aggregate(collection: string, pipeline: readonly Document[], options: Document = {}): Document[] {
+    return (this.run({ aggregate: collection, pipeline, cursor: { batchSize: 100_000 }, ...options }).cursor as { firstBatch: Document[] }).firstBatch;
+  }
+  close(): void {
+    this.store.close();
+  }
+}
+
