@@ -5,7 +5,7 @@ import { conjuncts, hasSubquery, sourcesRead } from './bound-references';
 import { Draft, type Compilation } from './compilation';
 import type { CompiledQuery, SelectOptions } from './compiled-query';
 import type { Lowered } from './environment';
-import { flattenFrom, type FlatSource } from './flatten-from';
+import { columnsRequired, flattenFrom, type FlatSource } from './flatten-from';
 import { lookupBase, planJoins, type Attachment } from './join-plan';
 import { under, type Location, type TableLocation } from './location';
 import { decode } from './lower-conversion';
@@ -176,14 +176,20 @@ class FromCompiler {
     if (ready.length === 0) return;
     const cheap = ready.filter((condition) => !hasSubquery(condition));
     const chosen = cheap.length > 0 ? cheap : ready;
-    this.remove(chosen);
     this.filtered = true;
     this.draft.push({ $match: toMatch(chosen, this.lowering) });
+    this.settle(chosen);
     if (chosen.length < ready.length) this.filter();
   }
 
   private isOwn(source: BoundSource): boolean {
     return this.sources.some((entry) => entry.source === source);
+  }
+
+  /** Conditions that hold in every row from here on. */
+  private settle(conditions: readonly BoundExpression[]): void {
+    this.remove(conditions);
+    for (const column of conditions.flatMap(columnsRequired)) this.env.requirePresent(column);
   }
 
   private remove(conditions: readonly BoundExpression[]): void {
@@ -197,8 +203,8 @@ class FromCompiler {
     const { entry } = attachment;
     switch (attachment.kind) {
       case 'ancestor':
-        this.remove(attachment.used);
         this.env.locations.set(entry.source.id, { kind: 'table', placement: this.placement(entry.source), base: this.base(attachment.base), optional: entry.on !== undefined });
+        this.settleJoin(entry, attachment.used);
         return;
       case 'embedded':
         this.embedded(entry, this.base(attachment.base), attachment.used);
@@ -208,15 +214,21 @@ class FromCompiler {
     }
   }
 
+  // The condition of a left join does not filter.
+  private settleJoin(entry: FlatSource, used: readonly BoundExpression[]): void {
+    if (entry.on) this.remove(used);
+    else this.settle(used);
+  }
+
   private embedded(entry: FlatSource, base: string, used: readonly BoundExpression[]): void {
     const placement = this.placement(entry.source);
     const step = placement.steps.at(-1);
     if (!step) throw new Error('an embedded placement has a step');
-    this.remove(used);
     const location: TableLocation = { kind: 'table', placement, base, optional: entry.on !== undefined };
     const others = (entry.on ?? []).filter((condition) => !used.includes(condition));
     if (others.length > 0) this.filterEntries(entry.source, location, step, others);
     this.env.locations.set(entry.source.id, location);
+    this.settleJoin(entry, used);
     this.unwind(step, base, entry.on !== undefined);
   }
 
@@ -246,7 +258,6 @@ class FromCompiler {
     const key = this.lookupKey(linked, source, innerEnv, location);
     const inside = linked.filter((condition) => condition !== key?.condition || key.recheck).filter((condition) => isOptional || condition === key?.condition || (!key && !hasSubquery(condition) && sourcesRead(condition).size > 1));
     if (inside.length > 0) inner.push({ $match: toMatch(inside, innerLowering) });
-    if (!isOptional) this.remove([...inside, ...(key ? [key.condition] : [])]);
     const localField = key && this.localField(key.local);
     if (key?.guard && localField !== undefined) this.draft.push({ $match: { [localField]: { $ne: null } } });
     const variables = scope.let;
@@ -262,6 +273,7 @@ class FromCompiler {
     this.draft.push({ $unwind: isOptional ? { path: `$${as}`, preserveNullAndEmptyArrays: true } : `$${as}` });
     for (const path of innerEnv.unwound) this.env.unwound.add(under(as, path));
     this.env.locations.set(source.id, { ...location, base: as, optional: isOptional });
+    if (!isOptional) this.settle([...inside, ...(key ? [key.condition] : [])]);
     this.filtered = true;
   }
 

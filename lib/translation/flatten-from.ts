@@ -1,5 +1,5 @@
 import { conjuncts } from './bound-references';
-import type { BoundExpression, BoundFrom, BoundSource } from '../sqlite/select/bound';
+import type { BoundColumn, BoundExpression, BoundFrom, BoundSource } from '../sqlite/select/bound';
 import { Untranslatable } from './untranslated';
 
 /** One source of FROM. `on` is set for the inner side of a left join: conditions that hold for its partner rows. */
@@ -69,17 +69,40 @@ function rejectsNull(expression: BoundExpression, source: BoundSource): boolean 
 }
 
 function isNullWith(expression: BoundExpression, source: BoundSource): boolean {
+  return strictColumns(expression).some((column) => column.source === source);
+}
+
+/** Columns without a value in which the expression has none either. */
+function strictColumns(expression: BoundExpression): readonly BoundColumn[] {
   switch (expression.kind) {
     case 'column':
-      return expression.source === source;
+      return [expression];
     case 'arithmetic':
     case 'concat':
-      return isNullWith(expression.left, source) || isNullWith(expression.right, source);
+      return [...strictColumns(expression.left), ...strictColumns(expression.right)];
     case 'negate':
     case 'cast':
     case 'collate':
-      return isNullWith(expression.operand, source);
+      return strictColumns(expression.operand);
     default:
-      return false;
+      return [];
+  }
+}
+
+/** Columns that are not null in any row for which the condition is true. */
+export function columnsRequired(condition: BoundExpression): readonly BoundColumn[] {
+  switch (condition.kind) {
+    case 'logic':
+      return condition.operator === 'AND' ? condition.operands.flatMap(columnsRequired) : [];
+    case 'compare':
+      return condition.nullSafe ? [] : [...strictColumns(condition.left), ...strictColumns(condition.right)];
+    case 'pattern':
+      return strictColumns(condition.operand);
+    case 'inList':
+      return strictColumns(condition.operand);
+    case 'nullTest':
+      return condition.negated ? strictColumns(condition.operand) : [];
+    default:
+      return [];
   }
 }

@@ -25,7 +25,7 @@ export function lowerDateCall(call: BoundCall, lowering: Lowering): Lowered {
   const format = call.name === 'strftime' ? lowering.value(args.shift() ?? { kind: 'literal', value: null }).constant?.value : undefined;
   if (call.name === 'strftime' && typeof format !== 'string') throw new Untranslatable('function', 'strftime() with a computed format');
   const [first, ...modifiers] = args;
-  const start = first === undefined ? now(lowering) : moment(lowering.stored(first), lowering);
+  const start = first === undefined || first.kind === 'clock' ? now(lowering) : moment(lowering.stored(first), lowering);
   if (!start) return literal(null);
   const shifted = modifiers.reduce<Moment>((at, modifier) => shift(at, lowering.value(modifier).constant?.value), start);
   switch (call.name) {
@@ -82,6 +82,8 @@ function shift(at: Moment, modifier: unknown): Moment {
   const result = (mql: Mql): Moment => ({ kind: 'date', date: mql, nullable: isNullable(at) });
   const amount = /^([+-]?\d+)\s*(second|minute|hour|day|month|year)s?$/.exec(text);
   if (amount && amount[2] !== 'month' && amount[2] !== 'year') return result({ $dateAdd: { startDate: date, unit: amount[2] ?? 'day', amount: Number(amount[1]) } });
+  // The clock is pinned to UTC on both sides.
+  if ((text === 'localtime' || text === 'utc') && at.kind === 'date' && at.date === '$$NOW') return at;
   const truncated = /^start of (day|month|year)$/.exec(text);
   if (truncated) return result({ $dateTrunc: { date, unit: truncated[1] ?? 'day' } });
   // Adding months to the 31st overflows into the next month in SQLite and is cut off in MongoDB.

@@ -162,12 +162,13 @@ function substring(input: Lowered, start: Lowered, count: Lowered | undefined): 
   if (from === null || length === null) return literal(null);
   if (typeof from === 'bigint' && from < 0n) {
     const back = -Number(from);
-    if (count && typeof length !== 'bigint') throw new Untranslatable('function', 'substr() from the end with a computed length');
+    if (count && typeof length !== 'bigint') return computedSubstring(text, start, count);
+    if (typeof length === 'bigint' && length < 0n) return computedSubstring(text, start, count);
     return overText(text, TEXT, (mql) => fromEnd(mql, back, length === undefined ? undefined : Number(length)));
   }
   if (typeof from === 'bigint' && (typeof length === 'bigint' || !count)) {
     const begin = Math.max(0, Number(from) - 1);
-    if (typeof length === 'bigint' && length < 0n) throw new Untranslatable('function', 'substr() with a negative length');
+    if (typeof length === 'bigint' && length < 0n) return computedSubstring(text, start, count);
     const size: Mql | undefined = typeof length === 'bigint' ? Math.max(0, Number(length) - (from === 0n ? 1 : 0)) : undefined;
     return overText(text, TEXT, (mql) => ({ $substrCP: [mql, begin, size ?? { $strLenCP: mql }] }));
   }
@@ -186,14 +187,41 @@ function fromEnd(text: Mql, back: number, length: number | undefined): Mql {
 function computedSubstring(text: Lowered, start: Lowered, count: Lowered | undefined): Lowered {
   const from = castToInteger(toNumber(start));
   const length = count && castToInteger(toNumber(count));
-  const fixedStart = from.constant?.value === 1n;
-  const positive = fixedStart || (from.type.min !== undefined && from.type.min >= 1);
-  if (!positive || (length && !fixedStart && !isNeverNegative(length.type))) throw new Untranslatable('function', 'substr() from a computed position');
   const nullableParts = [from, ...(length ? [length] : [])].filter(({ type }) => type.nullable);
-  const begin: Mql = fixedStart ? 0 : { $subtract: [from.mql, 1] };
-  const cut = (mql: Mql): Mql => ({ $substrCP: [mql, begin, length ? (isNeverNegative(length.type) ? length.mql : { $max: [0, length.mql] }) : { $strLenCP: mql }] });
-  const mql = overNull(text, cut);
+  const mql = overNull(text, (inner) => bound(inner, (string) => slice(string, from, length)));
   return computed(nullableParts.length === 0 ? mql : cond(or(...nullableParts.map(isAbsent)), null, mql), typeOf(TEXT, text.type.nullable || nullableParts.length > 0));
+}
+
+function slice(text: Mql, from: Lowered, length: Lowered | undefined): Mql {
+  const size: Mql = { $strLenCP: text };
+  const atLeastOne = from.constant?.value === 1n || (from.type.min !== undefined && from.type.min >= 1);
+  if (!atLeastOne) return sliceAnywhere(text, size, from.mql, length?.mql ?? size);
+  const begin: Mql = from.constant?.value === 1n ? 0 : { $subtract: [from.mql, 1] };
+  if (!length) return { $substrCP: [text, begin, size] };
+  if (isNeverNegative(length.type)) return { $substrCP: [text, begin, length.mql] };
+  if (begin === 0) return { $substrCP: [text, 0, { $max: [0, length.mql] }] };
+  return { $let: { vars: { begin, count: length.mql }, in: forwardsOrBack(text) } };
+}
+
+// A negative length takes the characters in front of the start.
+const forwardsOrBack = (text: Mql): Mql =>
+  cond({ $gte: ['$$count', 0] }, { $substrCP: [text, '$$begin', '$$count'] }, { $substrCP: [text, { $max: [0, { $add: ['$$begin', '$$count'] }] }, { $min: ['$$begin', { $multiply: ['$$count', -1] }] }] });
+
+/** Every case of https://www.sqlite.org/lang_corefunc.html#substr: from the end, before the start, backwards. */
+function sliceAnywhere(text: Mql, size: Mql, start: Mql, length: Mql): Mql {
+  const begin: Mql = { $switch: { branches: [{ case: { $gt: ['$$start', 0] }, then: { $subtract: ['$$start', 1] } }, { case: { $lt: ['$$start', 0] }, then: { $max: [0, { $add: ['$$start', '$$size'] }] } }], default: 0 } };
+  // What lies before the first character uses up part of the length.
+  const before: Mql = { $max: [0, { $add: ['$$length', { $add: ['$$start', '$$size'] }] }] };
+  const count: Mql = {
+    $switch: {
+      branches: [
+        { case: { $lt: [{ $add: ['$$start', '$$size'] }, 0] }, then: before },
+        { case: { $and: [{ $eq: ['$$start', 0] }, { $gt: ['$$length', 0] }] }, then: { $subtract: ['$$length', 1] } },
+      ],
+      default: '$$length',
+    },
+  };
+  return { $let: { vars: { start, length, size }, in: { $let: { vars: { begin, count }, in: forwardsOrBack(text) } } } };
 }
 
 /** With several arguments: null as soon as one is null. */

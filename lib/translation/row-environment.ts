@@ -17,6 +17,8 @@ export class RowEnvironment implements Environment {
   readonly locations = new Map<number, Location>();
   /** Arrays unwound so far, as paths of the current documents. */
   readonly unwound = new Set<string>();
+  /** Columns that a filter has freed of nulls. */
+  private readonly present = new Set<string>();
   private readonly values = new Map<string, Lowered>();
   private readonly scalars = new Map<BoundSubquery, Lowered>();
   private readonly conditions = new Map<BoundExists | BoundInQuery, SubqueryCondition>();
@@ -39,7 +41,12 @@ export class RowEnvironment implements Environment {
     if (column.kind === 'rowid') throw new Untranslatable('not_placed', `the rowid of ${column.source.name}`);
     const located = locateColumn(location, column, this.compilation.profile);
     if (location.kind === 'table') this.compilation.touch(location.placement.collection, located.designPath);
-    return located;
+    return this.present.has(keyOf(column)) ? { ...located, type: { ...located.type, nullable: false, missing: false } } : located;
+  }
+
+  /** From here on only rows are left in which the column has a value. */
+  requirePresent(column: BoundColumn): void {
+    if (this.locations.has(column.source.id)) this.present.add(keyOf(column));
   }
 
   computed(expression: BoundExpression): Lowered | undefined {

@@ -210,6 +210,7 @@ const GROUPS: Record<string, readonly string[]> = {
     "SELECT length(name), upper(name), lower(name), trim(code), replace(name, 'n', 'm'), length(age) FROM people",
     "SELECT instr(name, 'n'), instr(name, 'zz'), ltrim(code), rtrim(\"first name\"), trim(name, 'A') FROM people",
     "SELECT substr(name, 1, instr(name, 'n')), substr(name, instr(name, 'n') + 1) FROM people",
+    "SELECT substr(name, instr(name, 'n') + 1, instr(name, 'o') - 2), substr(name, instr(name, 'n') - 1, 2), substr(name, age - 30, 3), substr(name, 3, -2), substr(name, -1, -2), substr(name, id - 4, id - 3), substr(name, -id, 3) FROM people",
     'SELECT coalesce(city, name, "none"), ifnull(age, 0), nullif(age, 30), iif(age > 20, name, city) FROM people',
     'SELECT group_concat(kind), group_concat(DISTINCT owner) FROM pets WHERE owner = 4 AND weight > 3',
     'SELECT typeof(age), typeof(mixed), typeof(height), typeof(name) FROM people',

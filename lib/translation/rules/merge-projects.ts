@@ -1,28 +1,77 @@
-import { isDocument, type Mql } from '../mql';
+import { isDocument, type Mql, type MqlDocument } from '../mql';
 import { replaceStages, type Rule } from '../rule';
 
-/** A `$project` that only passes fields on, right before a `$group` or `$project` that names what it reads, is not needed. */
+/**
+ * A `$project` of plain paths right before a `$project` or `$group`, which can read those paths itself.
+ */
 export const mergeProjects: Rule = {
   name: 'merge-projects',
   apply(pipeline) {
     for (let at = 0; at + 1 < pipeline.length; at++) {
       const project = pipeline[at]?.['$project'];
       const next = pipeline[at + 1];
-      if (!isDocument(project) || !next || !('$group' in next || isInclusion(next['$project']) || '$count' in next)) continue;
-      if (!Object.entries(project).every(([name, value]) => value === 1 || value === `$${name}` || (name === '_id' && value === 0))) continue;
-      const text = JSON.stringify(next);
-      const kept = new Set(Object.entries(project).filter(([, value]) => value !== 0).map(([name]) => name));
-      const read = [...text.matchAll(/"\$([^$"][^"]*)"(?!:)/g)].map((match) => match[1] ?? '');
-      if (text.includes('$$ROOT') || text.includes('$$CURRENT') || !read.every((path) => kept.has(path.split('.')[0] ?? ''))) continue;
-      return { pipeline: replaceStages(pipeline, at, 1), reason: 'The $project only passed fields on to a stage that names what it reads.' };
+      if (!isDocument(project) || !next || project['_id'] !== 0) continue;
+      const paths = plainPaths(project);
+      const merged = paths && readThrough(next, paths);
+      if (merged) return { pipeline: replaceStages(pipeline, at, 2, merged), reason: 'The $project only renamed fields for a stage that can read them by their own names.' };
     }
     return undefined;
   },
 };
 
-// `{_id: 0}` alone would let every field through.
-function isInclusion(project: Mql | undefined): boolean {
-  if (!isDocument(project)) return false;
-  const others = Object.entries(project).filter(([name]) => name !== '_id');
-  return project['_id'] === 0 && others.length > 0 && others.every(([, value]) => typeof value === 'string' || isDocument(value));
+/** Output field → path, where every field is a path as it is. */
+function plainPaths(project: MqlDocument): Map<string, string> | undefined {
+  const paths = new Map<string, string>();
+  for (const [name, value] of Object.entries(project)) {
+    if (name === '_id') continue;
+    const path = value === 1 || value === true ? name : typeof value === 'string' && /^\$[^$]/.test(value) ? value.slice(1) : undefined;
+    if (path === undefined) return undefined;
+    paths.set(name, path);
+  }
+  return paths;
+}
+
+function readThrough(stage: MqlDocument, paths: ReadonlyMap<string, string>): MqlDocument | undefined {
+  const text = JSON.stringify(stage);
+  if (/\$\$(ROOT|CURRENT)/.test(text)) return undefined;
+  const project = stage['$project'];
+  if (isDocument(project)) {
+    if (project['_id'] !== 0) return undefined;
+    const entries = Object.entries(project).filter(([name]) => name !== '_id');
+    if (entries.length === 0 || entries.some(([, value]) => value === 0 || value === false)) return undefined;
+    const out: Record<string, Mql> = { _id: 0 };
+    for (const [name, value] of entries) {
+      const read = value === 1 || value === true ? `$${name}` : value;
+      const replaced = substitute(read, paths);
+      if (replaced === undefined) return undefined;
+      out[name] = entries.length === 1 && replaced === `$${name}` ? 1 : replaced;
+    }
+    return { $project: out };
+  }
+  const group = stage['$group'];
+  if (!isDocument(group)) return undefined;
+  const replaced = substitute(group, paths);
+  return replaced === undefined ? undefined : { $group: replaced };
+}
+
+/** The expression over the original paths; undefined where it reads a field that the `$project` did not pass on. */
+function substitute(value: Mql, paths: ReadonlyMap<string, string>): Mql | undefined {
+  if (typeof value === 'string') {
+    if (!value.startsWith('$') || value.startsWith('$$')) return value;
+    const [first = '', ...rest] = value.slice(1).split('.');
+    const path = paths.get(first);
+    return path === undefined ? undefined : `$${[path, ...rest].join('.')}`;
+  }
+  if (Array.isArray(value)) {
+    const items = (value as readonly Mql[]).map((inner) => substitute(inner, paths));
+    return items.some((item) => item === undefined) ? undefined : (items as Mql[]);
+  }
+  if (!isDocument(value)) return value;
+  const out: Record<string, Mql> = {};
+  for (const [key, inner] of Object.entries(value)) {
+    const replaced = key === '$literal' ? inner : substitute(inner, paths);
+    if (replaced === undefined) return undefined;
+    out[key] = replaced;
+  }
+  return out;
 }
