@@ -9,21 +9,21 @@ export class TestEngine {
   private readonly store = new Store(':memory:', true);
   private readonly engine = new Engine(this.store, 0);
 
-  run(command: Document): Document {
+  run(command: Document, options: BSON.DeserializeOptions = { promoteLongs: false }): Document {
     const doc = Doc.fromRaw(Buffer.from(BSON.serialize({ ...command, $db: 'test' }, { ignoreUndefined: true })));
     const name = doc.keys[0] as string;
     const known = workerCommands[name.toLowerCase()];
     if (!known) throw new Error(`no command ${name}`);
     const request: Request = { database: 'test', name, command: doc, sequences: new Map(), checkpoint: () => undefined };
-    return BSON.deserialize(known.run(this.engine, request), { promoteLongs: false });
+    return BSON.deserialize(known.run(this.engine, request), options);
   }
   fill(collection: string, documents: readonly Document[]): void {
     this.run({ drop: collection });
     this.run({ create: collection });
     if (documents.length > 0) this.run({ insert: collection, documents });
   }
-  aggregate(collection: string, pipeline: readonly Document[], options: Document = {}): Document[] {
-    return (this.run({ aggregate: collection, pipeline, cursor: { batchSize: 100_000 }, ...options }).cursor as { firstBatch: Document[] }).firstBatch;
+  aggregate(collection: string, pipeline: readonly Document[], options: Document = {}, read?: BSON.DeserializeOptions): Document[] {
+    return (this.run({ aggregate: collection, pipeline, cursor: { batchSize: 100_000 }, ...options }, read).cursor as { firstBatch: Document[] }).firstBatch;
   }
   close(): void {
     this.store.close();

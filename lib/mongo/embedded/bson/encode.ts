@@ -1,7 +1,7 @@
 import { Decimal } from '../values/decimal';
 import {
   Binary,
-  Code,
+  type Code,
   DateTime,
   DbPointer,
   Double,

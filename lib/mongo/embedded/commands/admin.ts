@@ -5,7 +5,7 @@ import { parseFilter } from '../query/match';
 import { fromArray } from '../stages/stage';
 import type { Collection } from '../storage/store';
 import { double, isNumeric, toDouble, typeName, type Value } from '../values/value';
-import { docField, Engine, QueryControl, reply, stringField, type Request } from './engine';
+import { docField, type Engine, QueryControl, reply, stringField, type Request } from './engine';
 
 const long = (n: number): Value => (n > 2147483647 ? BigInt(n) : n);
 

@@ -6,7 +6,7 @@ import { Environment, Scope, parseExpression } from '../expressions/expression';
 import { candidates, choosePlan, inSortOrder, probeIndex, rowDoc, type Examined } from '../planner/plan';
 import type { Filter } from '../query/match';
 import { drain, type Next, type Source } from '../stages/stage';
-import { MAX_DOCUMENT, Store, type Collection, type IndexSpec, type Row } from '../storage/store';
+import { MAX_DOCUMENT, type Store, type Collection, type IndexSpec, type Row } from '../storage/store';
 import { parseCollation } from '../values/collation';
 import { Double, isNumeric, toDouble, typeName, type Value } from '../values/value';
 

@@ -8,7 +8,7 @@ import { drain, parsePipeline, type Next, type Pipeline, type Stage } from '../s
 import { ValueSet } from '../values/value-map';
 import { isNumeric, toDouble, typeName, type Value } from '../values/value';
 import { parseOutput, splitOutput } from './output';
-import { docField, Engine, numberField, reply, stringField, type QueryControl, type Request } from './engine';
+import { docField, type Engine, numberField, reply, stringField, type QueryControl, type Request } from './engine';
 
 const findFields = new Set([
   'find', 'filter', 'sort', 'projection', 'hint', 'skip', 'limit', 'batchSize', 'singleBatch', 'comment', 'maxTimeMS', 'readConcern', 'collation', 'let',

@@ -2,7 +2,7 @@ import { Doc } from '../bson/doc';
 import { encode } from '../bson/encode';
 import { readValueAt } from '../bson/decode';
 import { failedToParse, ServerError, typeMismatch } from '../errors';
-import { Scope, type Environment } from '../expressions/expression';
+import { type Scope, type Environment } from '../expressions/expression';
 import { candidates, choosePlan } from '../planner/plan';
 import { parseFilter, type Filter } from '../query/match';
 import { parseProjection } from '../query/projection';
@@ -12,7 +12,7 @@ import { MAX_DOCUMENT, type Collection, type Row } from '../storage/store';
 import { parseUpdate, upsertSeed } from '../update/update';
 import { equalValues } from '../values/compare';
 import { isNumeric, ObjectId, toDouble, typeName, type Value } from '../values/value';
-import { docField, Engine, reply, stringField, type Request } from './engine';
+import { docField, type Engine, reply, stringField, type Request } from './engine';
 
 const MAX_BATCH = 100_000;
 

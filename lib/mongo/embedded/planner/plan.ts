@@ -1,4 +1,5 @@
 import { Doc } from '../bson/doc';
+import type { Expression } from '../expressions/expression';
 import { simpleCollation, type Collation } from '../values/collation';
 import type { Comparison, Filter } from '../query/match';
 import type { SortPattern } from '../query/sort';
@@ -41,7 +42,28 @@ function boundsByPath(filter: Filter, collation: Collation, into = new Map<strin
     if (!bounds.equal) bounds.equal = [...filter.values];
     into.set(filter.path, bounds);
   }
+  else if (filter.kind === 'expression') {
+    const equality = constantEquality(filter.operand);
+    if (equality && indexable(equality.value, collation)) {
+      const bounds = into.get(equality.path) ?? {};
+      narrow(bounds, '$eq', equality.value);
+      into.set(equality.path, bounds);
+    }
+  }
   return into;
+}
+
+/**
+ * `$expr: {$eq: ["$path", scalar]}`. The whole value at the path decides there, which an index holds for scalars; null is
+ * left alone because missing is another thing in an expression.
+ */
+function constantEquality(e: Expression): { path: string; value: Value } | null {
+  if (e.operator !== '$eq' || e.operands?.length !== 2) return null;
+  const [a, b] = e.operands as [Expression, Expression];
+  const [field, constant] = a.kind === 'field' ? [a, b] : [b, a];
+  if (field.kind !== 'field' || !field.path || constant.kind !== 'constant') return null;
+  if (isNullish(constant.value) || Array.isArray(constant.value)) return null;
+  return { path: field.path.join('.'), value: constant.value };
 }
 function narrow(bounds: Bounds, operator: Comparison, value: Value): void {
   if (operator === '$eq') {

@@ -2,7 +2,8 @@ import { Doc } from '../bson/doc';
 import { ServerError, unsupported } from '../errors';
 import { parseExpression, type Evaluate, type Scope } from '../expressions/expression';
 import { splitPath } from '../values/path';
-import { isNumeric, isTruthy, type Value } from '../values/value';
+import { isNumeric, isTruthy, toDouble, type Value } from '../values/value';
+import { parseFilter } from './match';
 
 /** What a projection does with the fields that it does not name. */
 type Policy = 'include' | 'exclude' | 'add';
@@ -174,7 +175,7 @@ export function parseProjection(spec: Value, scope: Scope, find = false): Projec
   }
   const leaves: Leaves = { flags: [], computed: [], order: [] };
   collect(spec, [], leaves);
-  const special = find ? takeSpecial(leaves) : [];
+  const special = find ? takeSpecial(leaves, scope) : [];
   const isId = (path: readonly string[]): boolean => path.length === 1 && path[0] === '_id';
   const others = leaves.flags.filter((f) => !isId(f.path));
   const id = leaves.flags.find((f) => isId(f.path));
@@ -204,32 +205,53 @@ interface Special {
   apply(input: Doc, output: Doc): Doc;
 }
 
-/** `$slice` in a find projection; what else find has of its own is refused. */
-function takeSpecial(leaves: Leaves): Special[] {
+/** `$slice` and `$elemMatch` of a find projection; what else find has of its own is refused. */
+function takeSpecial(leaves: Leaves, scope: Scope): Special[] {
   const special: Special[] = [];
   for (const { path } of leaves.order) if (path[path.length - 1] === '$') throw unsupported('the positional projection operator $');
   leaves.order = leaves.order.filter(({ path, value }) => {
-    if (!(value instanceof Doc)) return true;
-    const operator = value.keys[0];
-    if (operator === '$elemMatch') throw unsupported('$elemMatch in a projection');
-    if (operator === '$meta') throw unsupported('$meta in a projection');
-    if (operator !== '$slice') return true;
-    const operand = value.values[0];
-    if (Array.isArray(operand) && (operand.length !== 2 || !operand.every(isNumeric))) return true;
-    if (!Array.isArray(operand) && !isNumeric(operand)) return true;
-    const [skip, limit] = Array.isArray(operand) ? [Number(operand[0]), Number(operand[1])] : [undefined, Number(operand)];
-    special.push({
-      includes: false,
-      apply: (_input, output) => slicePath(output, path, (items) => {
-        if (skip === undefined) return limit < 0 ? items.slice(limit) : items.slice(0, limit);
-        const start = skip < 0 ? Math.max(0, items.length + skip) : skip;
-        return items.slice(start, start + limit);
-      }),
-    });
-    return false;
+    const found = value instanceof Doc ? specialOf(path, value, scope) : null;
+    if (found) special.push(found);
+    return !found;
   });
   leaves.computed = leaves.computed.filter((c) => leaves.order.some((o) => o.path === c.path));
   return special;
+}
+
+function specialOf(path: readonly string[], spec: Doc, scope: Scope): Special | null {
+  const operand = spec.values[0];
+  switch (spec.keys[0]) {
+    case '$meta':
+      throw unsupported('$meta in a projection');
+    case '$elemMatch': {
+      if (path.length > 1) throw new ServerError(31275, 'Cannot use $elemMatch projection on a nested field');
+      const name = path[0] as string;
+      const { test } = parseFilter(Doc.of({ [name]: spec }), scope);
+      return {
+        includes: true,
+        // The first element that matches, in an array of its own; the field goes when there is none.
+        apply: (input, output) => {
+          const items = input.get(name);
+          const hit = Array.isArray(items) ? items.find((item) => test(Doc.of({ [name]: [item] }))) : undefined;
+          return output.copy().set(name, hit === undefined ? undefined : [hit]);
+        },
+      };
+    }
+    case '$slice': {
+      // Inside an aggregation expression `$slice` has an array as its first operand.
+      const numbers = Array.isArray(operand) ? operand : [operand];
+      if (numbers.length > 2 || !numbers.every(isNumeric)) return null;
+      const [first, second] = numbers.map((n) => Math.trunc(toDouble(n)));
+      const cut = (items: Value[]): Value[] => {
+        if (second === undefined) return (first as number) < 0 ? items.slice(first) : items.slice(0, first);
+        const start = (first as number) < 0 ? Math.max(0, items.length + (first as number)) : (first as number);
+        return items.slice(start, start + second);
+      };
+      return { includes: false, apply: (_input, output) => slicePath(output, path, cut) };
+    }
+    default:
+      return null;
+  }
 }
 
 function slicePath(doc: Doc, [name, ...rest]: readonly string[], slice: (items: Value[]) => Value[]): Doc {

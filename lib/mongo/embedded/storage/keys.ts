@@ -1,4 +1,4 @@
-import { Doc } from '../bson/doc';
+import { type Doc } from '../bson/doc';
 import { Decimal } from '../values/decimal';
 import { rankOf } from '../values/compare';
 import {

@@ -1,16 +1,16 @@
 import type { Doc } from '../bson/doc';
 import { Decimal } from './decimal';
 import {
-  Binary,
+  type Binary,
   BsonType,
-  Code,
-  DateTime,
-  DbPointer,
+  type Code,
+  type DateTime,
+  type DbPointer,
   Double,
-  ObjectId,
-  Regex,
+  type ObjectId,
+  type Regex,
   Symbol_,
-  Timestamp,
+  type Timestamp,
   typeOf,
   type Numeric,
   type Value,
@@ -81,19 +81,21 @@ function compareDoubles(a: number, b: number): number {
   return Number(Number.isNaN(b)) - Number(Number.isNaN(a));
 }
 
+const opposite = (c: number): number => (c === 0 ? 0 : -c);
+
 /** Numeric order across types, exact also where a double cannot hold the integer. */
 export function compareNumbers(a: Numeric, b: Numeric): number {
   if (a instanceof Double) a = a.value;
   if (b instanceof Double) b = b.value;
   if (typeof a === 'number') {
     if (typeof b === 'number') return compareDoubles(a, b);
-    if (b instanceof Decimal) return -b.compareDouble(a);
+    if (b instanceof Decimal) return opposite(b.compareDouble(a));
     // JavaScript compares a bigint with a number exactly; only NaN needs care.
     return Number.isNaN(a) ? -1 : a < b ? -1 : a > b ? 1 : 0;
   }
   if (typeof a === 'bigint') {
     if (typeof b === 'bigint') return a < b ? -1 : a > b ? 1 : 0;
-    if (typeof b === 'number') return -compareNumbers(b, a);
+    if (typeof b === 'number') return opposite(compareNumbers(b, a));
     return Decimal.fromBigInt(a).compare(b);
   }
   if (typeof b === 'number') return a.compareDouble(b);

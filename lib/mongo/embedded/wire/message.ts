@@ -23,7 +23,8 @@ export interface Message {
 
 const malformed = (what: string): ServerError => new ServerError(17, `malformed message: ${what}`);
 
-export function parseMessage(message: Buffer): Message {
+/** `bodyOnly`: the documents beside the body are left for the thread that uses them. */
+export function parseMessage(message: Buffer, bodyOnly = false): Message {
   const requestId = message.readInt32LE(4);
   const operation = message.readInt32LE(12);
   if (operation === OP_QUERY) return parseQuery(message, requestId);
@@ -43,8 +44,9 @@ export function parseMessage(message: Buffer): Message {
       if (command) throw malformed('two bodies');
       validateDocument(message, at, at + length);
       command = Doc.fromRaw(message, at);
-    } else if (kind === 1) readSequence(message, at, at + length, sequences);
-    else throw malformed(`section kind ${kind}`);
+    } else if (kind === 1) {
+      if (!bodyOnly) readSequence(message, at, at + length, sequences);
+    } else throw malformed(`section kind ${kind}`);
     at += length;
   }
   if (!command) throw malformed('no body');

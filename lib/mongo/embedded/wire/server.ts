@@ -110,7 +110,7 @@ class Server {
   }
 
   private receive(connection: Connection, bytes: Buffer): void {
-    const message = parseMessage(bytes);
+    const message = parseMessage(bytes, true);
     const name = message.command.keys[0] ?? '';
     let reply: Buffer | Promise<Buffer>;
     try {

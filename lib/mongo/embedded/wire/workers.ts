@@ -1,5 +1,4 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
@@ -19,20 +18,27 @@ export function projectRoot(): string {
   }
 }
 
-/** Node arguments with which TypeScript files run. */
-export function typescriptArguments(root: string): string[] {
-  return ['--import', pathToFileURL(createRequire(path.join(root, 'package.json')).resolve('tsx')).href];
+/** An entry of the installed tsx. Looked up by hand: a bundler would take a `resolve` for its own business. */
+function tsxEntry(root: string, entry: string): string {
+  for (let folder = root; ; folder = path.dirname(folder)) {
+    const installed = path.join(folder, 'node_modules', 'tsx');
+    if (existsSync(path.join(installed, 'package.json'))) {
+      const { exports } = JSON.parse(readFileSync(path.join(installed, 'package.json'), 'utf8')) as { exports: Record<string, string | { import: { default: string } }> };
+      const target = exports[entry];
+      if (target === undefined) throw new Error(`the installed tsx has no ${entry}`);
+      return pathToFileURL(path.join(installed, typeof target === 'string' ? target : target.import.default)).href;
+    }
+    if (folder === path.dirname(folder)) throw new Error(`tsx is not installed in ${root}`);
+  }
 }
+
+/** Node arguments with which TypeScript files run. */
+export const typescriptArguments = (root: string): string[] => ['--import', tsxEntry(root, '.')];
 
 /** What a new thread runs first: `--import tsx` does not reach threads, so TypeScript is switched on there. */
 function workerBootstrap(root: string): string {
-  const manifest = createRequire(path.join(root, 'package.json')).resolve('tsx/package.json');
-  const { exports } = JSON.parse(readFileSync(manifest, 'utf8')) as { exports: Record<string, { import: { default: string } }> };
-  const entry = exports['./esm/api']?.import.default;
-  if (!entry) throw new Error('the installed tsx has no esm/api');
-  const api = pathToFileURL(path.join(path.dirname(manifest), entry)).href;
   const script = pathToFileURL(path.join(root, 'lib/mongo/embedded/worker.ts')).href;
-  return `import(${JSON.stringify(api)}).then(({ register }) => { register(); return import(${JSON.stringify(script)}); });`;
+  return `import(${JSON.stringify(tsxEntry(root, './esm/api'))}).then(({ register }) => { register(); return import(${JSON.stringify(script)}); });`;
 }
 
 interface Running {

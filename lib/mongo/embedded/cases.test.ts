@@ -1,0 +1,45 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { BSON, type Document } from 'mongodb';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { TestEngine } from './testing';
+
+/** Our own cases, in this thread; `aptmql conformance` runs the same files through the wire. */
+
+interface Case {
+  name: string;
+  documents: Document[];
+  pipeline: Document[];
+  collections?: Record<string, Document[]>;
+  collation?: Document;
+  expected?: Document[];
+  error?: boolean;
+}
+
+const folder = path.join(import.meta.dirname, 'cases');
+let engine: TestEngine;
+beforeAll(() => {
+  engine = new TestEngine();
+});
+afterAll(() => engine.close());
+
+const withIds = (documents: readonly Document[]): Document[] => documents.map((d, i) => ('_id' in d ? d : { _id: `made ${i}`, ...d }));
+const show = (d: Document): string => {
+  const { _id, ...rest } = d;
+  return BSON.EJSON.stringify(String(_id).startsWith('made ') ? rest : d, { relaxed: false });
+};
+
+for (const file of readdirSync(folder).sort()) {
+  describe(file.replace('.jsonl', ''), () => {
+    for (const line of readFileSync(path.join(folder, file), 'utf8').split('\n').filter(Boolean)) {
+      const c = BSON.EJSON.parse(line, { relaxed: false }) as Case;
+      it(c.name, () => {
+        engine.fill('main', withIds(c.documents));
+        for (const [name, documents] of Object.entries(c.collections ?? {})) engine.fill(name, withIds(documents));
+        const run = (): string[] => engine.aggregate('main', c.pipeline, c.collation ? { collation: c.collation } : {}, { promoteValues: false, bsonRegExp: true }).map(show);
+        if (c.error) expect(run).toThrow();
+        else expect(run()).toEqual((c.expected ?? []).map((d) => BSON.EJSON.stringify(d, { relaxed: false })));
+      });
+    }
+  });
+}
