@@ -9,7 +9,7 @@ import type { Lowered } from './environment';
 import { foldCollation, Lowering } from './lower-expression';
 import { isAbsent } from './lower-conversion';
 import { cond, fingerprint, type Mql } from './mql';
-import type { RowEnvironment } from './row-environment';
+import { keyOf, type RowEnvironment } from './row-environment';
 import { Untranslatable } from './untranslated';
 
 export interface GroupInput {
@@ -19,8 +19,8 @@ export interface GroupInput {
   readonly mayBeEmpty: boolean;
   /** The rows are a whole table that is not empty: a column with values has some here. */
   readonly wholeTable: boolean;
-  /** Names for aggregates that are result columns: their aliases. */
-  readonly aliases: ReadonlyMap<BoundExpression, string>;
+  /** Fields of the result columns by the key of their expression: an aggregate that is one takes its name. */
+  readonly aliases: ReadonlyMap<string, string>;
 }
 
 /**
@@ -38,7 +38,7 @@ export function compileGroup({ body, orderBy, mayBeEmpty, wholeTable, aliases }:
   const keys = groupKeys(body, lowering, grouped, accumulators, names);
   const bare = bareColumns(outputs, grouped);
   for (const aggregate of aggregates) {
-    const lowered = lowerAggregate(aggregate, lowering, (wanted) => names.take(aliases.get(aggregate) ?? wanted), { mayBeEmpty, wholeTable });
+    const lowered = lowerAggregate(aggregate, lowering, (wanted) => names.take(aliases.get(keyOf(aggregate)) ?? wanted), { mayBeEmpty, wholeTable });
     const counts = aggregate.name === 'count' || aggregate.name === 'total';
     for (const [at, { field, accumulator }] of lowered.accumulators.entries()) {
       accumulators[field] = accumulator;
@@ -48,7 +48,7 @@ export function compileGroup({ body, orderBy, mayBeEmpty, wholeTable, aliases }:
     grouped.setComputed(aggregate, { ...lowered.value, type: { ...lowered.value.type, nullable } });
   }
   if (bare.length > 0) {
-    if (!areDetermined(body, bare, env)) pickRow(aggregates, lowering, env);
+    if (!areDetermined(body, bare, env)) pickRow(body, aggregates, lowering, env);
     for (const column of bare) {
       const stored = env.column(column);
       const name = names.take(describeExpression(column));
@@ -69,7 +69,7 @@ function uniqueAggregates(expressions: readonly BoundExpression[]): BoundAggrega
   const seen = new Map<string, BoundAggregate>();
   for (const aggregate of expressions.flatMap((expression) => [...aggregatesIn(expression)])) {
     if (aggregate.args.some((arg) => [...aggregatesIn(arg)].length > 0)) throw new Untranslatable('aggregate', 'an aggregate of an aggregate');
-    seen.set(JSON.stringify(aggregate, (key, value: unknown) => (key === 'source' ? (value as { id: number }).id : typeof value === 'bigint' ? value.toString() : value)), aggregate);
+    if (!seen.has(keyOf(aggregate))) seen.set(keyOf(aggregate), aggregate);
   }
   return [...seen.values()];
 }
@@ -154,12 +154,12 @@ const joinConditions = (from: BoundSelect['from']): readonly BoundExpression[] =
  * Bare columns come from the row of the extreme when there is one MIN or MAX, else from an arbitrary row: SQLite
  * takes the first, and so does `$first`; the caveat says that neither promises it.
  */
-function pickRow(aggregates: readonly BoundAggregate[], lowering: Lowering, env: RowEnvironment): void {
+function pickRow(body: BoundSelect, aggregates: readonly BoundAggregate[], lowering: Lowering, env: RowEnvironment): void {
   const extremes = aggregates.filter(({ name }) => name === 'min' || name === 'max');
   const [extreme] = extremes;
   const argument = extreme?.args[0];
   if (extremes.length !== 1 || !extreme || !argument) {
-    env.compilation.caveats.add('arbitrary_row');
+    inScanOrder(body, env);
     return;
   }
   const value = lowering.stored(argument);
@@ -173,4 +173,20 @@ function pickRow(aggregates: readonly BoundAggregate[], lowering: Lowering, env:
   // Nulls sort first, but MIN does not see them.
   env.draft.push({ $set: { [key]: value.mql, [absent]: cond(isAbsent(value), 1, 0) } });
   env.draft.push({ $sort: { [absent]: 1, [key]: direction } });
+}
+
+/**
+ * Where the first row decides: SQLite scans a table by its rowid, while entries of an array come parent by parent.
+ * Nothing promises that order, which the caveat says.
+ */
+export function inScanOrder({ from }: BoundSelect, env: RowEnvironment): void {
+  env.compilation.caveats.add('arbitrary_row');
+  if (from?.kind !== 'source' || from.source.content.kind !== 'table') return;
+  const { source } = from;
+  const { table } = from.source.content;
+  const location = env.locations.get(source.id);
+  if (!table.rowidAlias || location?.kind !== 'table' || location.placement.steps.length === 0) return;
+  const index = source.columns.findIndex(({ name }) => name === table.primaryKey[0]);
+  const { path } = env.column({ kind: 'column', source, index });
+  if (path !== undefined) env.draft.push({ $sort: { [path]: 1 } });
 }

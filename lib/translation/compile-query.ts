@@ -4,7 +4,7 @@ import { orderKeys, windowsIn } from './aggregates';
 import { Draft, type Compilation } from './compilation';
 import { compileCondition } from './compile-condition';
 import { compileFrom, type FromContext } from './compile-from';
-import { compileGroup } from './compile-group';
+import { compileGroup, inScanOrder } from './compile-group';
 import { compileWindows } from './compile-window';
 import type { CompiledQuery, Ordering, SelectOptions } from './compiled-query';
 import { valueOverNoRows, type KnownValue } from './empty-value';
@@ -310,8 +310,8 @@ class SelectCompiler {
     return grouped;
   }
 
-  private aliases(): Map<BoundExpression, string> {
-    return new Map(this.items.map(({ expression, field }) => [expression, field]));
+  private aliases(): Map<string, string> {
+    return new Map(this.items.map(({ expression, field }) => [keyOf(expression), field]));
   }
 
   private columnTypes(): OutputField[] {
@@ -388,8 +388,8 @@ class SelectCompiler {
       const name = names.take(describeExpression(expression));
       accumulators[name] = { $first: value.mql };
       sortPaths.set(term, { ...value, mql: `$${name}`, path: name });
-      this.compiler.compilation.caveats.add('arbitrary_row');
     }
+    if (hidden.length > 0) inScanOrder(this.body, this.rows);
     const path = (item: Item): string => (single ? '_id' : `_id.${item.field}`);
     const key: Mql = single ? (values[0]?.value.mql ?? null) : Object.fromEntries(values.map(({ item, value }) => [item.field, value.type.missing ? { $ifNull: [value.mql, null] } : value.mql]));
     draft.push({ $group: { _id: key, ...accumulators } });

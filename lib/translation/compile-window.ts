@@ -4,14 +4,14 @@ import { describeExpression } from './field-names';
 import { decode, IDENTITY, toNumber, withNull } from './lower-conversion';
 import { isOrderPreserving, Lowering } from './lower-expression';
 import { and, cond, type Mql, type MqlDocument } from './mql';
-import type { RowEnvironment } from './row-environment';
+import { keyOf, type RowEnvironment } from './row-environment';
 import { Untranslatable } from './untranslated';
 import { INTEGER, NUMBER, onlyKinds, REAL, type ValueType } from './value-type';
 
 /** Adds one `$setWindowFields` for each distinct window; the environment then answers for the window functions. */
-export function compileWindows(outputs: readonly BoundExpression[], aliases: ReadonlyMap<BoundExpression, string>, env: RowEnvironment): void {
+export function compileWindows(outputs: readonly BoundExpression[], aliases: ReadonlyMap<string, string>, env: RowEnvironment): void {
   for (const window of outputs.flatMap((expression) => [...windowsIn(expression)])) {
-    if (!env.hasComputed(window)) new WindowCompiler(window, env, aliases.get(window)).compile();
+    if (!env.hasComputed(window)) new WindowCompiler(window, env, aliases.get(keyOf(window))).compile();
   }
 }
 

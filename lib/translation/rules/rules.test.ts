@@ -1,0 +1,116 @@
+import Database from 'better-sqlite3';
+import { describe, expect, it } from 'vitest';
+import { deriveDesign } from '../../design/logical';
+import { proposeDesign } from '../../design/propose';
+import { catalogOf } from '../../sqlite/introspect';
+import { profileDatabase } from '../../sqlite/profile-database';
+import type { MqlDocument } from '../mql';
+import { optimise, RULES } from '../optimise';
+
+const sqlite = new Database(':memory:');
+sqlite.defaultSafeIntegers(true);
+sqlite.exec(`CREATE TABLE team (id INTEGER PRIMARY KEY, name TEXT);
+  CREATE TABLE player (id INTEGER PRIMARY KEY, name TEXT, team_id INTEGER REFERENCES team(id), mentor INTEGER REFERENCES team(id), age INTEGER);
+  CREATE TABLE goal (player_id INTEGER REFERENCES player(id), minute INTEGER, kind TEXT);
+  INSERT INTO team VALUES (1, 'a'), (2, 'b'); INSERT INTO player VALUES (1, 'x', 1, NULL, 20), (2, 'y', 2, 1, 30), (3, 'z', 1, 2, 40);
+  INSERT INTO goal VALUES (1, 5, 'head'), (1, 7, 'foot'), (2, 9, 'foot');`);
+const catalog = catalogOf(sqlite, { name: 'memory', sha256: '', descriptions: {} });
+const profile = profileDatabase(sqlite, catalog);
+const conceptual = proposeDesign({
+  catalog,
+  profile,
+  workload: { database: 'memory', patterns: [], unread: [] },
+  strategy: 'access-pattern',
+  limits: { maxArrayP99: 100, maxArray: 1000 },
+  directives: ['player(team_id)->team(id)', 'player(mentor)->team(id)'].map((relationship) => ({ kind: 'relationship', relationship, choice: 'reference' })),
+}).design;
+const design = deriveDesign({ conceptual, catalog, profile, directives: [] });
+const context = { collection: 'player', catalog, profile, design };
+
+const team: readonly MqlDocument[] = [{ $lookup: { from: 'team', localField: 'team_id', foreignField: '_id', as: 'team' } }, { $unwind: '$team' }];
+const mentor: readonly MqlDocument[] = [{ $lookup: { from: 'team', localField: 'mentor', foreignField: '_id', as: 'team' } }, { $unwind: '$team' }];
+
+interface Fixture {
+  readonly rule: string;
+  readonly title: string;
+  readonly before: readonly MqlDocument[];
+  /** The same as `before` where the rule must not apply. */
+  readonly after: readonly MqlDocument[];
+}
+const unchanged = (rule: string, title: string, pipeline: readonly MqlDocument[]): Fixture => ({ rule, title, before: pipeline, after: pipeline });
+
+const FIXTURES: readonly Fixture[] = [
+  { rule: 'merge-matches', title: 'joins filters', before: [{ $match: { age: { $gt: 1 } } }, { $match: { name: 'x', age: { $lt: 9 } } }], after: [{ $match: { age: { $gt: 1, $lt: 9 }, name: 'x' } }] },
+  { rule: 'merge-matches', title: 'keeps two conditions on one operator apart', before: [{ $match: { age: { $ne: 1 } } }, { $match: { age: { $ne: 2 } } }], after: [{ $match: { age: { $ne: 1 }, $and: [{ age: { $ne: 2 } }] } }] },
+  {
+    rule: 'match-early',
+    title: 'moves the part that does not read the array',
+    before: [{ $unwind: '$goal' }, { $match: { name: 'x', 'goal.kind': 'head' } }],
+    after: [{ $match: { name: 'x' } }, { $unwind: '$goal' }, { $match: { 'goal.kind': 'head' } }],
+  },
+  unchanged('match-early', 'leaves a filter on what the stage adds', [{ $set: { late: { $gt: ['$age', 3] } } }, { $match: { late: true } }]),
+  unchanged('match-early', 'does not pass $limit', [{ $limit: 2 }, { $match: { name: 'x' } }]),
+  { rule: 'count-stage', title: 'counts', before: [{ $group: { _id: null, n: { $sum: 1 } } }, { $project: { _id: 0, goals: '$n' } }], after: [{ $count: 'goals' }] },
+  unchanged('count-stage', 'leaves groups', [{ $group: { _id: '$age', n: { $sum: 1 } } }, { $project: { _id: 0, n: 1 } }]),
+  {
+    rule: 'facet-count',
+    title: 'counts inside a guard',
+    before: [{ $facet: { rows: [{ $group: { _id: null, n: { $sum: 1 } } }] } }, { $project: { n: { $ifNull: [{ $first: '$rows.n' }, 0] } } }],
+    after: [{ $facet: { rows: [{ $count: 'n' }] } }, { $project: { n: { $ifNull: [{ $first: '$rows.n' }, 0] } } }],
+  },
+  { rule: 'lookup-key', title: 'reads the local key', before: [...team, { $match: { 'team._id': 1, 'team.name': 'a' } }, { $project: { id: '$team._id' } }], after: [...team, { $match: { team_id: 1, 'team.name': 'a' } }, { $project: { id: '$team_id' } }] },
+  unchanged('lookup-key', 'not behind an outer join', [{ $lookup: { from: 'team', localField: 'team_id', foreignField: '_id', as: 'team' } }, { $unwind: { path: '$team', preserveNullAndEmptyArrays: true } }, { $match: { 'team._id': 1 } }]),
+  { rule: 'drop-lookup', title: 'drops a join that nobody reads', before: [...team, { $project: { _id: 0, name: 1 } }], after: [{ $project: { _id: 0, name: 1 } }] },
+  { rule: 'drop-lookup', title: 'keeps out rows without a key', before: [...mentor, { $count: 'n' }], after: [{ $match: { mentor: { $ne: null } } }, { $count: 'n' }] },
+  unchanged('drop-lookup', 'keeps a join whose fields come out', [...team]),
+  { rule: 'drop-lookup', title: 'drops a set that nobody reads', before: [{ $lookup: { from: 'team', pipeline: [], as: 'all' } }, { $count: 'n' }], after: [{ $count: 'n' }] },
+  { rule: 'expr-to-predicate', title: 'makes equality a predicate', before: [{ $match: { $expr: { $and: [{ $eq: ['$name', 'x'] }, { $gt: ['$age', '$team_id'] }] } } }], after: [{ $match: { name: 'x', $expr: { $gt: ['$age', '$team_id'] } } }] },
+  unchanged('expr-to-predicate', 'leaves comparisons with null and across types', [{ $match: { $expr: { $and: [{ $eq: ['$name', null] }, { $lt: ['$age', 3] }] } } }]),
+  {
+    rule: 'unwind-count',
+    title: 'takes the size',
+    before: [{ $unwind: '$goal' }, { $group: { _id: '$name', n: { $sum: 1 }, age: { $first: '$age' } } }],
+    after: [{ $match: { goal: { $ne: [] } } }, { $group: { _id: '$name', n: { $sum: { $size: '$goal' } }, age: { $first: '$age' } } }],
+  },
+  unchanged('unwind-count', 'leaves what reads the entries', [{ $unwind: '$goal' }, { $group: { _id: '$goal.kind', n: { $sum: 1 } } }]),
+  {
+    rule: 'elem-match',
+    title: 'asks for one entry',
+    before: [{ $unwind: '$goal' }, { $match: { 'goal.kind': 'foot', 'goal.minute': { $gt: 3 } } }, { $group: { _id: '$name' } }],
+    after: [{ $match: { goal: { $elemMatch: { kind: 'foot', minute: { $gt: 3 } } } } }, { $group: { _id: '$name' } }],
+  },
+  unchanged('elem-match', 'counts every entry', [{ $unwind: '$goal' }, { $match: { 'goal.kind': 'foot' } }, { $group: { _id: '$name', n: { $sum: 1 } } }]),
+  { rule: 'group-by-id', title: 'needs no group', before: [{ $match: { age: 3 } }, { $group: { _id: '$_id' } }, { $project: { _id: 0, id: '$_id' } }], after: [{ $match: { age: 3 } }, { $project: { _id: 0, id: '$_id' } }] },
+  unchanged('group-by-id', 'needs one behind an array', [{ $unwind: '$goal' }, { $group: { _id: '$_id' } }]),
+  { rule: 'sort-limit-early', title: 'joins only what stays', before: [...team, { $sort: { age: -1 } }, { $limit: 1 }, { $project: { t: '$team.name' } }], after: [{ $sort: { age: -1 } }, { $limit: 1 }, ...team, { $project: { t: '$team.name' } }] },
+  unchanged('sort-limit-early', 'not where the join drops rows', [...mentor, { $sort: { age: -1 } }, { $limit: 1 }, { $project: { t: '$team.name' } }]),
+  { rule: 'merge-projects', title: 'reads through', before: [{ $project: { _id: 0, n: '$name', t: '$team.name' } }, { $group: { _id: '$n' } }], after: [{ $group: { _id: '$name' } }] },
+  { rule: 'merge-projects', title: 'keeps the last names', before: [{ $project: { _id: 0, a: '$x.y', b: 1 } }, { $project: { _id: 0, c: { $add: ['$a', 1] }, b: 1 } }], after: [{ $project: { _id: 0, c: { $add: ['$x.y', 1] }, b: '$b' } }] },
+  unchanged('merge-projects', 'leaves computed fields', [{ $project: { _id: 0, n: { $add: ['$age', 1] } } }, { $group: { _id: '$n' } }]),
+];
+
+describe('rules', () => {
+  it.each(FIXTURES)('$rule: $title', ({ rule, before, after }) => {
+    const without = RULES.map(({ name }) => name).filter((name) => name !== rule);
+    const { pipeline, applied } = optimise({ ...context, pipeline: before, without });
+    expect(pipeline).toEqual(after);
+    expect(applied.length > 0).toBe(before !== after);
+    for (const step of applied) expect(step).toMatchObject({ rule, reason: expect.stringMatching(/\.$/) as string });
+  });
+
+  it('each have a case in which they apply and most one in which they must not', () => {
+    const applying = new Set(FIXTURES.filter(({ before, after }) => before !== after).map(({ rule }) => rule));
+    expect([...new Set(RULES.map(({ name }) => name))].filter((name) => !applying.has(name))).toEqual([]);
+  });
+
+  it('run inside sub-pipelines with their own collection', () => {
+    const inner = [{ $unwind: '$goal' }, { $match: { name: 'x' } }];
+    const { pipeline } = optimise({ ...context, collection: 'team', pipeline: [{ $unionWith: { coll: 'player', pipeline: inner } }] });
+    expect(pipeline).toEqual([{ $unionWith: { coll: 'player', pipeline: [{ $match: { name: 'x' } }, { $unwind: '$goal' }] } }]);
+  });
+
+  it('leave out what a reviewer dropped', () => {
+    const pipeline = [{ $unwind: '$goal' }, { $match: { name: 'x' } }];
+    expect(optimise({ ...context, pipeline, without: ['match-early'] })).toEqual({ pipeline, applied: [] });
+  });
+});
