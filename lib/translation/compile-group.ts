@@ -177,7 +177,8 @@ function pickRow(body: BoundSelect, aggregates: readonly BoundAggregate[], lower
 
 /**
  * Where the first row decides: SQLite scans a table by its rowid, while entries of an array come parent by parent.
- * Nothing promises that order, which the caveat says.
+ * Nothing promises that order, which the caveat says. Rows are usually numbered as they were inserted, so that a
+ * unique first column stands in for a rowid that no column shows.
  */
 export function inScanOrder({ from }: BoundSelect, env: RowEnvironment): void {
   env.compilation.caveats.add('arbitrary_row');
@@ -185,8 +186,11 @@ export function inScanOrder({ from }: BoundSelect, env: RowEnvironment): void {
   const { source } = from;
   const { table } = from.source.content;
   const location = env.locations.get(source.id);
-  if (!table.rowidAlias || location?.kind !== 'table' || location.placement.steps.length === 0) return;
-  const index = source.columns.findIndex(({ name }) => name === table.primaryKey[0]);
-  const { path } = env.column({ kind: 'column', source, index });
+  if (location?.kind !== 'table' || location.placement.steps.length === 0) return;
+  const first = table.columns[0]?.name;
+  const keys = env.compilation.profile.tables.find((entry) => entry.table === table.name)?.keys ?? [];
+  const numbered = table.rowidAlias ? table.primaryKey[0] : keys.some((key) => key.length === 1 && key[0] === first) ? first : undefined;
+  const index = source.columns.findIndex(({ name }) => name === numbered);
+  const path = index < 0 ? undefined : env.column({ kind: 'column', source, index }).path;
   if (path !== undefined) env.draft.push({ $sort: { [path]: 1 } });
 }
