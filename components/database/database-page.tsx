@@ -67,7 +67,7 @@ export function DatabasePage({ id }: { readonly id: string }) {
       }
     >
       {act.error ? <ErrorNote error={act.error} /> : null}
-      <div className="grid gap-3 lg:grid-cols-2">
+      <div className="grid items-start gap-3 lg:grid-cols-2">
         <Card title="Stages" padded={false}>
           <PlainTable
             label="Stages"

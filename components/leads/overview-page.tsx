@@ -74,7 +74,7 @@ function BenchmarkOverview({ id }: { readonly id: string }) {
           ]}
         />
       </Card>
-      <div className="grid gap-3 lg:grid-cols-2">
+      <div className="grid items-start gap-3 lg:grid-cols-2">
         <Card title="Measured minutes per gate and database" padded={false}>
           <PlainTable
             label="Minutes per gate"
@@ -106,7 +106,7 @@ function BenchmarkOverview({ id }: { readonly id: string }) {
           ) : null}
         </Card>
       </div>
-      <div className="grid gap-3 lg:grid-cols-2">
+      <div className="grid items-start gap-3 lg:grid-cols-2">
         <Card title="Burn-down" actions={<span className="text-[13px] text-muted">{forecast ? `at this pace done on ${forecast}` : 'no pace yet'}</span>}>
           {burnDown.length === 0 ? <p className="text-muted">Nothing decided yet.</p> : null}
           <ul className="space-y-1">

@@ -64,7 +64,7 @@ export function ArtefactPage({ id }: { readonly id: string }) {
           text(diff.data.to.content).length > DIFF_LIMIT ? (
             <p className="text-muted">These versions are too long to be compared here; look at one at a time.</p>
           ) : (
-            <CodeDiff before={text(diff.data.from.content)} after={text(diff.data.to.content)} language="json" label="Content" />
+            <CodeDiff before={text(diff.data.from.content)} after={text(diff.data.to.content)} language="mql" label="Content" />
           )
         ) : null}
       </Card>

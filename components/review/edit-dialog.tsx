@@ -44,7 +44,7 @@ function textForm(task: TaskDetail): TextForm {
       return {
         title: 'Edit the conceptual design',
         hint: 'The whole design as JSON. Choices are checked against the profile: nothing may be lost, nothing may grow without bound.',
-        language: 'json',
+        language: 'mql',
         initial: JSON.stringify(content as ConceptualDesign, null, 2),
         toContent: (text) => JSON.parse(text) as object,
       };
@@ -55,7 +55,7 @@ function textForm(task: TaskDetail): TextForm {
       return {
         title: 'Edit the query',
         hint: 'Shell syntax or Extended JSON; it is parsed, never evaluated. Its result must equal that of the SQL.',
-        language: 'javascript',
+        language: 'mql',
         initial: mql ? mqlText(mql) : 'db.collection.aggregate([\n  \n])',
         toContent: (text) => ({ text }),
       };

@@ -6,7 +6,9 @@ import { commonOptions, loadMonaco, monacoTheme, type TextLanguage } from './mon
 /** Two texts side by side with their differences marked. */
 export function CodeDiff({ before, after, language, label }: { readonly before: string; readonly after: string; readonly language: TextLanguage; readonly label: string }) {
   const holder = useRef<HTMLDivElement>(null);
-  const lines = Math.max(before.split('\n').length, after.split('\n').length);
+  // Lines that wrap in half the width count as often as they wrap.
+  const rows = (text: string): number => text.split('\n').reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / 52)), 0);
+  const height = Math.min(560, Math.max(120, Math.max(rows(before), rows(after)) * 19 + 24));
   useEffect(() => {
     let editor: Monaco.editor.IStandaloneDiffEditor | undefined;
     let disposed = false;
@@ -26,5 +28,5 @@ export function CodeDiff({ before, after, language, label }: { readonly before: 
       model?.modified.dispose();
     };
   }, [before, after, language, label]);
-  return <div ref={holder} className="overflow-hidden rounded-md border border-line" style={{ height: Math.min(560, Math.max(120, lines * 19 + 24)) }} />;
+  return <div ref={holder} className="overflow-hidden rounded-md border border-line" style={{ height }} />;
 }

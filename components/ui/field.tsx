@@ -1,7 +1,7 @@
 import type { InputHTMLAttributes, ReactNode, SelectHTMLAttributes, TextareaHTMLAttributes } from 'react';
 import { classes } from './classes';
 
-export const inputLook = 'w-full rounded-md border border-line bg-surface px-2.5 py-1.5 text-text placeholder:text-muted disabled:opacity-60';
+const inputLook = 'rounded-md border border-line bg-surface px-2.5 py-1.5 text-text placeholder:text-muted disabled:opacity-60';
 
 export function Field({ label, hint, children }: { readonly label: string; readonly hint?: string; readonly children: ReactNode }) {
   return (
@@ -13,6 +13,6 @@ export function Field({ label, hint, children }: { readonly label: string; reado
   );
 }
 
-export const Input = ({ className, ...rest }: InputHTMLAttributes<HTMLInputElement>) => <input className={classes(inputLook, className)} {...rest} />;
-export const TextArea = ({ className, ...rest }: TextareaHTMLAttributes<HTMLTextAreaElement>) => <textarea className={classes(inputLook, 'font-[inherit]', className)} {...rest} />;
-export const Select = ({ className, ...rest }: SelectHTMLAttributes<HTMLSelectElement>) => <select className={classes(inputLook, 'w-auto', className)} {...rest} />;
+export const Input = ({ className, ...rest }: InputHTMLAttributes<HTMLInputElement>) => <input className={classes(inputLook, className ?? 'w-full')} {...rest} />;
+export const TextArea = ({ className, ...rest }: TextareaHTMLAttributes<HTMLTextAreaElement>) => <textarea className={classes(inputLook, 'w-full font-[inherit]', className)} {...rest} />;
+export const Select = ({ className, ...rest }: SelectHTMLAttributes<HTMLSelectElement>) => <select className={classes(inputLook, 'py-1 text-[13px]', className)} {...rest} />;

@@ -74,7 +74,7 @@ export function compareResults(expected: ResultSet, actual: ResultSet, rules: Co
   if (rules.order !== 'bag' && !expected.rows.every((row, at) => equalRows(row, rows[at]!))) {
     if (rules.order === 'sequence' || !inOrder(expected.rows, rows, rules.order)) return verdict('order', 'the rows are the same, but come in another order', names);
   }
-  return verdict('equal', `${expected.rows.length} rows are equal`, names);
+  return verdict('equal', expected.rows.length === 1 ? 'the row is equal' : `${expected.rows.length} rows are equal`, names);
 }
 
 /**

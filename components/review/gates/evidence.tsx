@@ -31,7 +31,7 @@ export function EvidenceGate({ task, content, edit }: GateProps<EvidenceContent>
           ))}
         </div>
       </Card>
-      <div className="grid gap-3 lg:grid-cols-2">
+      <div className="grid items-start gap-3 lg:grid-cols-2">
         <Card title="SQL">{task.item ? <CodeBlock text={task.item.sql} label="SQL" /> : null}</Card>
         <Card title="Gold MQL">{gold.data ? <CodeBlock text={mqlText(gold.data.mql)} label="Gold MQL" tall /> : null}</Card>
       </div>

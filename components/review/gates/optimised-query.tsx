@@ -26,7 +26,7 @@ export function OptimisedQueryGate({ task, content, directives, setDirectives, e
         <span className="text-[13px] text-muted">{content.verdict.detail}</span>
       </div>
       <Card title="Translation → optimised query" actions={edit ? <Button onClick={edit} shortcut="e">Edit</Button> : null}>
-        <CodeDiff before={mqlText(content.before)} after={mqlText(content.mql)} language="javascript" label="Pipeline" />
+        <CodeDiff before={mqlText(content.before)} after={mqlText(content.mql)} language="mql" label="Pipeline" />
       </Card>
       <Card title="Rules applied">
         <ol className="list-decimal space-y-1.5 pl-5">
