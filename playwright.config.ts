@@ -6,6 +6,7 @@ const system = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/goog
 
 export default defineConfig({
   testDir: 'e2e',
+  outputDir: 'test-results/browser',
   timeout: 5 * 60_000,
   expect: { timeout: 20_000 },
   workers: 1,

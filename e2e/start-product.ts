@@ -13,6 +13,7 @@ export default async function startProduct(): Promise<() => Promise<void>> {
   const data = fs.mkdtempSync(path.join(os.tmpdir(), 'aptmql-e2e-'));
   // Postgres, when this runs as root, is an unprivileged user that must be able to enter.
   fs.chmodSync(data, 0o755);
+  fs.mkdirSync('test-results', { recursive: true });
   const log = fs.createWriteStream(path.resolve('test-results/product.log'));
   const product = spawn(process.execPath, ['--import', 'tsx', 'cli/start.ts'], {
     stdio: ['ignore', 'pipe', 'pipe'],
