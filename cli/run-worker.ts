@@ -1,11 +1,11 @@
 import path from 'node:path';
 import { agentNamed } from '../agents/drivers/agent-named';
 import { exportBundle } from '../lib/bundle/export';
-import { installationKey } from '../lib/bundle/signature';
 import type { MongoClient } from 'mongodb';
 import { stages } from '../lib/pipeline/stages/index';
 import { startWorker, type Worker } from '../lib/pipeline/worker';
 import { bundleContent } from '../lib/review/bundle-content';
+import { sharedSigningKey } from '../lib/review/signing-key';
 import type { Stores } from './services';
 import { toolVersion } from './tool-version';
 
@@ -20,7 +20,7 @@ export function runWorker({ config, db, blobs }: Pick<Stores, 'config' | 'db' | 
     scratchFolder: path.join(config.dataDir, 'scratch'),
     makeBundle: async ({ benchmarkId, draft, folder, signal, progress }) => {
       const content = await bundleContent({ db, blobs, mongo, toolVersion: toolVersion() }, benchmarkId, draft);
-      await exportBundle(content, { out: folder, mongo, key: installationKey(config.dataDir), signal, onProgress: (done, total) => progress(done, total) });
+      await exportBundle(content, { out: folder, mongo, key: await sharedSigningKey(db, config.dataDir), signal, onProgress: (done, total) => progress(done, total) });
     },
     ...(slots === undefined ? {} : { slots }),
   });

@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util';
 import { exportBundle } from '../../lib/bundle/export';
-import { installationKey } from '../../lib/bundle/signature';
 import { ensureGeneratedClient } from '../../lib/db/migrate';
 import { UsageError, type Command } from '../command';
 import { openMongo } from '../mongo-connection';
@@ -28,6 +27,7 @@ Exit status: 0 when the bundle was written.`,
     await ensureGeneratedClient();
     const { openStores } = await import('../services');
     const { bundleContent } = await import('../../lib/review/bundle-content');
+    const { sharedSigningKey } = await import('../../lib/review/signing-key');
     const stores = await openStores();
     const progress = new ProgressLine();
     const stopped = new AbortController();
@@ -43,7 +43,7 @@ Exit status: 0 when the bundle was written.`,
         await exportBundle(content, {
           out: values.out,
           mongo: mongo.client,
-          key: installationKey(config.dataDir),
+          key: await sharedSigningKey(db, config.dataDir),
           signal: stopped.signal,
           onProgress: (done, total, what) => progress.bar(`writing ${what}`, done, total, 'databases'),
         });
