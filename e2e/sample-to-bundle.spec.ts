@@ -112,7 +112,7 @@ test('the sample benchmark goes from the queue to a verified bundle', async ({ p
     const stale = await tasks(desk, `databaseId=${river.id}&state=stale`);
     expect(stale.total).toBeGreaterThan(0);
     await openTask(desk, design!);
-    await expect(desk.getByRole('row').filter({ hasText: 'sensor(type_id)->sensor.type(id)' }).getByText('directed')).toBeVisible();
+    await expect(desk.getByRole('row').filter({ hasText: 'sensor(type_id)->sensor.type(id)' }).getByText('directed', { exact: true })).toBeVisible();
     await desk.goto(`/queue?database=${river.id}&state=stale`);
     await expect(desk.getByRole('table', { name: 'Tasks' }).getByText('stale').first()).toBeVisible();
   });
