@@ -74,7 +74,7 @@ function part(read: (p: Parts, ms: number) => Value): OperatorBuilder {
 
 function unitOf(v: Value, name: string): Unit | null {
   if (isNullish(v)) return null;
-  if (typeof v !== 'string') throw new ServerError(5439013, `${name} requires 'unit' to be a string, but got ${typeName(v)}`);
+  if (typeof v !== 'string') throw new ServerError(name === '$dateAdd' || name === '$dateSubtract' ? 5166404 : 5439013, `${name} requires 'unit' to be a string, but got ${typeName(v)}`);
   return parseUnit(v, name);
 }
 
@@ -208,7 +208,8 @@ export const date: Family = {
       const zone = given.has('timezone') ? zoneOf(timezone, true, name) : utc;
       if (isNullish(v) || u === null || !zone || (given.has('binSize') && isNullish(binSize))) return null;
       const size = given.has('binSize') ? binSize : 1;
-      if (!isIntegral(size) || Number(size) <= 0) throw new ServerError(5439017, `${name} requires 'binSize' to be a positive 64-bit integer`);
+      if (!isIntegral(size)) throw new ServerError(5439017, `${name} requires 'binSize' to be a 64-bit integer`);
+      if (Number(size) <= 0) throw new ServerError(5439018, `${name} requires 'binSize' to be greater than 0`);
       const first = startOfWeekOf(startOfWeek, given.has('startOfWeek'), u, name);
       if (first === null) return null;
       return new DateTime(truncate(instant(v), u, Number(size), zone, first));

@@ -2,6 +2,7 @@ import { Doc } from '../bson/doc';
 import { failedToParse, ServerError, unsupported } from '../errors';
 import { simpleCollation, type Collation } from '../values/collation';
 import { pathReader, splitPath } from '../values/path';
+import { argumentErrors } from './argument-errors';
 import { DateTime, type Value } from '../values/value';
 
 /** Computes a value from the document that the pipeline is at. Variables live in the environment's frame. */
@@ -285,13 +286,14 @@ export function lazy(build: (parts: Evaluate[]) => Evaluate, least = 0, most = I
 
 /** The unparsed named arguments of an operator, checked against what it knows. */
 export function namedArguments(operand: Value, name: string, required: readonly string[], optional: readonly string[] = []): Map<string, Value> {
-  if (!(operand instanceof Doc)) throw failedToParse(`${name} only supports an object as its argument`);
+  const codes = argumentErrors[name] ?? {};
+  if (!(operand instanceof Doc)) throw new ServerError(codes.notObject ?? 9, `${name} only supports an object as its argument`);
   const out = new Map<string, Value>();
   operand.keys.forEach((key, i) => {
-    if (!required.includes(key) && !optional.includes(key)) throw failedToParse(`Unrecognized argument to ${name}: ${key}`);
+    if (!required.includes(key) && !optional.includes(key)) throw new ServerError(codes.unknown ?? 9, `Unrecognized argument to ${name}: ${key}`);
     out.set(key, operand.values[i]);
   });
-  for (const key of required) if (!out.has(key)) throw failedToParse(`Missing '${key}' parameter to ${name}`);
+  for (const key of required) if (!out.has(key)) throw new ServerError(codes.missing?.[key] ?? 9, `Missing '${key}' parameter to ${name}`);
   return out;
 }
 

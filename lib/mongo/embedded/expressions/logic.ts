@@ -32,6 +32,15 @@ export const boolean: Family = {
   $not: lazy(([part]) => (doc) => !isTruthy((part as Evaluate)(doc)), 1, 1),
 };
 
+const firstNotNull = lazy((parts) => (doc) => {
+  let value: Value;
+  for (const part of parts) {
+    value = part(doc);
+    if (!isNullish(value)) return value;
+  }
+  return value;
+});
+
 export const conditional: Family = {
   $cond: (operand, scope, name) => {
     let parts: Value[];
@@ -46,17 +55,10 @@ export const conditional: Family = {
     const [test, yes, no] = operands.map((o) => o.evaluate) as [Evaluate, Evaluate, Evaluate];
     return { operands, evaluate: (doc) => (isTruthy(test(doc)) ? yes(doc) : no(doc)) };
   },
-  $ifNull: lazy(
-    (parts) => (doc) => {
-      let value: Value;
-      for (const part of parts) {
-        value = part(doc);
-        if (!isNullish(value)) return value;
-      }
-      return value;
-    },
-    2,
-  ),
+  $ifNull: (operand, scope, name) => {
+    if (!Array.isArray(operand) || operand.length < 2) throw new ServerError(1257300, `$ifNull needs at least two arguments, had: ${Array.isArray(operand) ? operand.length : 1}`);
+    return firstNotNull(operand, scope, name);
+  },
   $switch: (operand, scope, name) => {
     const args = namedArguments(operand, name, ['branches'], ['default']);
     const branches = args.get('branches');

@@ -127,17 +127,21 @@ const conversions: Record<string, Convert> = {
   },
 };
 
-/** Reads what C's strtod would, whole text only; hexadecimal and blanks are refused. */
+/** Reads a whole text as a number. Hexadecimal as the server does: in lower case only after a sign. */
 function parseDouble(text: string): number {
-  const invalid = failure(`Failed to parse number '${text}' in $convert with no onError value: Did not consume whole string.`);
+  const failed = (why: string): ServerError => failure(`Failed to parse number '${text}' in $convert with no onError value: ${why}`);
   if (/^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(text)) {
     const d = Number(text);
-    if (!Number.isFinite(d)) throw failure(`Failed to parse number '${text}' in $convert with no onError value: Out of range`);
+    if (!Number.isFinite(d) || (d === 0 && /[1-9]/.test(text.replace(/e.*$/i, '')))) throw failed('Out of range');
     return d;
   }
   const word = /^([+-]?)(?:inf(?:inity)?|(nan))$/i.exec(text);
-  if (!word) throw invalid;
-  return word[2] ? NaN : word[1] === '-' ? -Infinity : Infinity;
+  if (word) return word[2] ? NaN : word[1] === '-' ? -Infinity : Infinity;
+  const hex = /^(?:([+-])0x|([+-]?)0X)([0-9a-f]*)\.?([0-9a-f]*)(?:p([+-]?\d+))?$/i.exec(text);
+  const digits = `${hex?.[3] ?? ''}${hex?.[4] ?? ''}`;
+  if (!hex || digits === '') throw failed('Did not consume whole string.');
+  const magnitude = Number(BigInt(`0x${digits}`)) * 2 ** (Number(hex[5] ?? 0) - 4 * (hex[4] ?? '').length);
+  return (hex[1] ?? hex[2]) === '-' ? -magnitude : magnitude;
 }
 
 const codeNames = new Map<number, string>([
@@ -183,7 +187,12 @@ const convertOperator: OperatorBuilder = (operand, scope, name) => {
 
 const to = (type: string) => {
   const convert = conversions[type] as Convert;
-  return unary((v) => (isNullish(v) ? null : convert(v)));
+  const build = unary((v) => (isNullish(v) ? null : convert(v)));
+  const checked: OperatorBuilder = (operand, scope, name) => {
+    if (Array.isArray(operand) && operand.length !== 1) throw new ServerError(50723, `${name} requires a single argument, got ${operand.length}`);
+    return build(operand, scope, name);
+  };
+  return checked;
 };
 
 export const type: Family = {

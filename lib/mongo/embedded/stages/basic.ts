@@ -92,9 +92,9 @@ function columnOrder(column: readonly Value[], direction: 1 | -1, order: StringO
 }
 
 function wholeNumber(v: Value, name: string, least: number): number {
-  if (!isNumeric(v)) throw new ServerError(name === '$limit' ? 2107201 : 5107200, `invalid argument to ${name} stage: Expected a number in: ${name}: ${typeName(v)}`);
+  if (!isNumeric(v)) throw new ServerError(name === '$limit' ? 5107201 : 5107200, `invalid argument to ${name} stage: Expected a number in: ${name}: ${typeName(v)}`);
   const n = toDouble(v);
-  if (!Number.isInteger(n)) throw new ServerError(name === '$limit' ? 2107201 : 5107200, `invalid argument to ${name} stage: Expected an integer: ${name}: ${n}`);
+  if (!Number.isInteger(n)) throw new ServerError(name === '$limit' ? 5107201 : 5107200, `invalid argument to ${name} stage: Expected an integer: ${name}: ${n}`);
   if (n < least) throw new ServerError(name === '$limit' ? 15958 : 5107200, name === '$limit' ? 'the limit must be positive' : `invalid argument to $skip stage: Expected a non-negative number in: $skip: ${n}`);
   return n;
 }

@@ -1,4 +1,4 @@
-import { ServerError, typeMismatch } from '../errors';
+import { ServerError } from '../errors';
 import { Decimal } from './decimal';
 import { DateTime, Double, double, isNumeric, toDouble, typeName, type Numeric, type Value } from './value';
 
@@ -57,11 +57,11 @@ export function multiplyNumbers(a: Numeric, b: Numeric): Numeric {
 export function divideNumbers(a: Numeric, b: Numeric): Numeric {
   if (a instanceof Decimal || b instanceof Decimal) {
     const divisor = toDecimal(b);
-    if (divisor.isZero) throw new ServerError(2, "can't $divide by zero");
+    if (divisor.isZero) throw new ServerError(16608, "can't $divide by zero");
     return toDecimal(a).divide(divisor);
   }
   const divisor = toDouble(b);
-  if (divisor === 0) throw new ServerError(2, "can't $divide by zero");
+  if (divisor === 0) throw new ServerError(16608, "can't $divide by zero");
   return double(toDouble(a) / divisor);
 }
 
@@ -175,7 +175,7 @@ export function addAll(values: readonly Value[]): Value {
       date = true;
       total = addNumbers(total, BigInt(v.ms));
     } else if (v === null || v === undefined || typeName(v) === 'undefined') return null;
-    else throw typeMismatch(`$add only supports numeric or date types, not ${typeName(v)}`);
+    else throw new ServerError(16554, `$add only supports numeric or date types, not ${typeName(v)}`);
   }
   return date ? toDate(total) : total;
 }

@@ -226,26 +226,52 @@ function directive(d: string, p: Parts, ms: number, zone: Zone): string {
   }
 }
 
-/** `$dateFromString` without a format: ISO 8601 and its usual relaxations. What is not recognised is an error. */
+const TIME = /(?:[T ](\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)?\s*(Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?)?\s*$/.source;
+const layouts: { pattern: RegExp; order: readonly [number, number, number] }[] = [
+  { pattern: new RegExp(`^\\s*(\\d{4})-(\\d{1,2})(?:-(\\d{1,2}))?${TIME}`, 'i'), order: [1, 2, 3] },
+  { pattern: new RegExp(`^\\s*(\\d{4})/(\\d{1,2})/(\\d{1,2})${TIME}`, 'i'), order: [1, 2, 3] },
+  { pattern: /^\s*(\d{4})(\d{2})(\d{2})(?:T?(\d{2}):?(\d{2}):?(\d{2})?(?:[.,](\d{1,9}))?)?\s*(Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?)?\s*$/i, order: [1, 2, 3] },
+  // Slashes with the year last are American; dots and hyphens are not.
+  { pattern: new RegExp(`^\\s*(\\d{1,2})/(\\d{1,2})/(\\d{4})${TIME}`, 'i'), order: [3, 1, 2] },
+  { pattern: new RegExp(`^\\s*(\\d{1,2})[.-](\\d{1,2})[.-](\\d{4})${TIME}`, 'i'), order: [3, 2, 1] },
+];
+
+/** `$dateFromString` without a format: ISO 8601, its usual relaxations, and dates with a month's name. */
 export function parseDate(text: string, zone: Zone | undefined): number {
-  const match =
-    /^\s*(\d{4})-(\d{1,2})(?:-(\d{1,2}))?(?:[T ](\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)?\s*(Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?)?\s*$/i.exec(text) ??
-    /^\s*(\d{4})(\d{2})(\d{2})(?:T?(\d{2}):?(\d{2}):?(\d{2})?(?:[.,](\d{1,9}))?)?\s*(Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?)?\s*$/i.exec(text) ??
-    slashed(text);
-  if (!match) throw parseError(text);
-  const [, year, month, day = '1', hour = '0', minute = '0', second = '0', fraction = '', offset] = match;
-  const parts = [Number(year), Number(month), Number(day), Number(hour), Number(minute), Number(second)] as const;
-  return assemble(text, parts, Number(fraction.slice(0, 3).padEnd(3, '0')), offset, zone);
+  for (const { pattern, order } of layouts) {
+    const match = pattern.exec(text);
+    if (!match) continue;
+    const [year, month, day] = order.map((i) => Number(match[i] ?? '1')) as [number, number, number];
+    const [hour = '0', minute = '0', second = '0', fraction = '', offset] = match.slice(4);
+    return assemble(text, [year, month, day, Number(hour), Number(minute), Number(second)], Number(fraction.slice(0, 3).padEnd(3, '0')), offset, zone);
+  }
+  return parseNamed(text, zone);
 }
 
-function slashed(text: string): RegExpExecArray | null {
-  // Year first, the only order with slashes that is not ambiguous.
-  const match = /^\s*(\d{4})\/(\d{1,2})\/(\d{1,2})(?:[T ](\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)?\s*(Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?)?\s*$/i.exec(text);
-  if (match) return match;
-  if (/^\s*(?:\d{1,2}[/.-]\d{1,2}[/.-]\d{2,4}|[A-Za-z]{3,9}\.?,? \d|\d{1,2}(?:st|nd|rd|th)?[ -][A-Za-z]{3,9}|@\d|now|today|tomorrow|yesterday)/i.test(text)) {
-    throw unsupported(`the date text "${text}" (only ISO 8601 is read without a format), which`);
+/** Such as `July 4th, 2017 10:00 PM` or `Wed Jan 31 12:05:28 +03:30 1996`. */
+function parseNamed(text: string, zone: Zone | undefined): number {
+  let rest = ` ${text.toLowerCase().replace(/,/g, ' ')} `;
+  const take = (pattern: RegExp): RegExpExecArray | null => {
+    const match = pattern.exec(rest);
+    if (match) rest = `${rest.slice(0, match.index)} ${rest.slice(match.index + match[0].length)}`;
+    return match;
+  };
+  const monthName = take(/ (jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?(?= )/);
+  if (!monthName) {
+    if (/^\s*(?:@\d|now|today|tomorrow|yesterday|noon|midnight|[+-]\d+ (?:day|week|month|year)|\d{1,2}[/.-]\d{1,2}[/.-]\d{2}\b)/.test(rest)) throw unsupported(`the date text "${text}"`);
+    throw parseError(text);
   }
-  return null;
+  take(/ (?:sun|mon|tue|wed|thu|fri|sat)[a-z]*\.?(?= )/);
+  const time = take(/ (\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)? ?([ap]\.?m\.?)?(?= |[+-])/);
+  const offset = take(/ (z|utc|gmt|[+-]\d{2}(?::?\d{2})?)(?= )/);
+  const year = take(/ (\d{4})(?= )/);
+  const day = take(/ (\d{1,2})(?:st|nd|rd|th)?(?= )/);
+  if (!year || !day || rest.trim() !== '') throw unsupported(`the date text "${text}"`);
+  let hour = Number(time?.[1] ?? 0);
+  if (time?.[5]) hour = (hour % 12) + (time[5].startsWith('p') ? 12 : 0);
+  const month = months.findIndex((m) => m.slice(0, 3).toLowerCase() === (monthName[1] as string).slice(0, 3)) + 1;
+  const parts = [Number(year[1]), month, Number(day[1]), hour, Number(time?.[2] ?? 0), Number(time?.[3] ?? 0)] as const;
+  return assemble(text, parts, Number((time?.[4] ?? '').slice(0, 3).padEnd(3, '0')), offset?.[1], zone);
 }
 
 const parseError = (text: string): ServerError => new ServerError(241, `Error parsing date string '${text}'`);
@@ -342,7 +368,7 @@ const weekdays = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'frida
 export function parseWeekday(text: string, name: string): number {
   const lower = text.toLowerCase();
   const i = weekdays.findIndex((day) => day === lower || day.slice(0, 3) === lower);
-  if (i < 0) throw failedToParse(`${name}: unknown day of week value: ${text}`);
+  if (i < 0) throw new ServerError(5439016, `${name}: unknown day of week value: ${text}`);
   return i;
 }
 

@@ -1,9 +1,9 @@
-/** A double as MongoDB prints it when it makes a string of it: C's `%.16g`. */
+/** A double as MongoDB prints it when it makes a string of it: as many digits as it takes to read it back. */
 export function formatDouble(d: number): string {
   if (Number.isNaN(d)) return 'NaN';
   if (!Number.isFinite(d)) return d > 0 ? 'Infinity' : '-Infinity';
   if (d === 0) return Object.is(d, -0) ? '-0' : '0';
-  const [mantissa = '', power = '0'] = d.toExponential(15).split('e');
+  const [mantissa = '', power = '0'] = d.toExponential().split('e');
   const exponent = Number(power);
   const sign = mantissa.startsWith('-') ? '-' : '';
   const digits = mantissa.replace(/[-.]/g, '').replace(/0+$/, '');
