@@ -181,10 +181,7 @@ export function parseProjection(spec: Value, scope: Scope, find = false): Projec
   const id = leaves.flags.find((f) => isId(f.path));
   const includes = others.some((f) => f.keep) || leaves.computed.length > 0 || (others.length === 0 && id?.keep === true) || special.some((s) => s.includes && others.length === 0);
   const excludes = others.some((f) => !f.keep);
-  if (includes && excludes) {
-    const bad = others.find((f) => f.keep !== (others[0]?.keep ?? true)) ?? others.find((f) => !f.keep);
-    throw new ServerError(bad?.keep ? 31253 : 31254, `Invalid $project :: caused by :: Cannot do ${bad?.keep ? 'inclusion' : 'exclusion'} on field ${bad?.path.join('.')} in ${bad?.keep ? 'exclusion' : 'inclusion'} projection`);
-  }
+  if (includes && excludes) throw mixedProjection(leaves.order.filter((l) => !isId(l.path) || !isFlag(l.value)));
   const include = includes;
   const root = new Node(include ? 'include' : 'exclude');
   for (const { path, value } of leaves.order) {
@@ -198,6 +195,18 @@ export function parseProjection(spec: Value, scope: Scope, find = false): Projec
   return special.length === 0
     ? (doc) => root.apply(doc)
     : (doc) => special.reduce((out, s) => s.apply(doc, out), root.apply(doc));
+}
+
+/** The first field decides what a projection is; the first that disagrees is the mistake. */
+function mixedProjection(order: Leaves['order']): ServerError {
+  const keeps = (value: Value): boolean => !isFlag(value) || isTruthy(value);
+  const including = keeps(order[0]?.value);
+  const wrong = order.find((l) => keeps(l.value) !== including);
+  const field = wrong?.path.join('.') ?? '';
+  if (including) return new ServerError(31254, `Invalid $project :: caused by :: Cannot do exclusion on field ${field} in inclusion projection`);
+  if (isFlag(wrong?.value)) return new ServerError(31253, `Invalid $project :: caused by :: Cannot do inclusion on field ${field} in exclusion projection`);
+  if (wrong?.value instanceof Doc) return new ServerError(31252, `Invalid $project :: caused by :: Cannot use an expression ${field} in an exclusion projection`);
+  return new ServerError(31310, `Invalid $project :: caused by :: Cannot use an expression ${field} in an exclusion projection`);
 }
 
 interface Special {

@@ -302,7 +302,7 @@ export class Decimal {
     const a = this.isZero ? 0 : this.negative ? -1 : 1;
     const b = other.isZero ? 0 : other.negative ? -1 : 1;
     if (a !== b || a === 0) return Math.sign(a - b);
-    if (!this.isFinite || !other.isFinite) return a * (Number(!this.isFinite) - Number(!other.isFinite));
+    if (!this.isFinite || !other.isFinite) return a * (Number(!this.isFinite) - Number(!other.isFinite)) + 0;
     const magnitudeA = digitCount(this.coefficient) + this.exponent;
     const magnitudeB = digitCount(other.coefficient) + other.exponent;
     if (magnitudeA !== magnitudeB) return magnitudeA < magnitudeB ? -a : a;
