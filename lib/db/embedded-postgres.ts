@@ -1,5 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
-import { randomBytes, createHash } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { accessSync, constants } from 'node:fs';
 import fs from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -138,9 +138,8 @@ async function openCluster(folder: string, options: EmbeddedPostgresOptions): Pr
   const runAs = process.getuid?.() === 0 ? await unprivilegedUser() : undefined;
   let base = folder;
   if (runAs && !(await canEnter(folder, runAs))) {
-    base = path.join(sharedFolder, createHash('sha256').update(folder).digest('hex').slice(0, 16));
+    base = await placeElsewhere(path.join(folder, 'location'));
     await makeFolder(base);
-    await fs.writeFile(path.join(folder, 'location'), `${base}\n`);
   }
   if (runAs) await fs.chown(base, runAs.uid, runAs.gid);
   return {
@@ -153,6 +152,15 @@ async function openCluster(folder: string, options: EmbeddedPostgresOptions): Pr
     discoveryFile: path.join(folder, 'server.json'),
     passwordFile: path.join(folder, 'password'),
   };
+}
+
+/** A data folder that was removed and made anew must not find the cluster of the old one: each has a place of its own. */
+async function placeElsewhere(noteFile: string): Promise<string> {
+  const noted = await fs.readFile(noteFile, 'utf8').catch(() => undefined);
+  if (noted) return noted.trim();
+  const place = path.join(sharedFolder, randomBytes(8).toString('hex'));
+  await fs.writeFile(noteFile, `${place}\n`, { flag: 'wx' });
+  return place;
 }
 
 async function makeFolder(folder: string): Promise<void> {
