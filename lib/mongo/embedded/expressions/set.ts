@@ -1,4 +1,6 @@
 import { ServerError } from '../errors';
+import type { Collation } from '../values/collation';
+import { compareValues } from '../values/compare';
 import { ValueSet } from '../values/value-map';
 import { isNullish, isTruthy, typeName, type Value } from '../values/value';
 import { binary, unary, variadic, type Family } from './expression';
@@ -14,6 +16,8 @@ const quantifier = (all: boolean) =>
     return all ? v.every(isTruthy) : v.some(isTruthy);
   });
 
+const sorted = (values: ValueSet, collation: Collation): Value[] => [...values.values].sort((a, b) => compareValues(a, b, collation.order));
+
 export const set: Family = {
   $allElementsTrue: quantifier(true),
   $anyElementTrue: quantifier(false),
@@ -27,12 +31,12 @@ export const set: Family = {
     const [first, ...rest] = sets as [ValueSet, ...ValueSet[]];
     return rest.every((other) => other.size === first.size && other.values.every((v) => first.has(v)));
   }, 2),
-  // The order of a set's elements is not defined by MongoDB; sorted, as its own sets are.
+  // The manual leaves the order of a set's elements open; the server sorts these two.
   $setIntersection: variadic((values, name, { collation }) => {
     if (values.some(isNullish)) return null;
     const [first = [], ...rest] = values.map((v) => arrayOperand(v, 17047, name));
     const others = rest.map((items) => new ValueSet(collation, items));
-    return new ValueSet(collation, first.filter((v) => others.every((o) => o.has(v)))).values;
+    return sorted(new ValueSet(collation, first.filter((v) => others.every((o) => o.has(v)))), collation);
   }),
   $setIsSubset: binary((a, b, name, { collation }) => {
     const all = new ValueSet(collation, arrayOperand(b, 17042, name));
@@ -42,6 +46,6 @@ export const set: Family = {
     if (values.some(isNullish)) return null;
     const out = new ValueSet(collation);
     for (const v of values) for (const item of arrayOperand(v, 17043, name)) out.add(item);
-    return out.values;
+    return sorted(out, collation);
   }),
 };

@@ -389,6 +389,7 @@ function bitMask(operator: string, value: Value): bigint {
     let mask = 0n;
     for (const bit of value) {
       if (!isNumeric(bit) || !Number.isInteger(toDouble(bit)) || toDouble(bit) < 0) throw badValue('bit positions must be integers >= 0');
+      if (toDouble(bit) > 1_000_000) throw unsupported('a bit position above 1,000,000');
       mask |= 1n << BigInt(toDouble(bit));
     }
     return mask;

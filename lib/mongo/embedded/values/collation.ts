@@ -25,7 +25,9 @@ export function parseCollation(spec: Doc | undefined): Collation {
   if (strength !== 1 && strength !== 2 && strength !== 3) throw badValue(`Enumeration value '${String(strength)}' for field 'collation.strength' is not a valid value.`);
   if (caseLevel && strength === 2) throw unsupported('collation with caseLevel at strength 2');
   if (spec.get('backwards') === true) throw unsupported("collation option 'backwards'");
-  if ((spec.get('alternate') ?? 'non-ignorable') !== 'non-ignorable') throw unsupported("collation option 'alternate: shifted'");
+  const alternate = spec.get('alternate') ?? 'non-ignorable';
+  if (alternate !== 'non-ignorable' && alternate !== 'shifted') throw badValue(`Enumeration value '${String(alternate)}' for field 'collation.alternate' is not a valid value.`);
+  if (spec.has('maxVariable') && spec.get('maxVariable') !== 'punct') throw unsupported("collation option 'maxVariable'");
   const sensitivity = strength === 3 ? 'variant' : strength === 2 ? 'accent' : caseLevel ? 'case' : 'base';
   let collator: Intl.Collator;
   try {
@@ -33,7 +35,7 @@ export function parseCollation(spec: Doc | undefined): Collation {
       sensitivity,
       numeric: spec.get('numericOrdering') === true,
       caseFirst: caseFirst === 'off' ? 'false' : (caseFirst as 'upper' | 'lower'),
-      ignorePunctuation: false,
+      ignorePunctuation: alternate === 'shifted',
     });
   } catch (error) {
     throw badValue(`Field 'locale' is invalid in: { locale: "${locale}" } (${(error as Error).message})`);
