@@ -251,7 +251,7 @@ class FromCompiler {
     const innerLowering = new Lowering(innerEnv);
     const { collection, location } = this.lookupRows(source, inner, innerEnv, scope);
 
-    const linked = (on ?? this.pending).filter((condition) => {
+    const linked = on ?? this.pending.filter((condition) => {
       const read = sourcesRead(condition);
       return read.has(source.id) && [...read].every((id) => id === source.id || this.placed.has(id) || !this.sources.some((other) => other.source.id === id));
     });

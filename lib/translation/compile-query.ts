@@ -408,16 +408,26 @@ class SelectCompiler {
 
   private project(values: readonly { item: Item; value: Lowered }[]): MqlDocument {
     const project: Record<string, Mql> = { _id: 0 };
-    for (const { item, value } of values) project[item.field] = projected(item.field, value, values.length === 1);
+    const included = this.isInclusion(values);
+    for (const { item, value } of values) project[item.field] = included ? 1 : projected(value);
     if (this.options.side) project[this.options.side.field] = { $literal: this.options.side.value };
     return { $project: project };
+  }
+
+  /** `{name: 1}` will do: fields keep their names, none can be missing, and the documents have them in this order. */
+  private isInclusion(values: readonly { item: Item; value: Lowered }[]): boolean {
+    if (values.some(({ item, value }) => value.path !== item.field || value.type.missing)) return false;
+    if (values.length === 1) return true;
+    const root = [...this.rows.locations.values()].find((location) => location.kind === 'table' && location.base === '');
+    if (this.body.aggregated || this.body.distinct || this.options.side || root?.kind !== 'table') return false;
+    const order = root.placement.logical.fields.map(({ name }) => name);
+    const positions = values.map(({ item }) => order.indexOf(item.field));
+    return positions.every((position, at) => position >= 0 && (at === 0 || position > (positions[at - 1] ?? 0)));
   }
 }
 
 /** A constant in `$project` would be read as a flag: it has to be quoted. */
-function projected(name: string, value: Lowered, alone: boolean): Mql {
-  const { mql, type, path } = value;
-  if (alone && path === name && !type.missing) return 1;
+function projected({ mql, type }: Lowered): Mql {
   if (type.missing) return { $ifNull: [mql, null] };
   return typeof mql === 'string' || (typeof mql === 'object' && mql !== null && !('_bsontype' in mql)) ? mql : { $literal: mql };
 }

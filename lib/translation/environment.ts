@@ -11,6 +11,8 @@ export interface Lowered {
   readonly transform: Transform;
   /** Set when `mql` is nothing but a path of the current document: predicates and sort keys can use it. */
   readonly path?: string;
+  /** A path that has a value exactly where this expression has one. */
+  readonly presence?: string;
   /** Set when the value is a constant of the SQL text. */
   readonly constant?: { readonly value: Scalar };
 }

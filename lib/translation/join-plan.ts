@@ -2,7 +2,7 @@ import { columnPath, placementOf, type Placement } from '../design/placement';
 import type { DocumentDesign } from '../design/document-design';
 import { sameName } from '../sqlite/catalog';
 import { columnOf, type BoundColumn, type BoundExpression, type BoundSource } from '../sqlite/select/bound';
-import { sourcesRead } from './bound-references';
+import { hasSubquery, sourcesRead } from './bound-references';
 import type { FlatSource } from './flatten-from';
 import { Untranslatable } from './untranslated';
 import { under } from './location';
@@ -20,6 +20,8 @@ export type Attachment =
 interface Placed {
   readonly placement: Placement | undefined;
   readonly base: string;
+  /** The row may be missing: the source is the inner side of a left join. */
+  readonly optional: boolean;
 }
 
 interface State {
@@ -70,7 +72,7 @@ function growFrom(
     const { source } = attachment.entry;
     const placement = placements.get(source.id);
     const base = attachment.kind === 'lookup' ? lookupBase(source) : attachment.kind === 'root' ? '' : attachment.base;
-    state.placed.set(source.id, { placement, base });
+    state.placed.set(source.id, { placement, base, optional: attachment.entry.on !== undefined });
     for (const step of placement?.steps ?? []) state.unwound.add(under(base, step.path));
     cost += COST[attachment.kind] + (attachment.kind === 'root' ? (placement?.steps.length ?? 0) : 0);
     // A derived table looked up runs once for each row; embedded rows are unwound and compared for each row.
@@ -133,7 +135,8 @@ function asAncestor(entry: FlatSource, placement: Placement, otherId: number, ot
     const found = usable.find((condition) =>
       equates(condition, entry.source.id, parent, (column) => {
         const where = state.placed.get(column.source.id);
-        if (where?.base !== base || where.placement?.collection !== placement.collection) return false;
+        // Where the child is missing its parent's fields are there all the same.
+        if (where?.base !== base || where.optional || where.placement?.collection !== placement.collection) return false;
         if (column.source.id === otherId && other.steps.length === depth + 1 && sameName(columnOf(column).name, child)) return true;
         return columnPath(where.placement, columnOf(column).name)?.path === parentPath && isOnChain(where.placement, other);
       }),
@@ -160,12 +163,16 @@ function asEmbedded(entry: FlatSource, placement: Placement, other: Placement, b
       equates(condition, entry.source.id, child, (column) => {
         const where = state.placed.get(column.source.id);
         if (where?.base !== base || where.placement?.collection !== placement.collection) return false;
+        const isParent = where.placement.steps.length === depth && samePath(where.placement, placement, depth);
+        if (where.optional && !isParent) return false;
         return columnPath(where.placement, columnOf(column).name)?.path === parentPath && parentPath !== undefined;
       }),
     );
     if (!found) return undefined;
     used.push(found);
   }
+  // An entry is filtered by an expression, in which no subquery can run.
+  if (entry.on?.some((condition) => !used.includes(condition) && hasSubquery(condition))) return undefined;
   return { kind: 'embedded', entry, base, used };
 }
 

@@ -65,6 +65,12 @@ export function locateColumn(location: Location, column: BoundColumn, profile: P
   }
   if (entry?.variable === '$') throw new Untranslatable('not_placed', `${name} is not part of the entries at ${entry.path}`);
   const path = under(location.base, found.path);
+  const own = location.placement.steps.at(-1);
+  if (found.inherited && location.optional && own) {
+    // The key lies in the parent, which is there even where the child is not.
+    const presence = under(location.base, own.path);
+    return { mql: { $cond: [{ $gt: [`$${presence}`, null] }, `$${path}`, null] }, presence, ...common, type: { ...common.type, missing: false } };
+  }
   return { mql: `$${path}`, path, ...common };
 }
 

@@ -20,17 +20,19 @@ function literalType(value: Scalar): ValueType {
 }
 
 /** True when a value is neither null nor missing. */
-export function isPresent({ mql, type }: Pick<Lowered, 'mql' | 'type'>): Mql {
+export function isPresent({ mql, type, presence }: Pick<Lowered, 'mql' | 'type' | 'presence'>): Mql {
   if (!type.nullable) return true;
+  if (presence !== undefined) return { $gt: [`$${presence}`, null] };
   if (type.kinds === 0 && !type.missing && mql === null) return false;
   // Missing sorts below null: one comparison covers both, where `$ne` would let missing pass.
   return type.missing ? { $gt: [mql, null] } : { $ne: [mql, null] };
 }
 
-export const isAbsent = (value: Pick<Lowered, 'mql' | 'type'>): Mql => {
-  if (!value.type.nullable) return false;
-  if (value.mql === null) return true;
-  return value.type.missing ? { $lte: [value.mql, null] } : { $eq: [value.mql, null] };
+export const isAbsent = ({ mql, type, presence }: Pick<Lowered, 'mql' | 'type' | 'presence'>): Mql => {
+  if (!type.nullable) return false;
+  if (mql === null) return true;
+  if (presence !== undefined) return { $lte: [`$${presence}`, null] };
+  return type.missing ? { $lte: [mql, null] } : { $eq: [mql, null] };
 };
 
 /** Null instead of missing. */

@@ -368,7 +368,7 @@ function divide(a: Lowered, b: Lowered, type: ValueType): Lowered {
   else if (bothInteger) value = { $trunc: quotient };
   else {
     const unsure = [a, b].filter(({ type: operand }) => mayBe(operand, REAL)).map(({ mql }) => isIntegerValue(mql));
-    value = cond(and(...unsure), { $trunc: quotient }, quotient);
+    value = cond(and(...unsure), { $toLong: quotient }, quotient);
   }
   const result: ValueType = { kinds: oneReal ? REAL : bothInteger ? INTEGER : NUMBER, nullable: type.nullable, missing: false };
   if (b.constant && Number(b.constant.value) === 0) return literal(null);
@@ -381,6 +381,8 @@ export function compareLowered(left: Lowered, operator: CompareOperator, right: 
   if (left.constant?.value === null || right.constant?.value === null) return false;
   const folded = foldComparison(left, operator, right);
   if (folded !== undefined) return folded;
+  // A value equals itself unless it is null.
+  if (left.path !== undefined && left.path === right.path && (operator === '=' || operator === '<=' || operator === '>=')) return isPresent(left);
   const test: Mql = { [OPERATOR[operator]]: [left.mql, right.mql] };
   switch (operator) {
     case '=':

@@ -1,7 +1,7 @@
 import type { BoundCall, BoundExpression } from '../sqlite/select/bound';
 import type { Lowered } from './environment';
 import { lowerDateCall } from './lower-date';
-import { bound, castToInteger, computed, isAbsent, isPresent, literal, overNull, toNumber, toText, withNull } from './lower-conversion';
+import { bound, castToInteger, castToReal, computed, isAbsent, isPresent, literal, overNull, toNumber, toText, withNull } from './lower-conversion';
 import { compareLowered, type Lowering } from './lower-expression';
 import { cond, or, type Mql } from './mql';
 import { Untranslatable } from './untranslated';
@@ -98,7 +98,8 @@ function nullIf(call: BoundCall, lowering: Lowering): Lowered {
 }
 
 function absolute(value: Lowered): Lowered {
-  const number = toNumber(value);
+  // Text gives a real even where it looks like an integer.
+  const number = mayBe(value.type, TEXT) ? { ...castToReal(value), type: { kinds: value.type.kinds === TEXT ? REAL : NUMBER, nullable: value.type.nullable, missing: false } } : toNumber(value);
   if (isNeverNegative(number.type)) return number;
   return computed({ $abs: number.mql }, { kinds: number.type.kinds, nullable: number.type.nullable, missing: false, min: 0 });
 }

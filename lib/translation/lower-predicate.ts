@@ -43,7 +43,8 @@ export function toPredicate(expression: BoundExpression, polarity: boolean, lowe
     case 'compare':
       return comparison(expression, polarity, lowering);
     case 'nullTest': {
-      const { path, type } = lowering.stored(expression.operand);
+      const { path: own, presence, type } = lowering.stored(expression.operand);
+      const path = own ?? presence;
       if (path === undefined) return undefined;
       const isNull = expression.negated !== polarity;
       if (!type.nullable) return isNull ? never(path) : {};

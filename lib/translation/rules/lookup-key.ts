@@ -1,7 +1,10 @@
 import type { MqlDocument, Mql } from '../mql';
 import { isDocument } from '../mql';
-import { makesNewDocuments, pathsReadByAll, unwindPath, dropsEmpty, pathsWrittenBy, overlaps, isUnder } from '../pipeline-paths';
-import type { Rule } from '../rule';
+import { makesNewDocuments, pathsReadByAll, unwindPath, dropsEmpty, pathsWrittenBy, overlaps, isUnder, stageName } from '../pipeline-paths';
+import { columnProfile } from '../../sqlite/profile';
+import { columnFields } from '../design-fields';
+import { columnType, INTEGER, REAL, TEXT } from '../value-type';
+import type { Rule, RuleContext } from '../rule';
 
 /**
  * Behind `$lookup` and `$unwind` the foreign key field equals the local one: reading the local field instead can
@@ -9,10 +12,10 @@ import type { Rule } from '../rule';
  */
 export const lookupKey: Rule = {
   name: 'lookup-key',
-  apply(pipeline) {
-    for (const [at, stage] of pipeline.entries()) {
+  apply(pipeline, context) {
+    for (const at of pipeline.keys()) {
       const join = simpleJoin(pipeline, at);
-      if (!join || !stage) continue;
+      if (!join || !isSameKind(join, pipeline.slice(0, at), context)) continue;
       const foreign = `${join.as}.${join.foreignField}`;
       let end = at + 2;
       while (end < pipeline.length) {
@@ -33,6 +36,23 @@ export const lookupKey: Rule = {
     return undefined;
   },
 };
+
+/**
+ * Equal values of one storage class are the same value in every expression, and an expression that moves in front of
+ * the join meets nothing there that it could fail on.
+ */
+function isSameKind({ from, localField, foreignField }: SimpleJoin, before: readonly MqlDocument[], { collection, design, profile }: RuleContext): boolean {
+  if (!before.every((stage) => ['$match', '$unwind', '$lookup', '$sort', '$limit', '$skip', '$set'].includes(stageName(stage)))) return false;
+  const joined = new Map(before.flatMap((stage) => (isDocument(stage['$lookup']) ? [[String(stage['$lookup']['as']), String(stage['$lookup']['from'])] as const] : [])));
+  const [first = '', ...rest] = localField.split('.');
+  const owner = joined.get(first);
+  const kinds = (of: string, path: string): number => {
+    const field = columnFields(design).find((candidate) => candidate.collection === of && candidate.path === path);
+    return field?.transform.kind === 'identity' ? columnType(columnProfile(profile, field.table, field.column)).kinds : 0;
+  };
+  const local = owner === undefined ? kinds(collection, localField) : kinds(owner, rest.join('.'));
+  return local === kinds(from, foreignField) && [INTEGER, REAL, TEXT].includes(local);
+}
 
 export interface SimpleJoin {
   readonly as: string;
