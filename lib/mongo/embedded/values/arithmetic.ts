@@ -125,7 +125,7 @@ export class Sum {
     if (width > this.widest) this.widest = width;
     if (typeof v === 'bigint') this.big += v;
     else if (v instanceof Double) this.doubles.add(v.value);
-    else this.decimals = this.decimals ? this.decimals.add(v as Decimal) : (v as Decimal);
+    else this.decimals = (this.decimals ?? Decimal.zero).add(v as Decimal);
   }
   private get doubles(): DoubleDouble {
     return (this.doublesOrNone ??= new DoubleDouble());
@@ -141,13 +141,12 @@ export class Sum {
     sum.addInteger(this.big);
     return sum.value;
   }
+  // The server always adds both totals, also when one is zero: that decides the exponent of the result. Doubles count
+  // with all their digits here, unlike where one is promoted.
   private decimalTotal(): Decimal {
     this.spill();
-    const doubles = this.doubles.value;
-    let total = this.decimals ?? Decimal.zero;
-    if (this.big !== 0n) total = total.add(Decimal.fromBigInt(this.big));
-    if (doubles !== 0) total = total.add(Decimal.fromDouble(doubles));
-    return total;
+    const others = this.big === 0n ? Decimal.fromDoubleExact(this.doubles.value) : Decimal.fromDoubleExact(this.doubles.value).add(Decimal.fromBigInt(this.big));
+    return (this.decimals ?? Decimal.zero).add(others);
   }
   get sum(): Numeric {
     if (this.widest === 0 && Number.isSafeInteger(this.integers) && this.big === 0n) return fromSafe(this.integers);

@@ -88,8 +88,14 @@ export class Decimal {
     if (!Number.isFinite(d) || d === 0) return Decimal.fromDouble(d);
     const [numerator, twos] = doubleParts(Math.abs(d));
     if (twos >= 0) return Decimal.make(d < 0, numerator << BigInt(twos), 0);
-    // m / 2^k = m × 5^k / 10^k
-    return Decimal.make(d < 0, numerator * 5n ** BigInt(-twos), twos);
+    // m / 2^k = m × 5^k / 10^k, without zeros behind the point
+    let coefficient = numerator * 5n ** BigInt(-twos);
+    let exponent = twos;
+    while (exponent < 0 && coefficient % 10n === 0n) {
+      coefficient /= 10n;
+      exponent++;
+    }
+    return Decimal.make(d < 0, coefficient, exponent);
   }
 
   static parse(text: string): Decimal | undefined {
