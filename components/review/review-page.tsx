@@ -195,13 +195,28 @@ function useNextTask(taskId: string, filters: Readonly<Record<string, string>>, 
     );
     return claimed;
   }, [client, filters, taskId]);
+  const taken = useRef(false);
   useEffect(() => {
     if (wanted) ahead.current ??= claim();
   }, [wanted, claim]);
+  // Whoever goes elsewhere gives back what was leased ahead, so that a colleague can have it at once.
+  useEffect(() => {
+    const giveBack = (): void => {
+      const claimed = ahead.current;
+      ahead.current = null;
+      if (!taken.current) void claimed?.then((response) => (response.task ? navigator.sendBeacon(`/api/tasks/${response.task.id}/lease/release`) : undefined), () => undefined);
+    };
+    window.addEventListener('pagehide', giveBack);
+    return () => {
+      window.removeEventListener('pagehide', giveBack);
+      giveBack();
+    };
+  }, []);
   return useMemo(
     () => ({
       async take() {
         const response = await (ahead.current ?? claim());
+        taken.current = true;
         // An empty answer from a while ago may be outdated by now.
         return response.task ? response : claim();
       },
