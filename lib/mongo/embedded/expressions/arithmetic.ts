@@ -1,5 +1,5 @@
 import { ServerError, typeMismatch, unsupported } from '../errors';
-import { addAll, addNumbers, divideNumbers, moduloNumbers, multiplyNumbers, subtractNumbers, toDate, toDecimal } from '../values/arithmetic';
+import { addAll, addNumbers, divideNumbers, moduloNumbers, multiplyNumbers, shiftDate, subtractNumbers, toDecimal } from '../values/arithmetic';
 import { Decimal } from '../values/decimal';
 import { DateTime, Double, double, isNullish, isNumeric, toDouble, typeName, type Numeric, type Value } from '../values/value';
 import { binary, parseExpression, unary, variadic, type Evaluate, type Family, type OperatorBuilder } from './expression';
@@ -210,7 +210,7 @@ export const arithmetic: Family = {
     if (isNumeric(a) && isNumeric(b)) return subtractNumbers(a, b);
     if (isNullish(a) || isNullish(b)) return null;
     if (a instanceof DateTime && b instanceof DateTime) return BigInt(a.ms) - BigInt(b.ms);
-    if (a instanceof DateTime && isNumeric(b)) return toDate(subtractNumbers(BigInt(a.ms), b));
+    if (a instanceof DateTime && isNumeric(b)) return shiftDate(a, subtractNumbers(0, b));
     throw typeMismatch(`can't $subtract ${typeName(b)} from ${typeName(a)}`);
   }),
   $bitAnd: bits('$bitAnd', -1, (a, b) => a & b),

@@ -211,14 +211,8 @@ function parseOperator(name: string, operand: Value, scope: Scope): Expression {
   const build = operators.get(name);
   if (!build) throw unsupported(`Unrecognized expression '${name}': it`, 168);
   const { evaluate, operands } = build(operand, scope, name);
-  if (operands?.every((o) => o.kind === 'constant')) {
-    try {
-      return constant(evaluate(Doc.empty()));
-    } catch (error) {
-      // Left to fail when (and only if) it is evaluated.
-      if (!(error instanceof ServerError)) throw error;
-    }
-  }
+  // As on the server, a constant that cannot be computed fails the whole pipeline, even where it is never reached.
+  if (operands?.every((o) => o.kind === 'constant')) return constant(evaluate(Doc.empty()));
   return operands ? { kind: 'operator', operator: name, operands, evaluate } : { kind: 'operator', operator: name, evaluate };
 }
 

@@ -2,7 +2,7 @@ import { Doc } from '../bson/doc';
 import { encodedSize } from '../bson/encode';
 import { badValue, failedToParse, ServerError, unsupported } from '../errors';
 import { toDecimal } from '../values/arithmetic';
-import { parseDate } from '../values/dates';
+import { formatDate, parseDate, utc } from '../values/dates';
 import { Decimal } from '../values/decimal';
 import {
   Binary,
@@ -32,6 +32,7 @@ import {
   type OperatorBuilder,
 } from './expression';
 
+const YEAR_OUT_OF_RANGE = 18537;
 const failure = (message: string): ServerError => new ServerError(241, message);
 const cannot = (v: Value, to: string): ServerError =>
   failure(`Unsupported conversion from ${typeName(v)} to ${to} in $convert with no onError value`);
@@ -105,7 +106,8 @@ const conversions: Record<string, Convert> = {
     if (typeof v === 'boolean') return v ? 'true' : 'false';
     if (v instanceof ObjectId) return v.hex;
     if (v instanceof Binary) throw unsupported('conversion of binData to string');
-    if (isNumeric(v) || typeof v === 'string' || v instanceof DateTime) return coerceToString(v, '$convert');
+    if (v instanceof DateTime) return formatDate(v.ms, '%Y-%m-%dT%H:%M:%S.%LZ', utc);
+    if (isNumeric(v) || typeof v === 'string') return coerceToString(v, '$convert');
     throw cannot(v, 'string');
   },
   date: (v) => {
@@ -178,7 +180,7 @@ const convertOperator: OperatorBuilder = (operand, scope, name) => {
       try {
         return convert(v);
       } catch (error) {
-        if (onError && error instanceof ServerError && error.code === 241) return onError.evaluate(doc);
+        if (onError && error instanceof ServerError && (error.code === 241 || error.code === YEAR_OUT_OF_RANGE)) return onError.evaluate(doc);
         throw error;
       }
     },

@@ -57,11 +57,11 @@ export function multiplyNumbers(a: Numeric, b: Numeric): Numeric {
 export function divideNumbers(a: Numeric, b: Numeric): Numeric {
   if (a instanceof Decimal || b instanceof Decimal) {
     const divisor = toDecimal(b);
-    if (divisor.isZero) throw new ServerError(16608, "can't $divide by zero");
+    if (divisor.isZero) throw new ServerError(2, "can't $divide by zero");
     return toDecimal(a).divide(divisor);
   }
   const divisor = toDouble(b);
-  if (divisor === 0) throw new ServerError(16608, "can't $divide by zero");
+  if (divisor === 0) throw new ServerError(2, "can't $divide by zero");
   return double(toDouble(a) / divisor);
 }
 
@@ -166,22 +166,22 @@ export class Sum {
 /** `$add` keeps a running total whose type widens; a date among the numbers makes the result a date. */
 export function addAll(values: readonly Value[]): Value {
   let total: Numeric = 0;
-  let date = false;
+  let date: DateTime | undefined;
   for (const v of values) {
     if (isNumeric(v)) total = addNumbers(total, v);
     else if (v instanceof DateTime) {
       if (date) throw new ServerError(16612, 'only one date allowed in an $add expression');
-      date = true;
-      total = addNumbers(total, BigInt(v.ms));
+      date = v;
     } else if (v === null || v === undefined || typeName(v) === 'undefined') return null;
     else throw new ServerError(16554, `$add only supports numeric or date types, not ${typeName(v)}`);
   }
-  return date ? toDate(total) : total;
+  return date ? shiftDate(date, total) : total;
 }
 
-/** A total of milliseconds as a date; fractions round. */
-export function toDate(ms: Numeric): DateTime {
-  const n = ms instanceof Decimal ? Number(ms.quantize(0, 'half-even').toString()) : Math.round(toDouble(ms));
-  if (!Number.isFinite(n) || Math.abs(n) > 9.3e18) throw new ServerError(15, 'date overflow');
-  return new DateTime(n);
+/** A date some milliseconds later; a fraction of one rounds, halves away from zero. */
+export function shiftDate(date: DateTime, by: Numeric): DateTime {
+  const shift = by instanceof Decimal ? by.quantize(0, 'half-even').toNumber() : toDouble(by);
+  const ms = date.ms + Math.sign(shift) * Math.round(Math.abs(shift));
+  if (!Number.isFinite(ms) || Math.abs(ms) > 9.2e18) throw new ServerError(15, 'date overflow');
+  return new DateTime(ms);
 }
