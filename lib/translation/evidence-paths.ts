@@ -28,7 +28,7 @@ export function evidencePaths(text: string, design: DocumentDesign, collection: 
 function hasPath(fields: readonly Field[], [name, ...rest]: readonly string[]): boolean {
   const field = fields.find((candidate) => candidate.name === name);
   if (!field) return false;
-  return rest.length === 0 || (isEmbed(field) && hasPath(field.fields, rest));
+  return rest.length === 0 || ((isEmbed(field) || field.kind === 'extendedReference') && hasPath(field.fields, rest));
 }
 
 const escape = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');

@@ -144,6 +144,22 @@ describe('retyped columns', () => {
   });
 });
 
+describe('source defects', () => {
+  it.each([
+    ["SELECT COUNT(CASE WHEN name = 'Ann' THEN 1 ELSE 0 END) FROM hero", ['count_of_else']],
+    ["SELECT COUNT(CASE WHEN name = 'Ann' THEN 1 ELSE NULL END) FROM hero", []],
+    ["SELECT name FROM hero WHERE strftime('%Y', seen) > 2010", ['date_part_as_number']],
+    ["SELECT name FROM hero WHERE strftime('%Y', seen) > '2010'", []],
+    ['SELECT name FROM hero WHERE secret > 5', ['number_as_text']],
+    ['SELECT name FROM hero JOIN power ON height = level', []],
+    ['SELECT 1 FROM cape WHERE hero_id IN (SELECT COUNT(CASE WHEN level > 1 THEN 1 ELSE 2 END) FROM power)', ['count_of_else']],
+  ])('%s: %j', (sql, kinds) => {
+    const { defects, caveats } = world.translate(sql);
+    expect(defects.map(({ kind }) => kind)).toEqual(kinds);
+    expect(caveats.includes('source_defect')).toBe(kinds.length > 0);
+  });
+});
+
 describe('untranslated', () => {
   it.each([
     ['SELEC name FROM hero', 10],

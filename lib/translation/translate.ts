@@ -10,6 +10,7 @@ import { SqlSyntaxError } from '../sqlite/select/syntax-error';
 import { Compilation } from './compilation';
 import { QueryCompiler } from './compile-query';
 import type { Ordering } from './compiled-query';
+import { sourceDefects, type SourceDefect } from './source-defects';
 import { UNTRANSLATED, Untranslatable, type UntranslatedCode } from './untranslated';
 
 export interface TranslationContext {
@@ -29,8 +30,10 @@ export interface Translated {
   /** What ORDER BY sorts by; `path` is null for a key that is no result column. Null without ORDER BY. */
   readonly ordering: readonly Ordering[] | null;
   readonly limit?: number;
-  /** `unordered_limit`, `time_dependent`, `arbitrary_row`, `tie`. */
+  /** `unordered_limit`, `time_dependent`, `arbitrary_row`, `tie`, `source_defect`. */
   readonly caveats: readonly string[];
+  /** What is behind `source_defect`. */
+  readonly defects: readonly SourceDefect[];
   /** Collections and field paths that the pipeline reads. */
   readonly touches: readonly { readonly collection: string; readonly fields: readonly string[] }[];
 }
@@ -50,6 +53,8 @@ export function translate(sql: string, { catalog, profile, design }: Translation
     const { query } = bindSelect(parseSelect(sql), catalog);
     const compilation = new Compilation(catalog, profile, design);
     const compiled = new QueryCompiler(compilation).query(query, undefined, { purpose: 'rows' });
+    const defects = sourceDefects(query, profile);
+    if (defects.length > 0) compilation.caveats.add('source_defect');
     return {
       status: 'translated',
       collection: compiled.collection,
@@ -58,6 +63,7 @@ export function translate(sql: string, { catalog, profile, design }: Translation
       ordering: compiled.ordering,
       ...(compiled.limit !== undefined && { limit: compiled.limit }),
       caveats: [...compilation.caveats].sort(),
+      defects,
       touches: compilation.touches(),
     };
   } catch (error) {
