@@ -1,5 +1,5 @@
 import type { Value } from '../values/value';
-import { pickElement, readElement, readValueAt, skipValue } from './decode';
+import { elementName, pickElement, readElement, readValueAt, skipValue } from './decode';
 
 /** A field name with its bytes at hand, for comparing against raw BSON without decoding. */
 export class FieldName {
@@ -121,6 +121,27 @@ export class Doc {
       }
     }
     return { keys, values };
+  }
+
+  /**
+   * Fills `values` with the fields named by the first `count` of `shape` if those are just the wanted ones, in this
+   * order; says whether it was so. Documents of a collection mostly have one shape, whose key list they can share.
+   */
+  pickAs(wanted: ReadonlySet<string>, shape: readonly string[], count: number, values: Value[]): boolean {
+    const bytes = this.rawBytes;
+    if (this.keyList || !bytes) return false;
+    let found = 0;
+    for (let at = this.rawStart + 4; found < wanted.size && bytes[at] !== 0; ) {
+      const end = elementName(bytes, at);
+      const name = end.name;
+      const type = bytes[at] as number;
+      if (wanted.has(name)) {
+        if (found === count || shape[found] !== name) return false;
+        values[found++] = readValueAt(bytes, type, end.value);
+      }
+      at = skipValue(bytes, type, end.value);
+    }
+    return found === count;
   }
 
   /** A copy that may be changed by `set` and `remove` until it is handed on. */

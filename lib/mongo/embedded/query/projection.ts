@@ -53,15 +53,30 @@ class Node {
 
   /** The plain case of an inclusion: some fields as they are, then some computed ones. */
   private build(input: Doc): Doc {
+    const { shape, picked } = this.last;
+    const like = new Array<Value>(shape.length);
+    if (shape.length > 0 && input.pickAs(this.named, shape, picked, like)) {
+      let i = picked;
+      for (const evaluate of this.computed.values()) {
+        const value = evaluate(input);
+        if (value === undefined) break;
+        like[i++] = value;
+      }
+      if (i === shape.length && i === picked + this.computed.size) return new Doc(shape, like);
+    }
     const { keys, values } = input.pick(this.named);
+    const count = keys.length;
     for (const [name, evaluate] of this.computed) {
       const value = evaluate(input);
       if (value === undefined) continue;
       keys.push(name);
       values.push(value);
     }
+    this.last = { shape: keys, picked: count };
     return new Doc(keys, values);
   }
+  // What the last document came out as: the next one is tried for the same shape first.
+  private last: { readonly shape: string[]; readonly picked: number } = { shape: [], picked: 0 };
 
   /** Keeps and drops fields. */
   private shape(input: Doc): Doc {
