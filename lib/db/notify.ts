@@ -22,13 +22,13 @@ export interface Listener {
 export function listen(url: string): Listener {
   const subscribers = new Set<(message: unknown) => void>();
   const closing = new AbortController();
-  let client: pg.Client | undefined;
 
   const publish = (message: unknown) => {
     for (const receive of subscribers) receive(message);
   };
   const session = async (): Promise<void> => {
-    const own = new pg.Client({ connectionString: url, keepAlive: true });
+    const own = new pg.Client({ connectionString: url, keepAlive: true, connectionTimeoutMillis: 10_000 });
+    const stop = () => void own.end().catch(() => {}); // it is broken already
     const ended = new Promise<void>((resolve) => {
       own.once('end', resolve);
       own.on('error', () => resolve());
@@ -36,12 +36,13 @@ export function listen(url: string): Listener {
     own.on('notification', (notification) => publish(JSON.parse(notification.payload ?? 'null')));
     try {
       await own.connect();
-      client = own;
+      if (closing.signal.aborted) return; // `end` while it connects would never be answered
+      closing.signal.addEventListener('abort', stop);
       await own.query(`LISTEN ${channel}`);
       publish({ type: 'reconnected' });
       await ended;
     } finally {
-      client = undefined;
+      closing.signal.removeEventListener('abort', stop);
       await own.end().catch(() => {}); // it is broken already
     }
   };
@@ -59,7 +60,6 @@ export function listen(url: string): Listener {
     },
     close: async () => {
       closing.abort();
-      await client?.end();
       await running;
     },
   };
