@@ -12,7 +12,7 @@ import { decode } from './lower-conversion';
 import { Lowering, withAffinity } from './lower-expression';
 import { toMatch } from './lower-predicate';
 import { OuterScope } from './outer-scope';
-import { RowEnvironment } from './row-environment';
+import { type RowEnvironment } from './row-environment';
 import { Untranslatable } from './untranslated';
 import { mayBe, TEXT } from './value-type';
 

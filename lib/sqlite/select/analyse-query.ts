@@ -1,5 +1,5 @@
 import { childrenOf } from './bind';
-import { columnOf, type BoundBody, type BoundColumn, type BoundExpression, type BoundFrom, type BoundOrder, type BoundQuery, type BoundSelect } from './bound';
+import { columnOf, type BoundBody, type BoundColumn, type BoundExpression, type BoundFrom, type BoundQuery, type BoundSelect } from './bound';
 
 /** What one statement asks of the data, by source table: the raw material of access patterns. */
 export interface QueryAnalysis {
