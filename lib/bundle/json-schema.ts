@@ -19,7 +19,12 @@ function objectSchema(fields: readonly Field[], table: string, profile: Profile,
       const inner = objectSchema(field.fields, field.table, profile);
       properties[field.name] = field.kind === 'embedMany' ? { bsonType: 'array', items: inner } : inner;
       if (field.kind === 'embedMany') required.push(field.name);
-    } else properties[field.name] = { description: `${field.kind}: ${field.sql}` };
+    } else if (field.kind === 'extendedReference') {
+      properties[field.name] = { ...objectSchema(field.fields, field.table, profile), description: `copy of ${field.table}` };
+    } else {
+      properties[field.name] = { description: `${field.aggregate} over ${field.table}${field.column === undefined ? '' : `.${field.column}`}` };
+      required.push(field.name);
+    }
   }
   return { bsonType: 'object', required, properties };
 }

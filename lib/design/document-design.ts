@@ -42,12 +42,17 @@ export interface CollectionDesign {
  */
 export type IdRule = { readonly kind: 'column'; readonly column: string; readonly transform: Transform } | { readonly kind: 'ordinal' };
 
-/** What becomes of one relationship. `embed` makes the child rows entries of the parent's documents. */
+/**
+ * What becomes of one relationship. `embed` makes the child rows entries of the parent's documents; `copy` is a
+ * reference with some of the parent's columns copied beside it.
+ */
 export interface RelationshipChoice {
   readonly relationship: string;
   readonly choice: 'embed' | 'reference' | 'copy';
-  /** For `embed`: the field that holds the child rows. */
+  /** For `embed` the field that holds the child rows, for `copy` the one that holds the parent's columns. */
   readonly field?: string;
+  /** For `copy`: the parent's columns. */
+  readonly columns?: readonly string[];
   /** For `embed`: one child at most, or an array of children. */
   readonly cardinality?: 'one' | 'many';
   /** A sentence with the numbers that a reviewer can check. */
@@ -71,6 +76,8 @@ export interface LogicalDesign {
 }
 
 export type Field = ColumnField | EmbedField | CopyField;
+/** Derived duplicates of source values, never placements: what they hold is also elsewhere. */
+export type CopyField = ExtendedReferenceField | ComputedField;
 
 /** A source column, retyped by an invertible transform. */
 export interface ColumnField {
@@ -102,14 +109,27 @@ export interface JoinColumn {
 }
 
 /**
- * A copy: a derived duplicate, never a placement. `sql` defines it: it selects the parent's key columns first (under
- * their own names), then `columns`.
+ * Fields of the parent's row, copied into the row that refers to it: a document that is absent where the reference is
+ * null or resolves to nothing. In `join`, `parent` is a column of `table`, `child` one of the referring row.
  */
-export interface CopyField {
-  readonly kind: 'extendedReference' | 'subset' | 'computed';
+export interface ExtendedReferenceField {
+  readonly kind: 'extendedReference';
   readonly name: string;
-  readonly sql: string;
-  readonly columns: readonly string[];
+  readonly table: string;
+  readonly relationship: string;
+  readonly join: readonly JoinColumn[];
+  readonly fields: readonly ColumnField[];
+}
+
+/** An aggregate over the child rows of `table`: `count` of the rows, or of the non-null values of `column`. */
+export interface ComputedField {
+  readonly kind: 'computed';
+  readonly name: string;
+  readonly table: string;
+  readonly relationship: string;
+  readonly join: readonly JoinColumn[];
+  readonly aggregate: 'count' | 'sum' | 'avg' | 'min' | 'max';
+  readonly column?: string;
 }
 
 export const isEmbed = (field: Field): field is EmbedField => field.kind === 'embedOne' || field.kind === 'embedMany';

@@ -1,5 +1,5 @@
 import { parse } from 'csv-parse/sync';
-import { isEmbed, type EmbedField, type Field, type LogicalDesign } from './document-design';
+import { isEmbed, type ColumnField, type ComputedField, type EmbedField, type Field, type JoinColumn, type LogicalDesign } from './document-design';
 import { logicalDesignSchema } from './schema';
 import { parseTransform, TransformError } from './transform';
 import { describe } from './transform-name';
@@ -33,12 +33,22 @@ export function logicalCsv(design: LogicalDesign): string {
       else if (isEmbed(field)) {
         rows.push([ref(field.table), target, field.kind === 'embedOne' ? 'Document' : 'Array', embedNote(field)]);
         visit(field.fields, field.table, target);
-      } else rows.push([`${field.columns.map(ref).join(', ')}`, target, 'Copy', `${field.kind}: ${field.sql}`]);
+      } else if (field.kind === 'extendedReference') {
+        rows.push([ref(field.table), target, 'Copy', `extended reference: the row of ${ref(field.table)} where ${joinText(field.join, 'own')}; relationship ${JSON.stringify(field.relationship)}`]);
+        visit(field.fields, field.table, target);
+      } else {
+        const of = field.column === undefined ? ref(field.table) : `${ref(field.table)}.${ref(field.column)}`;
+        rows.push([of, target, 'Computed', `${field.aggregate} over the rows of ${ref(field.table)} where ${joinText(field.join, 'child')}; relationship ${JSON.stringify(field.relationship)}`]);
+      }
     }
   };
   visit(design.fields, rootTable, collection);
   return rows.map((row) => row.map(quote).join(',')).join('\r\n') + '\r\n';
 }
+
+/** Conditions as `column = parent column`, where `own` names the referring row and `child` the child's. */
+const joinText = (join: readonly JoinColumn[], side: 'own' | 'child'): string =>
+  join.map(({ parent, child }) => (side === 'own' ? `${ref(parent)} = own ${ref(child)}` : `${ref(child)} = parent ${ref(parent)}`)).join(' and ');
 
 const embedNote = (field: EmbedField): string => {
   const on = field.join.map(({ parent, child }) => `${ref(child)} = parent ${ref(parent)}`).join(' and ');
@@ -73,10 +83,11 @@ export function parseLogicalCsv(csv: string): LogicalDesign {
   interface Open {
     readonly path: string;
     readonly table: string;
-    readonly fields: Field[];
+    /** A copy's list takes columns only; what is no column is refused by the schema below. */
+    readonly fields: { push(field: Field): unknown; some(test: (field: Field) => boolean): boolean };
   }
-  const root: Open = { path: collection, table: rootTable, fields: [] };
-  const open = new Map<string, Open>([[collection, root]]);
+  const rootFields: Field[] = [];
+  const open = new Map<string, Open>([[collection, { path: collection, table: rootTable, fields: rootFields }]]);
   for (const [at, row] of body.entries()) {
     const line = at + 3;
     const [source = '', target = '', type = '', note = ''] = row;
@@ -91,17 +102,22 @@ export function parseLogicalCsv(csv: string): LogicalDesign {
       parent.fields.push({ ...embed, fields });
       open.set(target, { path: target, table: embed.table, fields });
     } else if (type === 'Copy') {
-      const match = /^(extendedReference|subset|computed): ([\s\S]+)$/.exec(note);
-      if (!match) throw new LogicalCsvError(line, 'a copy is written as "computed: SELECT …"');
-      const columns = [...source.matchAll(new RegExp(REF, 'gu'))].map(([text]) => unref(text));
-      parent.fields.push({ kind: match[1] as 'computed', name, sql: match[2]!, columns });
+      const fields: ColumnField[] = [];
+      const match = /^extended reference: the row of .+? where (.+); relationship ("(?:[^"\\]|\\.)*")$/su.exec(note);
+      const join = [...(match?.[1] ?? '').matchAll(new RegExp(`(${REF}) = own (${REF})`, 'gu'))].map(([, above, own]) => ({ parent: unref(above!), child: unref(own!) }));
+      if (!match || join.length === 0) throw new LogicalCsvError(line, 'a copy is written as "extended reference: the row of t where id = own t_id; relationship "…""');
+      const table = unref(source.trim());
+      parent.fields.push({ kind: 'extendedReference', name, table, relationship: JSON.parse(match[2]!) as string, join, fields });
+      open.set(target, { path: target, table, fields: fields as Field[] });
+    } else if (type === 'Computed') {
+      parent.fields.push(parseComputed(line, source, name, note));
     } else {
       const { table, column } = parseColumn(line, source);
       if (table !== parent.table) throw new LogicalCsvError(line, `${JSON.stringify(target)} holds rows of ${parent.table}, not of ${table}`);
       parent.fields.push({ kind: 'column', name, column, transform: transformAt(line, note) });
     }
   }
-  const checked = logicalDesignSchema.safeParse({ collection, rootTable, id, fields: root.fields });
+  const checked = logicalDesignSchema.safeParse({ collection, rootTable, id, fields: rootFields });
   if (!checked.success) {
     const issue = checked.error.issues[0]!;
     throw new LogicalCsvError(1, `${issue.path.join('.')}: ${issue.message}`);
@@ -131,6 +147,15 @@ function parseEmbed(line: number, source: string, name: string, type: string, no
   if (join.length === 0) throw new LogicalCsvError(line, 'the embedded table has no join column');
   const orderBy = match[2] === 'source order' ? [] : [...match[2]!.matchAll(new RegExp(`(${REF}) (asc|desc)`, 'gu'))].map(([, column, direction]) => ({ column: unref(column!), direction: direction as 'asc' | 'desc' }));
   return { kind: type === 'Document' ? 'embedOne' : 'embedMany', name, table: unref(source.trim()), relationship: JSON.parse(match[3]!) as string, join, orderBy };
+}
+
+function parseComputed(line: number, source: string, name: string, note: string): ComputedField {
+  const match = /^(count|sum|avg|min|max) over the rows of .+? where (.+); relationship ("(?:[^"\\]|\\.)*")$/su.exec(note);
+  const join = [...(match?.[2] ?? '').matchAll(new RegExp(`(${REF}) = parent (${REF})`, 'gu'))].map(([, child, parent]) => ({ parent: unref(parent!), child: unref(child!) }));
+  if (!match || join.length === 0) throw new LogicalCsvError(line, 'a computed field is written as "count over the rows of t where t_id = parent id; relationship "…""');
+  const whole = new RegExp(`^${REF}$`, 'u').test(source.trim());
+  const { table, column } = whole ? { table: unref(source.trim()), column: undefined } : parseColumn(line, source);
+  return { kind: 'computed', name, table, relationship: JSON.parse(match[3]!) as string, join, aggregate: match[1] as ComputedField['aggregate'], ...(column === undefined ? {} : { column }) };
 }
 
 function transformAt(line: number, text: string): ReturnType<typeof parseTransform> {

@@ -1,7 +1,7 @@
 import type { Catalog } from '../sqlite/catalog';
 import type { Profile, Relationship } from '../sqlite/profile';
 import type { Directive } from './directive';
-import type { ConceptualDesign, DocumentDesign, EmbedField, Field, LogicalDesign } from './document-design';
+import type { ConceptualDesign, DocumentDesign, EmbedField, ExtendedReferenceField, Field, LogicalDesign, RelationshipChoice } from './document-design';
 import { legalFieldName, NameSet } from './names';
 import { identity } from './transform';
 
@@ -33,14 +33,32 @@ function fieldsOf(tableName: string, leaveOut: (column: string) => boolean, inpu
   const own: Field[] = table.columns
     .filter((column) => !leaveOut(column.name))
     .map((column) => ({ kind: 'column', name: names.take(fieldName(tableName, column.name, input.directives)), column: column.name, transform: identity }));
-  const embeds = input.conceptual.relationships.flatMap((choice): EmbedField[] => {
+  // Copies are named before what is embedded, and both after the columns, which keep the source's names.
+  const embeds = (): EmbedField[] => input.conceptual.relationships.flatMap((choice): EmbedField[] => {
     if (choice.choice !== 'embed') return [];
     const relationship = input.profile.relationships.find((candidate) => candidate.id === choice.relationship);
     if (!relationship || relationship.parentTable !== tableName) return [];
     if (above.includes(relationship.childTable)) throw new Error(`${relationship.childTable} would be embedded in itself`);
     return [embedField(relationship, choice.field ?? relationship.childTable, choice.cardinality ?? 'many', names, input, above)];
   });
-  return [...own, ...embeds];
+  const copies = input.conceptual.relationships.flatMap((choice): ExtendedReferenceField[] => {
+    if (choice.choice !== 'copy') return [];
+    const relationship = input.profile.relationships.find((candidate) => candidate.id === choice.relationship);
+    return relationship?.childTable === tableName ? [extendedReference(relationship, choice, names, input)] : [];
+  });
+  return [...own, ...copies, ...embeds()];
+}
+
+function extendedReference(relationship: Relationship, choice: RelationshipChoice, names: NameSet, input: LogicalInput): ExtendedReferenceField {
+  const inner = new NameSet();
+  return {
+    kind: 'extendedReference',
+    name: names.take(legalFieldName(choice.field ?? relationship.parentTable)),
+    table: relationship.parentTable,
+    relationship: relationship.id,
+    join: relationship.childColumns.map((column, at) => ({ parent: relationship.parentColumns[at]!, child: column })),
+    fields: (choice.columns ?? []).map((column) => ({ kind: 'column', name: inner.take(fieldName(relationship.parentTable, column, input.directives)), column, transform: identity })),
+  };
 }
 
 function embedField(relationship: Relationship, wanted: string, cardinality: 'one' | 'many', names: NameSet, input: LogicalInput, above: readonly string[]): EmbedField {

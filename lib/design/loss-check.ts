@@ -17,7 +17,7 @@ export interface DesignProblem {
  * every embedding is total, nothing outgrows its limits, every field has one source. Empty when all holds.
  */
 export function checkDesign(design: DocumentDesign, catalog: Catalog, profile: Profile, limits: DesignLimits): DesignProblem[] {
-  return [...checkCollections(design), ...checkColumns(design, catalog), ...checkEmbeddings(design, profile, limits), ...checkTransforms(design, profile)];
+  return [...checkCollections(design), ...checkColumns(design, catalog), ...checkEmbeddings(design, profile, limits), ...checkCopies(design, profile), ...checkTransforms(design, profile)];
 }
 
 function checkCollections(design: DocumentDesign): DesignProblem[] {
@@ -39,7 +39,7 @@ function checkCollections(design: DocumentDesign): DesignProblem[] {
       for (const field of fields) {
         if (seen.has(field.name)) broken(`${logical.collection}.${path}${field.name}`, 'two fields have this path');
         seen.add(field.name);
-        if (isEmbed(field)) visit(field.fields, `${path}${field.name}.`);
+        if (isEmbed(field) || field.kind === 'extendedReference') visit(field.fields, `${path}${field.name}.`);
       }
     };
     visit(logical.fields, '');
@@ -74,10 +74,36 @@ function checkColumns(design: DocumentDesign, catalog: Catalog): DesignProblem[]
           problems.push({ kind: 'broken', subject: at, detail: `${tableName} has no column ${field.column}` });
         }
         if (isEmbed(field)) visit(field.fields, field.table, `${path}.${field.name}`);
+        if (field.kind === 'extendedReference') visit(field.fields, field.table, `${path}.${field.name}`);
       }
     };
     visit(logical.fields, logical.rootTable, '');
   }
+  return problems;
+}
+
+/** A copy follows a relationship from the row that holds it: to its parent, or from its children. */
+function checkCopies(design: DocumentDesign, profile: Profile): DesignProblem[] {
+  const problems: DesignProblem[] = [];
+  const visit = (fields: readonly Field[], table: string, at: string): void => {
+    for (const field of fields) {
+      const subject = `${at}.${field.name}`;
+      if (isEmbed(field)) visit(field.fields, field.table, subject);
+      if (field.kind !== 'extendedReference' && field.kind !== 'computed') continue;
+      const relationship = profile.relationships.find((candidate) => candidate.id === field.relationship);
+      const [own, other] = field.kind === 'computed' ? [relationship?.parentTable, relationship?.childTable] : [relationship?.childTable, relationship?.parentTable];
+      if (!relationship || own !== table || other !== field.table) {
+        problems.push({ kind: 'broken', subject, detail: `${field.relationship} is no relationship of ${table} with ${field.table}` });
+        continue;
+      }
+      const joins = relationship.childColumns.every((child, i) => field.join.some((pair) => pair.child === child && pair.parent === relationship.parentColumns[i]));
+      if (!joins || field.join.length !== relationship.childColumns.length) problems.push({ kind: 'broken', subject, detail: `its join is not that of ${relationship.id}` });
+      if (!relationship.parentIsKey) problems.push({ kind: 'broken', subject, detail: `${relationship.parentColumns.join(', ')} of ${relationship.parentTable} is not unique, so the copy would not be one row's` });
+      if (field.kind === 'computed' && field.aggregate !== 'count' && field.column === undefined) problems.push({ kind: 'broken', subject, detail: `a ${field.aggregate} needs a column` });
+      if (field.kind === 'extendedReference' && field.fields.some((copied) => copied.transform.kind !== 'identity')) problems.push({ kind: 'broken', subject, detail: 'a copy has the type of its original' });
+    }
+  };
+  for (const logical of design.logical) visit(logical.fields, logical.rootTable, logical.collection);
   return problems;
 }
 

@@ -1,5 +1,5 @@
 import { sameName } from '../sqlite/catalog';
-import { isEmbed, type DocumentDesign, type EmbedField, type Field, type JoinColumn, type LogicalDesign } from './document-design';
+import { isEmbed, type CopyField, type DocumentDesign, type EmbedField, type Field, type JoinColumn, type LogicalDesign } from './document-design';
 import type { Transform } from './transform';
 
 /** Where the rows of a source table live: the roots of a collection (no steps), or embedded below them. */
@@ -63,6 +63,20 @@ function embedded(
 /** The path of a source column of a placement, or undefined when the design has no field for it. */
 export function columnPath(placement: Placement, column: string): ColumnPath | undefined {
   return pathAtDepth(placement, placement.steps.length, column);
+}
+
+/** A copy that the rows of a placement carry, with its dotted path from the document root. */
+export interface CopyPlace {
+  readonly path: string;
+  readonly field: CopyField;
+}
+
+/** The copies beside a placement's own fields. */
+export function copiesOf(placement: Placement): CopyPlace[] {
+  const prefix = placement.steps.at(-1)?.path;
+  return fieldsAtDepth(placement, placement.steps.length)
+    .filter((field) => field.kind === 'extendedReference' || field.kind === 'computed')
+    .map((field) => ({ path: prefix ? `${prefix}.${field.name}` : field.name, field }));
 }
 
 function pathAtDepth(placement: Placement, depth: number, column: string): ColumnPath | undefined {

@@ -24,24 +24,29 @@ const idRule = z.discriminatedUnion('kind', [
 ]);
 
 const columnField = z.strictObject({ kind: z.literal('column'), name: fieldName, column: z.string(), transform: transformSchema });
-const copyField = z.strictObject({
-  kind: z.enum(['extendedReference', 'subset', 'computed']),
+const joinColumns = z.array(z.strictObject({ parent: z.string(), child: z.string() })).min(1);
+const extendedReference = z.strictObject({ kind: z.literal('extendedReference'), name: fieldName, table: z.string(), relationship: z.string(), join: joinColumns, fields: z.array(columnField).min(1) });
+const computed = z.strictObject({
+  kind: z.literal('computed'),
   name: fieldName,
-  sql: z.string().min(1),
-  columns: z.array(z.string()).min(1),
+  table: z.string(),
+  relationship: z.string(),
+  join: joinColumns,
+  aggregate: z.enum(['count', 'sum', 'avg', 'min', 'max']),
+  column: z.string().optional(),
 });
 const embedField = z.strictObject({
   kind: z.enum(['embedOne', 'embedMany']),
   name: fieldName,
   table: z.string(),
   relationship: z.string(),
-  join: z.array(z.strictObject({ parent: z.string(), child: z.string() })).min(1),
+  join: joinColumns,
   orderBy: z.array(z.strictObject({ column: z.string(), direction: z.enum(['asc', 'desc']) })),
   get fields() {
     return z.array(fieldSchema);
   },
 });
-const fieldSchema: z.ZodType<Field> = z.lazy(() => z.discriminatedUnion('kind', [columnField, copyField, embedField])) as z.ZodType<Field>;
+const fieldSchema: z.ZodType<Field> = z.lazy(() => z.discriminatedUnion('kind', [columnField, extendedReference, computed, embedField])) as z.ZodType<Field>;
 
 export const logicalDesignSchema: z.ZodType<LogicalDesign> = z.strictObject({
   collection: collectionName,
@@ -59,6 +64,7 @@ export const conceptualDesignSchema = z.strictObject({
       relationship: z.string(),
       choice: z.enum(['embed', 'reference', 'copy']),
       field: fieldName.optional(),
+      columns: z.array(z.string()).min(1).optional(),
       cardinality: z.enum(['one', 'many']).optional(),
       reason: z.string(),
       directed: z.boolean().optional(),

@@ -4,8 +4,8 @@ import type { SqliteValue } from '../results/value';
 import { defineKey } from '../results/value';
 import { quoteName as q, type Catalog, type Table } from '../sqlite/catalog';
 import { openSource } from '../sqlite/open';
-import { isEmbed, type ColumnField, type EmbedField, type Field, type LogicalDesign } from '../design/document-design';
-import { toBson, TransformError } from '../design/transform';
+import { isEmbed, type ColumnField, type ComputedField, type EmbedField, type ExtendedReferenceField, type Field, type LogicalDesign } from '../design/document-design';
+import { identity, toBson, TransformError } from '../design/transform';
 
 /** A value or a row that the design cannot carry; nothing was written in its place. */
 export class MigrationError extends Error {}
@@ -28,7 +28,8 @@ export function* assembleDocuments(sourcePath: string, catalog: Catalog, design:
   try {
     const root = tableOf(catalog, design.rootTable);
     const chain: ChainLink[] = [{ table: root, alias: 't0', join: [], orderBy: [] }];
-    const stream = new RowStream(open(), chain);
+    const copies = new RowCopies(design.fields, 't0');
+    const stream = new RowStream(open(), chain, copies);
     const children = embeds(design.fields).map((field) => new ChildAssembler(field, chain, catalog, open, used));
     const columns = columnsOf(design.fields, stream, root);
     const id = design.id;
@@ -39,7 +40,7 @@ export function* assembleDocuments(sourcePath: string, catalog: Catalog, design:
       const document: Record<string, unknown> = {
         _id: id.kind === 'column' ? carry(id.transform, row.values[idAt]!, `${root.name}.${id.column}`) : new Int32(ordinal),
       };
-      fill(document, design.fields, columns, row, children);
+      fill(document, design.fields, columns, row, copies, children);
       bump(used, root.name);
       yield document;
     }
@@ -59,8 +60,47 @@ interface ChainLink {
 interface Row {
   /** Scan positions of the row and of its ancestors, root first: what rows are merged by. */
   readonly keys: readonly string[];
+  /** The row's columns, then what its copies need. */
   readonly values: readonly SqliteValue[];
 }
+
+/** What the copies of a row add to its query: a join each, at most one row wide, and the columns that they take. */
+class RowCopies {
+  readonly joins: string[] = [];
+  readonly selected: string[] = [];
+  readonly #at = new Map<Field, number>();
+
+  constructor(fields: readonly Field[], alias: string) {
+    for (const [n, field] of fields.entries()) {
+      if (field.kind !== 'extendedReference' && field.kind !== 'computed') continue;
+      this.#at.set(field, this.selected.length);
+      const other = `x${n}`;
+      if (field.kind === 'extendedReference') {
+        const on = field.join.map(({ parent, child }) => `${other}.${q(parent)} = ${alias}.${q(child)}`).join(' AND ');
+        this.joins.push(`LEFT JOIN ${q(field.table)} ${other} ON ${on}`);
+        // A key is never null: it tells a parent whose columns are null from no parent.
+        this.selected.push(`${other}.${q(field.join[0]!.parent)} IS NOT NULL`, ...field.fields.map((copied) => `${other}.${q(copied.column)}`));
+      } else {
+        const keys = field.join.map(({ child }) => q(child)).join(', ');
+        const on = field.join.map(({ parent, child }) => `${other}.${q(child)} = ${alias}.${q(parent)}`).join(' AND ');
+        this.joins.push(`LEFT JOIN (SELECT ${keys}, ${aggregateSql(field)} AS "value?" FROM ${q(field.table)} GROUP BY ${keys}) ${other} ON ${on}`);
+        this.selected.push(field.aggregate === 'count' ? `coalesce(${other}."value?", 0)` : `${other}."value?"`);
+      }
+    }
+  }
+
+  /** The copy's value in a row of `width` own columns; undefined where there is nothing to copy. */
+  valueOf(field: ExtendedReferenceField | ComputedField, row: Row, width: number): unknown {
+    const at = width + this.#at.get(field)!;
+    if (field.kind === 'computed') return carry(identity, row.values[at]!, field.name);
+    if (row.values[at] !== 1n) return undefined;
+    const copy: Record<string, unknown> = {};
+    field.fields.forEach((copied, n) => defineKey(copy, copied.name, carryField(copied, row.values[at + 1 + n]!)));
+    return copy;
+  }
+}
+
+export const aggregateSql = (field: ComputedField): string => `${field.aggregate}(${field.column === undefined ? '*' : q(field.column)})`;
 
 /** Rows of the last table of a chain of joins, sorted by the scan positions of all tables above it. */
 class RowStream {
@@ -69,7 +109,7 @@ class RowStream {
   readonly #columns: readonly string[];
   #ahead: Row | undefined;
 
-  constructor(sqlite: Database.Database, chain: readonly ChainLink[]) {
+  constructor(sqlite: Database.Database, chain: readonly ChainLink[], copies: RowCopies) {
     const last = chain.at(-1)!;
     const keyColumns = chain.map((link) => scanKey(link.table).map((column) => `${link.alias}.${column}`));
     this.#keyWidths = keyColumns.map((columns) => columns.length);
@@ -83,8 +123,8 @@ class RowStream {
       ...link.orderBy.map(({ column, direction }) => `${link.alias}.${q(column)} ${direction}`),
       ...keyColumns[at]!,
     ]);
-    const selected = [...keyColumns.flat(), ...this.#columns.map((column) => `${last.alias}.${q(column)}`)];
-    const sql = `SELECT ${selected.join(', ')} FROM ${from.join(' ')} ORDER BY ${order.join(', ')}`;
+    const selected = [...keyColumns.flat(), ...this.#columns.map((column) => `${last.alias}.${q(column)}`), ...copies.selected];
+    const sql = `SELECT ${selected.join(', ')} FROM ${[...from, ...copies.joins].join(' ')} ORDER BY ${order.join(', ')}`;
     this.#rows = sqlite.prepare(sql).raw().iterate() as Iterator<SqliteValue[]>;
     this.#ahead = this.#read();
   }
@@ -131,6 +171,7 @@ function scanKey(table: Table): string[] {
 /** Builds the entries of one embedded table for one parent row after the other. */
 class ChildAssembler {
   readonly #stream: RowStream;
+  readonly #copies: RowCopies;
   readonly #columns: readonly number[];
   readonly #children: readonly ChildAssembler[];
   readonly #depth: number;
@@ -145,7 +186,8 @@ class ChildAssembler {
     const table = tableOf(catalog, field.table);
     const chain = [...above, { table, alias: `t${above.length}`, join: field.join, orderBy: field.orderBy }];
     this.#depth = above.length;
-    this.#stream = new RowStream(open(), chain);
+    this.#copies = new RowCopies(field.fields, `t${above.length}`);
+    this.#stream = new RowStream(open(), chain, this.#copies);
     this.#columns = columnsOf(field.fields, this.#stream, table);
     this.#children = embeds(field.fields).map((inner) => new ChildAssembler(inner, chain, catalog, open, used));
   }
@@ -156,7 +198,7 @@ class ChildAssembler {
     for (let row = this.#stream.peek(); row && belongs(row, parent, this.#depth); row = this.#stream.peek()) {
       this.#stream.next();
       const entry: Record<string, unknown> = {};
-      fill(entry, this.field.fields, this.#columns, row, this.#children);
+      fill(entry, this.field.fields, this.#columns, row, this.#copies, this.#children);
       bump(this.used, this.field.table);
       entries.push(entry);
     }
@@ -180,15 +222,17 @@ const embeds = (fields: readonly Field[]): EmbedField[] => fields.filter(isEmbed
 const columnsOf = (fields: readonly Field[], stream: RowStream, table: Table): number[] =>
   fields.map((field) => {
     if (field.kind === 'column') return stream.position(field.column);
-    if (isEmbed(field)) return -1;
-    throw new MigrationError(`copies are not migrated yet: ${table.name} has the ${field.kind} ${field.name}`);
+    return isEmbed(field) ? -1 : table.columns.length;
   });
 
-function fill(target: Record<string, unknown>, fields: readonly Field[], columns: readonly number[], row: Row, children: readonly ChildAssembler[]): void {
+function fill(target: Record<string, unknown>, fields: readonly Field[], columns: readonly number[], row: Row, copies: RowCopies, children: readonly ChildAssembler[]): void {
   let child = 0;
   fields.forEach((field, at) => {
     if (field.kind === 'column') defineKey(target, field.name, carryField(field, row.values[columns[at]!]!));
-    else {
+    else if (!isEmbed(field)) {
+      const value = copies.valueOf(field, row, columns[at]!);
+      if (value !== undefined) defineKey(target, field.name, value);
+    } else {
       const entries = children[child++]!.take(row);
       if (field.kind === 'embedMany') defineKey(target, field.name, entries);
       else if (entries.length > 1) throw new MigrationError(`${field.name} holds one document, but a parent has ${entries.length} rows`);

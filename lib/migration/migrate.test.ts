@@ -8,6 +8,7 @@ import { deriveDesign } from '../design/logical';
 import { checkDesign } from '../design/loss-check';
 import { proposeDesign } from '../design/propose';
 import type { DocumentDesign } from '../design/document-design';
+import { logicalCsv, parseLogicalCsv } from '../design/logical-csv';
 import { connectMongo } from '../mongo/client';
 import { ensureEmbeddedServer } from '../mongo/embedded/start';
 import type { ResultSet, Value } from '../results/value';
@@ -183,6 +184,47 @@ describe('faults planted in the documents are caught', () => {
     await db.collection('t').updateOne({ a: '1' }, { $set: { b: 'y' } });
     await db.collection('t').updateOne({ a: '2' }, { $set: { b: 'x' } });
     expect((await validate()).tables[0]).toMatchObject({ rowsApart: 2 });
+  });
+});
+
+describe('copies', () => {
+  const withCopies = (design: DocumentDesign): DocumentDesign => ({
+    ...design,
+    logical: design.logical.map((logical) => {
+      const relationship = 'c(p_id)->p(id)';
+      const join = [{ parent: 'id', child: 'p_id' }];
+      const identity = { kind: 'identity' } as const;
+      if (logical.rootTable === 'c') return { ...logical, fields: [...logical.fields, { kind: 'extendedReference', name: 'parent', table: 'p', relationship, join, fields: [{ kind: 'column', name: 'v', column: 'v', transform: identity }] }] };
+      return { ...logical, fields: [...logical.fields, { kind: 'computed', name: 'children', table: 'c', relationship, join, aggregate: 'count' }, { kind: 'computed', name: 'total', table: 'c', relationship, join, aggregate: 'sum', column: 'n' }] };
+    }),
+  });
+  const sql = `CREATE TABLE p (id INTEGER PRIMARY KEY, v TEXT); CREATE TABLE c (p_id INTEGER REFERENCES p(id), n INTEGER);
+    INSERT INTO p VALUES (1, 'a'), (2, NULL), (3, 'c'); INSERT INTO c VALUES (1, 5), (1, 7), (2, NULL), (NULL, 1), (9, 1);`;
+
+  test('an extended reference is absent without a parent; aggregates are stored; all is validated', async () => {
+    const { problems, failing, db } = await convert(sql, withCopies);
+    expect(problems).toEqual([]);
+    expect(await db.collection('c').find({}, { projection: { _id: 0, p_id: 1, parent: 1 } }).toArray()).toEqual([{ p_id: 1, parent: { v: 'a' } }, { p_id: 1, parent: { v: 'a' } }, { p_id: 2, parent: { v: null } }, { p_id: null }, { p_id: 9 }]);
+    expect(await db.collection('p').find({}, { projection: { _id: 0, children: 1, total: 1 } }).toArray()).toEqual([{ children: 2, total: 12 }, { children: 1, total: null }, { children: 0, total: null }]);
+    expect(await failing()).toEqual([]);
+  });
+
+  test.each<[string, string, object, object]>([
+    ['a stale copy', 'c', { p_id: 1 }, { $set: { 'parent.v': 'old' } }],
+    ['a copy that is missing', 'c', { p_id: 2 }, { $unset: { parent: '' } }],
+    ['a copy without a parent', 'c', { p_id: 9 }, { $set: { parent: { v: 'x' } } }],
+    ['a miscounted aggregate', 'p', { _id: 1 }, { $set: { children: 3 } }],
+  ])('%s is caught', async (_, collection, filter, update) => {
+    const { db, failing } = await convert(sql, withCopies);
+    await db.collection(collection).updateOne(filter, update);
+    expect((await failing()).join()).toMatch(/^collection:/);
+  });
+
+  test('the CSV of a design with copies reads back the same, and a copy along no relationship is refused', async () => {
+    const { design, catalog, profile } = await convert(sql, withCopies);
+    for (const logical of design.logical) expect(parseLogicalCsv(logicalCsv(logical))).toEqual(logical);
+    const broken = JSON.parse(JSON.stringify(design).replaceAll('"child":"p_id"', '"child":"n"')) as DocumentDesign;
+    expect(checkDesign(broken, catalog, profile, limits).map((problem) => problem.detail).join()).toMatch(/its join is not/);
   });
 });
 

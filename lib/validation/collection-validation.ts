@@ -1,6 +1,6 @@
 import type { Document } from 'mongodb';
 import { quoteName as q, type Catalog } from '../sqlite/catalog';
-import { isEmbed, type ColumnField, type EmbedField, type Field, type LogicalDesign } from '../design/document-design';
+import { isEmbed, type ColumnField, type ComputedField, type EmbedField, type ExtendedReferenceField, type Field, type LogicalDesign } from '../design/document-design';
 import { NameSet } from '../design/names';
 import { identity, type Transform } from '../design/transform';
 import type { MappingResult, ValidationMapping } from './mapping';
@@ -24,7 +24,8 @@ export function reportCoverage(design: LogicalDesign, mappings: readonly Mapping
 }
 
 function leafPaths(design: LogicalDesign): string[] {
-  const visit = (fields: readonly Field[], prefix: string): string[] => fields.flatMap((field) => (isEmbed(field) ? visit(field.fields, `${prefix}${field.name}.`) : [prefix + field.name]));
+  const visit = (fields: readonly Field[], prefix: string): string[] =>
+    fields.flatMap((field) => (isEmbed(field) || field.kind === 'extendedReference' ? visit(field.fields, `${prefix}${field.name}.`) : [prefix + field.name]));
   return ['_id', ...visit(design.fields, '')];
 }
 
@@ -95,8 +96,43 @@ function levelMappings(collection: string, level: Level, key: KeyColumn): Valida
       covers: ['_id', ...group.map((field) => level.path + field.name)],
     };
   });
+  const copies = level.fields.flatMap((field) => (field.kind === 'extendedReference' ? [referenceMapping(collection, level, field, key)] : field.kind === 'computed' ? [computedMapping(collection, level, field, key)] : []));
   const below = level.fields.filter(isEmbed).flatMap((field) => levelMappings(collection, levelBelow(level, field), key));
-  return [...own, ...below];
+  return [...own, ...copies, ...below];
+}
+
+/** A copy must equal the row that it was taken from, and be there exactly when that row is. */
+function referenceMapping(collection: string, level: Level, field: ExtendedReferenceField, key: KeyColumn): ValidationMapping {
+  const names = new NameSet();
+  const keyName = names.take('_key');
+  const copied = field.fields.map((own) => ({ own, name: names.take(own.name) }));
+  const path = level.path + field.name;
+  const on = field.join.map(({ parent, child }) => `copied.${q(parent)} = ${level.alias}.${q(child)}`).join(' AND ');
+  return {
+    name: `${collection}.${path}: copy of ${field.table}`,
+    description: `${field.fields.map((own) => own.name).join(', ')} equal the ${field.table} row that is referred to`,
+    sql: `SELECT ${[`${key.sql} AS ${q(keyName)}`, ...copied.map(({ own, name }) => `copied.${q(own.column)} AS ${q(name)}`)].join(', ')} FROM ${key.from(level.from)} JOIN ${q(field.table)} copied ON ${on}`,
+    transforms: key.transform.kind === 'identity' ? {} : { [keyName]: key.transform },
+    collection,
+    pipeline: [...level.stages, { $match: { [path]: { $exists: true } } }, { $project: Object.fromEntries([['_id', 0], [keyName, '$_id'], ...copied.map(({ own, name }) => [name, `$${path}.${own.name}`])]) }],
+    covers: field.fields.map((own) => `${path}.${own.name}`),
+  };
+}
+
+/** Recomputes an aggregate from the source and compares it with what is stored. */
+function computedMapping(collection: string, level: Level, field: ComputedField, key: KeyColumn): ValidationMapping {
+  const on = field.join.map(({ parent, child }) => `counted.${q(child)} = ${level.alias}.${q(parent)}`).join(' AND ');
+  const path = level.path + field.name;
+  const value = `(SELECT ${field.aggregate}(${field.column === undefined ? '*' : `counted.${q(field.column)}`}) FROM ${q(field.table)} counted WHERE ${on})`;
+  return {
+    name: `${collection}.${path}: ${field.aggregate} over ${field.table}`,
+    description: `recomputed from the source`,
+    sql: `SELECT ${key.sql} AS _key, ${value} AS value FROM ${key.from(level.from)}`,
+    transforms: key.transform.kind === 'identity' ? {} : { _key: key.transform },
+    collection,
+    pipeline: [...level.stages, { $project: { _id: 0, _key: '$_id', value: `$${path}` } }],
+    covers: [path],
+  };
 }
 
 function levelBelow(level: Level, field: EmbedField): Level {

@@ -3,8 +3,8 @@ import { rowKey } from '../results/equality';
 import { fromBson, type SqliteValue, type Value } from '../results/value';
 import { quoteName as q } from '../sqlite/catalog';
 import type { Profile, Relationship } from '../sqlite/profile';
-import type { DocumentDesign } from '../design/document-design';
-import { columnPath, placementOf, type ColumnPath, type Placement } from '../design/placement';
+import type { DocumentDesign, ExtendedReferenceField } from '../design/document-design';
+import { columnPath, copiesOf, placementOf, type ColumnPath, type Placement } from '../design/placement';
 import { applyTransform } from '../design/transform';
 import type { SqlRunner } from './mapping';
 
@@ -43,6 +43,8 @@ export async function validateReferences(collection: string, design: DocumentDes
     const embedded = child?.steps.some((step) => step.relationship === choice.relationship);
     if (!relationship || !child || !parent || embedded || child.collection !== collection) continue;
     references.push(await checkReference(relationship, child, parent, sql, db));
+    const copy = copiesOf(child).find(({ field }) => field.kind === 'extendedReference' && field.relationship === relationship.id);
+    if (copy?.field.kind === 'extendedReference') references.push(await checkCopy(relationship, copy.path, copy.field, child, parent, db));
   }
   return { collection, references };
 }
@@ -76,6 +78,37 @@ async function checkReference(relationship: Relationship, child: Placement, pare
     samples: samples.slice(0, SAMPLES),
     holds,
   };
+}
+
+/** Every copied document is that of a row in the other collection: key and copied fields together. */
+async function checkCopy(relationship: Relationship, path: string, copy: ExtendedReferenceField, child: Placement, parent: Placement, db: Db): Promise<ReferenceCheck> {
+  const identityPath = (at: string): ColumnPath => ({ path: at, transform: { kind: 'identity' }, inherited: false });
+  const childPaths = [...copy.join.map((pair) => required(child, pair.child)), ...copy.fields.map((field) => identityPath(`${path}.${field.name}`))];
+  const parentPaths = [...copy.join.map((pair) => required(parent, pair.parent)), ...copy.fields.map((field) => required(parent, field.column))];
+  const fromPipeline = copiesPipeline(child, path, childPaths);
+  const toPipeline = copiesPipeline(parent, undefined, parentPaths);
+  const from = await distinctValues(db, child.collection, fromPipeline, childPaths.length);
+  const to = await distinctValues(db, parent.collection, toPipeline, parentPaths.length);
+  const violating = missingFrom(from, to);
+  return {
+    relationship: `${relationship.id}, copied`,
+    from: `${child.collection}.${path}`,
+    to: parent.steps.length === 0 ? parent.collection : `${parent.collection}.${parent.steps.at(-1)!.path}`,
+    fromPipeline,
+    toPipeline,
+    distinctValues: from.size,
+    violations: violating.size,
+    sourceViolations: 0,
+    samples: [...violating.values()].slice(0, SAMPLES).map((value) => ({ value, side: 'documents only' as const })),
+    holds: violating.size === 0,
+  };
+}
+
+/** Distinct combinations of these fields, nulls included, where the copy is there. */
+function copiesPipeline(placement: Placement, present: string | undefined, paths: readonly ColumnPath[]): Document[] {
+  const unwinds = placement.steps.filter((step) => step.kind === 'embedMany').map((step) => ({ $unwind: `$${step.path}` }));
+  const match = present === undefined ? [] : [{ $match: { [present]: { $exists: true } } }];
+  return [...unwinds, ...match, { $group: { _id: Object.fromEntries(paths.map(({ path }, at) => [`k${at}`, { $ifNull: [`$${path}`, null] }])) } }];
 }
 
 function required(placement: Placement, column: string): ColumnPath {

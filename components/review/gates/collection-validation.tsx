@@ -115,7 +115,11 @@ function fieldRows(design: LogicalDesign, content: CollectionValidation): FieldR
         return [{ path, source: `${field.table} on ${on}`, type: field.kind === 'embedMany' ? 'array of documents' : 'document', covered: null }, ...visit(field.fields, field.table, `${path}.`)];
       }
       if (field.kind === 'column') return [{ path, source: `${table}.${field.column}`, type: describe(field.transform), covered: content.coverage[path] ?? [] }];
-      return [{ path, source: field.columns.join(', '), type: field.kind, covered: content.coverage[path] ?? [] }];
+      if (field.kind === 'extendedReference') {
+        const on = field.join.map(({ parent, child }) => `${parent} = ${child}`).join(', ');
+        return [{ path, source: `${field.table} on ${on}`, type: 'copy of the referenced row', covered: null }, ...visit(field.fields, field.table, `${path}.`)];
+      }
+      return [{ path, source: `${field.table}${field.column === undefined ? '' : `.${field.column}`}`, type: field.aggregate, covered: content.coverage[path] ?? [] }];
     });
   const id: FieldRow = design.id.kind === 'column' ? { path: '_id', source: `${design.rootTable}.${design.id.column}`, type: describe(design.id.transform), covered: content.coverage._id ?? [] } : { path: '_id', source: design.rootTable, type: 'ordinal of the row', covered: content.coverage._id ?? [] };
   return [id, ...visit(design.fields, design.rootTable, '')];

@@ -31,7 +31,7 @@ function fieldsOf(design: LogicalDesign, paths: readonly string[]): unknown {
 function chainOf(fields: readonly Field[], [name, ...rest]: readonly string[]): unknown {
   const field = fields.find((candidate) => candidate.name === name);
   if (!field) return null;
-  if (!isEmbed(field)) return [field];
+  if (!isEmbed(field) && field.kind !== 'extendedReference') return [field];
   const { fields: inner, ...own } = field;
   return [own, ...(rest.length > 0 ? [chainOf(inner, rest)] : [])];
 }
