@@ -11,6 +11,10 @@ describe('shell text', () => {
     ['db.c.find({a: {$in: [1, 2]}}, {_id: 0, a: 1}).sort({a: -1}).skip(2).limit(3)', [{ $match: { a: { $in: [1, 2] } } }, { $sort: { a: -1 } }, { $skip: 2 }, { $limit: 3 }, { $project: { _id: 0, a: 1 } }]],
     ['db.c.findOne({a: null})', [{ $match: { a: null } }, { $limit: 1 }]],
     ['db.c.countDocuments({a: true})', [{ $match: { a: true } }, { $count: 'count' }]],
+    ['db.c.find({a: 1}).sort({b: 1}).toArray()[2].x.y;', [{ $match: { a: 1 } }, { $sort: { b: 1 } }, { $skip: 2 }, { $limit: 1 }, { $project: { _id: 0, y: '$x.y' } }]],
+    ["db.c.aggregate([{$count: 'n'}]).next().n", [{ $count: 'n' }, { $limit: 1 }, { $project: { _id: 0, n: '$n' } }]],
+    ['db.c.findOne({a: 1}).name', [{ $match: { a: 1 } }, { $limit: 1 }, { $project: { _id: 0, name: '$name' } }]],
+    ["db.c.distinct('a.b', {c: 1})", [{ $match: { c: 1 } }, { $unwind: { path: '$a.b', preserveNullAndEmptyArrays: true } }, { $match: { 'a.b': { $exists: true } } }, { $group: { _id: '$a.b' } }, { $project: { _id: 0, a_b: '$_id' } }]],
     ["db['c.d'].aggregate({$match: {}}, {$count: 'n'})", [{ $match: {} }, { $count: 'n' }]],
     ['{"collection": "c", "pipeline": [{"$match": {"a": {"$numberInt": "5"}}}]}', [{ $match: { a: 5 } }]],
   ])('%s', (text, pipeline) => {
@@ -44,7 +48,8 @@ describe('shell text', () => {
     ['db.c.aggregate([{$match: {a: `${x}`}}])', /not evaluated/],
     ['db.c.deleteMany({})', /does not read/],
     ['db.c.aggregate([{$match: {}, $limit: 1}])', /one key/],
-    ['db.c.aggregate([])[0].f', /reaching into/],
+    ['db.c.aggregate([])[0].f', /only an entry of toArray/],
+    ['db.c.find({}).f', /before there is one document/],
     ['1 + 1', /name/],
   ])('refuses %s', (text, message) => {
     expect(() => parseMql(text)).toThrow(MqlSyntaxError);

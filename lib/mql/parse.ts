@@ -40,14 +40,37 @@ function fromShell(reader: ValueReader): ParsedMql {
   if (reader.word() !== 'db') reader.fail('expected db.<collection>.<method>(…)', 0);
   const { collection, method } = target(reader);
   const calls: Call[] = [];
+  const reached: Document[] = [];
   for (let next: string | undefined = method; next !== undefined; next = reader.take('.') ? reader.word() : undefined) {
     const { offset } = reader;
+    if (reached.length > 0 || !reader.peek('(')) {
+      if (!returnsDocument(calls, reached)) reader.fail(`${next} is reached into before there is one document`, offset);
+      reached.push(fieldOf(next, reader));
+      break;
+    }
     calls.push({ method: next, args: reader.args(), offset });
+    if (reader.take('[')) reached.push(...entryOf(calls, reader));
   }
-  if (reader.peek('[')) reader.fail('reaching into the result is not part of a query');
   const [first, ...rest] = calls;
   if (!first) throw new MqlSyntaxError('expected a method', 0);
-  return { collection, pipeline: withCursorMethods(first, rest, reader) };
+  return { collection, pipeline: [...withCursorMethods(first, rest, reader), ...reached] };
+}
+
+/** `findOne()`, `next()` and `toArray()[0]` give a document, whose fields can be named. */
+const returnsDocument = (calls: readonly Call[], reached: readonly Document[]): boolean => reached.length > 0 || ['findOne', 'next'].includes(calls.at(-1)?.method ?? '');
+
+function entryOf(calls: readonly Call[], reader: ValueReader): Document[] {
+  const index = reader.value();
+  reader.expect(']');
+  if (calls.at(-1)?.method !== 'toArray' || typeof index !== 'number' || index < 0 || !Number.isInteger(index)) reader.fail('only an entry of toArray() can be reached into');
+  return [...(index > 0 ? [{ $skip: index }] : []), { $limit: 1 }];
+}
+
+/** `.a.b` behind a document keeps that one field. */
+function fieldOf(first: string, reader: ValueReader): Document {
+  let path = first;
+  while (reader.take('.')) path += `.${reader.word()}`;
+  return { $project: { _id: 0, [path.split('.').at(-1) ?? path]: `$${path}` } };
 }
 
 /** `db.a.b.find` names the collection `a.b`. */
@@ -100,6 +123,9 @@ function withCursorMethods(first: Call, rest: readonly Call[], reader: ValueRead
         if (typeof argument !== 'number') reader.fail(`${method}() takes a number`, offset);
         settings[method] = Math.abs(argument);
         break;
+      case 'next':
+        settings.limit = 1;
+        break;
       case 'count':
       case 'itcount':
         return [...pipeline, ...tail(settings), { $count: 'count' }];
@@ -145,7 +171,16 @@ function opening({ method, args, offset }: Call, reader: ValueReader): { pipelin
       return { pipeline: [...filter(first), { $count: 'count' }] };
     case 'distinct':
       if (typeof first !== 'string') return reader.fail('distinct() takes the name of a field', offset);
-      return { pipeline: [...filter(second), { $unwind: `$${first}` }, { $group: { _id: `$${first}` } }, { $project: { _id: 0, [first.replaceAll('.', '_')]: '$_id' } }] };
+      return {
+        pipeline: [
+          ...filter(second),
+          // distinct() looks into arrays, keeps null and passes over what is missing or empty.
+          { $unwind: { path: `$${first}`, preserveNullAndEmptyArrays: true } },
+          { $match: { [first]: { $exists: true } } },
+          { $group: { _id: `$${first}` } },
+          { $project: { _id: 0, [first.replaceAll('.', '_')]: '$_id' } },
+        ],
+      };
     default:
       return reader.fail(`${method}() does not read; aggregate, find, findOne, distinct and countDocuments do`, offset);
   }
