@@ -169,6 +169,18 @@ describe('data', () => {
     expect((await failure(c.updateOne({}, { $nonsense: { a: 1 } } as object))).message).toMatch(/\$nonsense.*MONGODB_URI/);
   });
 
+  it('projects what only find knows', async () => {
+    const c = db.collection('projections');
+    await c.insertOne({ _id: 1 as never, a: [1, 5, 9], d: [{ k: 1, v: 1 }, { k: 2, v: 2 }, { k: 2, v: 3 }], z: 0 });
+    const project = async (filter: Document, projection: Document): Promise<unknown> => c.findOne(filter, { projection });
+    expect(await project({ a: { $gt: 3 } }, { 'a.$': 1 })).toEqual({ _id: 1, a: [5] });
+    expect(await project({ 'd.k': 2 }, { _id: 0, 'd.$': 1, z: 1 })).toEqual({ d: [{ k: 2, v: 2 }], z: 0 });
+    expect(await project({}, { d: { $elemMatch: { k: 2, v: { $gt: 2 } } } })).toEqual({ _id: 1, d: [{ k: 2, v: 3 }] });
+    expect(await project({}, { a: { $slice: -2 }, d: 0 })).toEqual({ _id: 1, a: [5, 9], z: 0 });
+    expect(await project({}, { a: { $slice: [1, 1] }, d: 0 })).toEqual({ _id: 1, a: [5], z: 0 });
+    expect(await project({}, { sum: { $sum: '$a' } })).toEqual({ _id: 1, sum: 15 });
+  });
+
   it('pages with cursors and forgets killed ones', async () => {
     const c = db.collection('pages');
     await c.insertMany(Array.from({ length: 1000 }, (_, i) => ({ i })));

@@ -209,5 +209,3 @@ export class MutableDoc extends Doc {
     this.v.push(value);
   }
 }
-
-export const isDoc = (value: Value): value is Doc => value instanceof Doc;

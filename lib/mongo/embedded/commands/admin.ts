@@ -240,6 +240,3 @@ export function validate(engine: Engine, request: Request): Buffer {
   const collection = engine.store.require(request.database, stringField(request.command, 'validate'));
   return reply({ ns: collection.namespace, nrecords: long(collection.count()), nIndexes: collection.indexes().length + 1, valid: true, warnings: [], errors: [] });
 }
-export function refuse(_engine: Engine, request: Request): Buffer {
-  throw unsupported(`command '${request.name}'`, 115);
-}

@@ -60,7 +60,7 @@ export function prepareFind(engine: Engine, request: Request, examined?: Examine
   const { environment, scope, control } = engine.environmentOf(request);
   const source = engine.sourceOf(database, environment, examined);
   const pipeline = parsePipeline(stages, { scope, source, collection: name, depth: 0, inFacet: false });
-  const project = parseProjection(projection, scope, true);
+  const project = parseProjection(projection, scope, { filter: pipeline.stages[0]?.filter ?? null });
   const next = pipeline.open();
   return { pipeline, next: projection.size > 0 ? mapNext(next, project) : next, collectionName: name, control, environment, scope };
 }

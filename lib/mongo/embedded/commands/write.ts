@@ -130,7 +130,7 @@ type Change = (doc: Doc, inserting: boolean) => Doc;
 function parseChange(engine: Engine, request: Request, update: Value, arrayFilters: Value, constants: Value, m: Matching, multi: boolean): Change {
   if (Array.isArray(update)) return pipelineChange(engine, request, update, constants, m);
   if (!(update instanceof Doc)) throw failedToParse('Update argument must be either an object or an array');
-  if (update.keys[0]?.startsWith('$')) return parseUpdate(update, m.scope, arrayFilters, m.filter, null);
+  if (update.keys[0]?.startsWith('$')) return parseUpdate(update, m.scope, arrayFilters, m.filter);
   if (multi) throw failedToParse('multi update is not supported for replacement-style update');
   for (const key of update.keys) if (key.startsWith('$')) throw new ServerError(52, `The dollar ($) prefixed field '${key}' in '${key}' is not allowed in the context of an update's replacement document. Consider using an aggregation pipeline with $replaceWith.`);
   return (old) => {
@@ -259,7 +259,7 @@ export function findAndModify(engine: Engine, request: Request): Buffer {
   if (!removing && !command.has('update')) throw failedToParse("Either an 'update' or 'remove'=true must be specified");
   if (removing && wantsNew) throw failedToParse("Cannot specify both 'new'=true and 'remove'=true; 'remove' always returns the deleted document");
   const { scope } = engine.environmentOf(request);
-  const project = parseProjection(fields, scope, true);
+  const project = parseProjection(fields, scope, { filter: query.size > 0 ? parseFilter(query, scope) : null });
   const shown = (doc: Doc | undefined): Value => (doc ? (fields.size > 0 ? project(doc) : doc) : null);
   return engine.store.db.transaction(() => {
     if (removing) {

@@ -3,7 +3,7 @@ import { failedToParse, ServerError, unsupported } from '../errors';
 import { simpleCollation, type Collation } from '../values/collation';
 import { pathReader, splitPath } from '../values/path';
 import { argumentErrors } from './argument-errors';
-import { DateTime, type Value } from '../values/value';
+import { Code, DateTime, type Value } from '../values/value';
 
 /** Computes a value from the document that the pipeline is at. Variables live in the environment's frame. */
 export type Evaluate = (doc: Doc) => Value;
@@ -133,7 +133,8 @@ function parseVariable(text: string, scope: Scope): Expression {
     case 'DESCEND':
     case 'PRUNE':
     case 'KEEP':
-      return variableForRedact(name);
+      if (scope.rootSlot === undefined) throw new ServerError(17276, `Use of undefined variable: ${name}`);
+      return constant(redactMarkers[name]);
     case 'CLUSTER_TIME':
     case 'USER_ROLES':
     case 'SEARCH_META':
@@ -145,11 +146,8 @@ function parseVariable(text: string, scope: Scope): Expression {
   }
 }
 
-// $redact recognises these three by identity; elsewhere MongoDB knows them only there.
-export const redactMarkers = { DESCEND: 'descend', PRUNE: 'prune', KEEP: 'keep' } as const;
-function variableForRedact(name: keyof typeof redactMarkers): Expression {
-  return constant(redactMarkers[name]);
-}
+/** What `$redact` recognises, by identity: no value of a document can be one of them. */
+export const redactMarkers = { DESCEND: new Code('DESCEND'), PRUNE: new Code('PRUNE'), KEEP: new Code('KEEP') } as const;
 
 function variable(slot: number, rest: readonly string[], scope: Scope): Expression {
   const { frame } = scope.environment;

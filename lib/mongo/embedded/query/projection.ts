@@ -3,7 +3,7 @@ import { ServerError, unsupported } from '../errors';
 import { parseExpression, type Evaluate, type Scope } from '../expressions/expression';
 import { splitPath } from '../values/path';
 import { isNumeric, isTruthy, toDouble, type Value } from '../values/value';
-import { parseFilter } from './match';
+import { parseFilter, type Filter } from './match';
 
 /** What a projection does with the fields that it does not name. */
 type Policy = 'include' | 'exclude' | 'add';
@@ -166,13 +166,15 @@ interface Leaves {
   order: { path: string[]; value: Value }[];
 }
 
-function collect(doc: Doc, prefix: readonly string[], into: Leaves): void {
+function collect(doc: Doc, prefix: readonly string[], into: Leaves, positionals: boolean): void {
   doc.keys.forEach((key, i) => {
     const value = doc.values[i];
-    const path = [...prefix, ...splitPath(key)];
+    // A last `$` is a find's; elsewhere it is no name.
+    const bare = positionals && key.endsWith('.$') ? key.slice(0, -2) : key;
+    const path = [...prefix, ...splitPath(bare), ...(bare === key ? [] : ['$'])];
     if (value instanceof Doc && !value.keys[0]?.startsWith('$')) {
       if (value.size === 0) throw new ServerError(51270, `An empty sub-projection is not a valid value. Found empty object at path ${path.join('.')}`);
-      collect(value, path, into);
+      collect(value, path, into, positionals);
       return;
     }
     into.order.push({ path, value });
@@ -181,16 +183,16 @@ function collect(doc: Doc, prefix: readonly string[], into: Leaves): void {
   });
 }
 
-/** `$project`, and the projection of `find` when `find` is set. */
-export function parseProjection(spec: Value, scope: Scope, find = false): Projection {
+/** `$project`; with `find`, the projection of a find, whose `$` means the element by which its filter matched. */
+export function parseProjection(spec: Value, scope: Scope, find?: { readonly filter: Filter | null }): Projection {
   if (!(spec instanceof Doc)) throw new ServerError(15969, '$project specification must be an object');
   if (spec.size === 0) {
     if (find) return (doc) => doc;
     throw new ServerError(51272, 'Invalid $project :: caused by :: projection specification must have at least one field');
   }
   const leaves: Leaves = { flags: [], computed: [], order: [] };
-  collect(spec, [], leaves);
-  const special = find ? takeSpecial(leaves, scope) : [];
+  collect(spec, [], leaves, find !== undefined);
+  const special = find ? takeSpecial(leaves, scope, find.filter) : [];
   const isId = (path: readonly string[]): boolean => path.length === 1 && path[0] === '_id';
   const others = leaves.flags.filter((f) => !isId(f.path));
   const id = leaves.flags.find((f) => isId(f.path));
@@ -230,9 +232,14 @@ interface Special {
 }
 
 /** `$slice` and `$elemMatch` of a find projection; what else find has of its own is refused. */
-function takeSpecial(leaves: Leaves, scope: Scope): Special[] {
+function takeSpecial(leaves: Leaves, scope: Scope, filter: Filter | null): Special[] {
   const special: Special[] = [];
-  for (const { path } of leaves.order) if (path[path.length - 1] === '$') throw unsupported('the positional projection operator $');
+  for (const leaf of [...leaves.order, ...leaves.flags]) {
+    if (leaf.path[leaf.path.length - 1] !== '$') continue;
+    leaf.path.pop();
+    if ('value' in leaf) special.push(positional([...leaf.path], filter));
+  }
+  if (special.length > 1) throw new ServerError(31276, 'Cannot specify more than one positional projection per query.');
   leaves.order = leaves.order.filter(({ path, value }) => {
     const found = value instanceof Doc ? specialOf(path, value, scope) : null;
     if (found) special.push(found);
@@ -240,6 +247,21 @@ function takeSpecial(leaves: Leaves, scope: Scope): Special[] {
   });
   leaves.computed = leaves.computed.filter((c) => leaves.order.some((o) => o.path === c.path));
   return special;
+}
+
+/** Keeps of an array the first element with which alone the document still matches. */
+function positional(path: readonly string[], filter: Filter | null): Special {
+  return {
+    includes: true,
+    apply: (input, output) => {
+      let items: Value[] | undefined;
+      slicePath(input, path, (all) => (items = all));
+      const hit = items?.findIndex((item) => filter?.test(slicePath(input, path, () => [item])));
+      if (hit === undefined) return output;
+      if (hit < 0) throw new ServerError(51246, "Executor error during find command :: caused by :: positional operator '.$' couldn't find a matching element in the array");
+      return slicePath(output, path, () => [(items as Value[])[hit]]);
+    },
+  };
 }
 
 function specialOf(path: readonly string[], spec: Doc, scope: Scope): Special | null {

@@ -11,10 +11,7 @@ import { DateTime, isNumeric, Regex, Timestamp, toDouble, typeName, type Value }
 /** Applies an update to a document; `position` is where a positional `$` points, per array path. */
 export type Update = (doc: Doc, inserting: boolean) => Doc;
 
-type Change = (old: Value, now: Now) => Value;
-interface Now {
-  readonly inserting: boolean;
-}
+type Change = (old: Value) => Value;
 interface Operation {
   readonly path: readonly string[];
   readonly change: Change;
@@ -165,7 +162,7 @@ function pullCondition(operand: Value, scope: Scope): (v: Value) => boolean {
 }
 
 /** Parses an update document that consists of operators. */
-export function parseUpdate(spec: Doc, scope: Scope, arrayFilters: Value, query: Filter | null, queryPath: string | null): Update {
+export function parseUpdate(spec: Doc, scope: Scope, arrayFilters: Value, query: Filter | null): Update {
   const operations: Operation[] = [];
   const renames: [string[], string[]][] = [];
   const filters = parseArrayFilters(arrayFilters, scope);
@@ -201,13 +198,13 @@ export function parseUpdate(spec: Doc, scope: Scope, arrayFilters: Value, query:
     for (const [from, to] of renames) {
       const value = readPath(out, from);
       if (value === undefined) continue;
-      out = change(out, from, 0, () => undefined, true, resolver(filters, null, doc)) as Doc;
-      out = change(out, to, 0, () => value, false, resolver(filters, null, doc)) as Doc;
+      out = change(out, from, 0, () => undefined, true, resolver(filters, null)) as Doc;
+      out = change(out, to, 0, () => value, false, resolver(filters, null)) as Doc;
     }
     for (const op of operations) {
       if (op.onlyInsert && !inserting) continue;
-      const resolve = resolver(filters, op.path.includes('$') ? positionOf(doc, op.path, query, queryPath) : null, doc);
-      out = change(out, op.path, 0, (old) => op.change(old, { inserting }), op.existingOnly, resolve) as Doc;
+      const resolve = resolver(filters, op.path.includes('$') ? positionOf(doc, op.path, query) : null);
+      out = change(out, op.path, 0, op.change, op.existingOnly, resolve) as Doc;
     }
     return out;
   };
@@ -248,7 +245,7 @@ function identifiers(filter: Doc): Set<string> {
 
 /** Which elements of an array a positional part of a path means. */
 type Resolve = (part: string, items: Value[]) => number[];
-function resolver(filters: ReadonlyMap<string, Filter>, position: number | null, _doc: Doc): Resolve {
+function resolver(filters: ReadonlyMap<string, Filter>, position: number | null): Resolve {
   return (part, items) => {
     if (part === '$') {
       if (position === null) throw badValue('The positional operator did not find the match needed from the query.');
@@ -263,7 +260,7 @@ function resolver(filters: ReadonlyMap<string, Filter>, position: number | null,
 }
 
 /** The first element of the array before `$` with which the query still matches the document. */
-function positionOf(doc: Doc, path: readonly string[], query: Filter | null, _queryPath: string | null): number | null {
+function positionOf(doc: Doc, path: readonly string[], query: Filter | null): number | null {
   const arrayPath = path.slice(0, path.indexOf('$'));
   const items = readPath(doc, arrayPath);
   if (!Array.isArray(items) || !query) return null;
