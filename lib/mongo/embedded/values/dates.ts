@@ -58,7 +58,7 @@ export function parseZone(text: string): Zone {
   const offset = /^([+-])(\d{2}):?(\d{2})?$/.exec(text);
   if (offset) {
     const minutes = Number(offset[2]) * 60 + Number(offset[3] ?? 0);
-    return fixed((offset[1] === '-' ? -1 : 1) * minutes * 60_000);
+    return minutes === 0 ? utc : fixed((offset[1] === '-' ? -1 : 1) * minutes * 60_000);
   }
   if (text === 'UTC' || text === 'GMT' || text === 'Z') return utc;
   let zone = zones.get(text);
@@ -220,7 +220,7 @@ function directive(d: string, p: Parts, ms: number, zone: Zone): string {
       return `${minutes < 0 ? '-' : '+'}${pad(Math.floor(Math.abs(minutes) / 60), 2)}${pad(Math.abs(minutes) % 60, 2)}`;
     }
     case 'Z':
-      return `${zone.offsetAt(ms) < 0 ? '-' : '+'}${Math.abs(Math.trunc(zone.offsetAt(ms) / 60_000))}`.replace(/^\+/, '+');
+      return String(Math.trunc(zone.offsetAt(ms) / 60_000));
     default:
       throw new ServerError(18536, `Invalid format character '%${d}' in format string`);
   }
