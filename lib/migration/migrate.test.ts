@@ -20,6 +20,7 @@ import { collectionMappings, passed, reportCoverage } from '../validation/collec
 import { validateReferences } from '../validation/cross-validation';
 import { readPlaces, ValueIds } from '../validation/document-places';
 import { runMapping } from '../validation/mapping';
+import { plantFaults } from '../validation/planted-faults';
 import { hasGenuineLoss, validateTable } from '../validation/table-validation';
 import { migrate } from './migrate';
 
@@ -62,8 +63,9 @@ async function convert(sql: string, change: (design: DocumentDesign) => Document
     const collections = await Promise.all(
       design.logical.map(async (logical) => {
         const results = [];
-        for (const mapping of collectionMappings(logical, catalog)) results.push(await runMapping(mapping, run, db));
-        return reportCoverage(logical, results);
+        const mappings = collectionMappings(logical, catalog);
+        for (const mapping of mappings) results.push(await runMapping(mapping, run, db));
+        return reportCoverage(logical, results, await plantFaults(logical, mappings, db, mongo, input.signal));
       }),
     );
     const ids = new ValueIds();
@@ -77,6 +79,7 @@ async function convert(sql: string, change: (design: DocumentDesign) => Document
     return [
       ...collections.flatMap((entry) => entry.mappings.filter((mapping) => !passed(mapping)).map((mapping) => `collection: ${mapping.name}`)),
       ...collections.flatMap((entry) => Object.entries(entry.coverage).filter(([, names]) => names.length === 0).map(([name]) => `hole: ${name}`)),
+      ...collections.flatMap((entry) => entry.faults.holes.map((fault) => `not caught: ${fault.kind} at ${fault.path}`)),
       ...tables.filter(hasGenuineLoss).map((entry) => `table: ${entry.table}`),
       ...references.filter((reference) => !reference.holds).map((reference) => `reference: ${reference.relationship}`),
     ];
@@ -226,6 +229,15 @@ describe('copies', () => {
     const broken = JSON.parse(JSON.stringify(design).replaceAll('"child":"p_id"', '"child":"n"')) as DocumentDesign;
     expect(checkDesign(broken, catalog, profile, limits).map((problem) => problem.detail).join()).toMatch(/its join is not/);
   });
+});
+
+test('a fault that no mapping reads is reported as a hole', async () => {
+  const { db, design, catalog, input } = await convert(family);
+  const mappings = collectionMappings(design.logical[0]!, catalog).filter((mapping) => !mapping.covers.includes('p.c.v'));
+  const { planted, holes, caught } = await plantFaults(design.logical[0]!, mappings, db, mongo, input.signal);
+  expect(planted).toBeGreaterThan(15);
+  expect(holes.map((fault) => `${fault.kind} ${fault.path}`).sort()).toEqual(['array shortened p.c', 'field dropped p.c.n', 'field dropped p.c.v', 'value altered p.c.n', 'value altered p.c.v', 'values swapped between rows p.c.n', 'values swapped between rows p.c.v']);
+  expect(Object.values(caught).reduce((sum, n) => sum + n, 0)).toBe(planted - holes.length);
 });
 
 test('repeating a finished migration changes nothing; an unfinished one starts over', async () => {

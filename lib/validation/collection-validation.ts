@@ -4,6 +4,7 @@ import { isEmbed, type ColumnField, type ComputedField, type EmbedField, type Ex
 import { NameSet } from '../design/names';
 import { identity, type Transform } from '../design/transform';
 import type { MappingResult, ValidationMapping } from './mapping';
+import type { PlantedFaults } from './planted-faults';
 
 /** A mapping stays small enough to be read at a glance. */
 const COLUMNS_A_MAPPING = 10;
@@ -14,13 +15,15 @@ export interface CollectionValidation {
   readonly mappings: readonly MappingResult[];
   /** Every field path of the logical design → the mappings that cover it; an empty list is a hole. */
   readonly coverage: Readonly<Record<string, readonly string[]>>;
+  /** Faults planted in a copy of the documents, to show that the mappings can fail. */
+  readonly faults: PlantedFaults;
 }
 
 export const passed = (mapping: MappingResult): boolean => mapping.verdict.kind === 'equal';
 
-export function reportCoverage(design: LogicalDesign, mappings: readonly MappingResult[]): CollectionValidation {
+export function reportCoverage(design: LogicalDesign, mappings: readonly MappingResult[], faults: PlantedFaults): CollectionValidation {
   const coverage = Object.fromEntries(leafPaths(design).map((path) => [path, mappings.filter((mapping) => mapping.covers.includes(path)).map((mapping) => mapping.name)]));
-  return { collection: design.collection, mappings, coverage };
+  return { collection: design.collection, mappings, coverage, faults };
 }
 
 function leafPaths(design: LogicalDesign): string[] {

@@ -34,6 +34,9 @@ export function CollectionValidationGate({ task, content, edit }: GateProps<Coll
           {content.mappings.length - failing.length} of {content.mappings.length} mappings pass
         </Badge>
         <Badge tone={holes.length === 0 ? 'good' : 'bad'}>{holes.length === 0 ? 'every field is covered' : `${holes.length} fields are covered by no mapping: ${holes.map(([path]) => path).join(', ')}`}</Badge>
+        <Badge tone={content.faults.holes.length === 0 ? 'good' : 'bad'} title={Object.entries(content.faults.caught).map(([name, n]) => `${name}: ${n}`).join('\n')}>
+          {content.faults.holes.length === 0 ? `all ${content.faults.planted} planted faults were caught` : `${content.faults.holes.length} of ${content.faults.planted} planted faults were not caught: ${content.faults.holes.map((fault) => `${fault.kind} at ${fault.path}`).join(', ')}`}
+        </Badge>
       </div>
       <Card title="Fields" padded={false} actions={edit ? <Button onClick={edit}>Edit as CSV</Button> : null}>
         {design.error ? <ErrorNote error={design.error} /> : null}

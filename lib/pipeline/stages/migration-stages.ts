@@ -7,6 +7,7 @@ import { collectionMappings, passed, reportCoverage } from '../../validation/col
 import { validateReferences } from '../../validation/cross-validation';
 import { readPlaces, ValueIds } from '../../validation/document-places';
 import { runMapping, type MappingResult, type SqlRunner } from '../../validation/mapping';
+import { plantFaults } from '../../validation/planted-faults';
 import { hasGenuineLoss, validateTable } from '../../validation/table-validation';
 import { inputOf, need, readDesign, readIndexes, type ProfileContent } from './design-stages';
 import type { ProducedArtefact, Stage, StageInput } from './stage';
@@ -50,21 +51,25 @@ export const collectionValidationStage: Stage = async (input, context) => {
   const db = await migratedDatabase(input);
   return withSource(input, async (sql) => {
     const artefacts: ProducedArtefact[] = [];
-    let [ok, failed] = [0, 0];
+    let [ok, failed, planted, holes] = [0, 0, 0, 0];
     const chosen = design.logical.filter((logical) => !input.only || input.only.includes(logical.collection));
     for (const [at, logical] of chosen.entries()) {
       context.progress(at, chosen.length, 'collections');
       const results: MappingResult[] = [];
-      for (const mapping of collectionMappings(logical, catalog)) {
+      const mappings = collectionMappings(logical, catalog);
+      for (const mapping of mappings) {
         context.signal.throwIfAborted();
         results.push(await runMapping(mapping, sql, db));
       }
+      const faults = await plantFaults(logical, mappings, db, input.mongo, context.signal);
+      planted += faults.planted;
+      holes += faults.holes.length;
       ok += results.filter(passed).length;
       failed += results.filter((result) => !passed(result)).length;
       const key = `${input.source.name}/${logical.collection}`;
-      artefacts.push({ kind: 'collection_validation', key, content: reportCoverage(logical, results), inputs: [await inputOf(input, 'logical_design', key)], gate: 'collection_validation' });
+      artefacts.push({ kind: 'collection_validation', key, content: reportCoverage(logical, results, faults), inputs: [await inputOf(input, 'logical_design', key)], gate: 'collection_validation' });
     }
-    return { artefacts, report: { passed: ok, failed } };
+    return { artefacts, report: { passed: ok, failed, faultsPlanted: planted, holes } };
   });
 };
 
