@@ -107,7 +107,8 @@ class Node {
       const out: Value[] = [];
       for (const item of value) {
         const shaped = this.shapeValue(item);
-        if (shaped !== undefined) out.push(shaped);
+        // What an inclusion drops leaves its place to a computed field.
+        if (shaped !== undefined || this.order.length > 0) out.push(shaped);
       }
       return out;
     }
