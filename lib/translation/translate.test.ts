@@ -169,6 +169,8 @@ describe('untranslated', () => {
     ['SELECT soundex(name) FROM hero', 30],
     ['SELECT name FROM hero WHERE name LIKE secret', 34],
     ['SELECT random() FROM hero', 37],
+    [`SELECT ${'(SELECT '.repeat(12)}1${')'.repeat(12)}`, 50],
+    [`SELECT name FROM hero WHERE id IN (${Array.from({ length: 2000 }, (_, at) => at).join(',')})`, 50],
   ])('%s has reason %i', (sql, code) => {
     const translation = translate(sql, world);
     expect(translation).toMatchObject({ status: 'untranslated', code });

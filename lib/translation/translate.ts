@@ -7,6 +7,7 @@ import { bindSelect } from '../sqlite/select/bind';
 import { SqlBindError } from '../sqlite/select/bind-error';
 import { parseSelect } from '../sqlite/select/parse-select';
 import { SqlSyntaxError } from '../sqlite/select/syntax-error';
+import { assertBudget } from './budget';
 import { Compilation } from './compilation';
 import { QueryCompiler } from './compile-query';
 import type { Ordering } from './compiled-query';
@@ -53,6 +54,7 @@ export function translate(sql: string, { catalog, profile, design }: Translation
     const { query } = bindSelect(parseSelect(sql), catalog);
     const compilation = new Compilation(catalog, profile, design);
     const compiled = new QueryCompiler(compilation).query(query, undefined, { purpose: 'rows' });
+    assertBudget(compiled.stages);
     const defects = sourceDefects(query, profile);
     if (defects.length > 0) compilation.caveats.add('source_defect');
     return {

@@ -11,7 +11,7 @@ import type {
   WindowFrame,
   WindowReference,
 } from './ast';
-import type { TokenCursor } from './token-cursor';
+import { MAX_DEPTH, type TokenCursor } from './token-cursor';
 
 /** Reads a nested query; given from outside because statements and expressions contain each other. */
 export type QueryReader = (cursor: TokenCursor) => SelectStatement;
@@ -53,12 +53,16 @@ export class ExpressionParser {
 
   expression(weakest: number = Strength.or): Expression {
     const start = this.cursor.current.start;
-    let left = this.operand();
-    for (;;) {
-      const longer = this.continued(left, start, weakest);
-      if (!longer) return left;
-      left = longer;
-    }
+    return this.cursor.nested(() => {
+      let left = this.operand();
+      // A chain of operators leans to the left: each adds a level to the tree.
+      for (let depth = 0; ; depth++) {
+        if (depth > MAX_DEPTH) this.cursor.fail('too many operators in a row');
+        const longer = this.continued(left, start, weakest);
+        if (!longer) return left;
+        left = longer;
+      }
+    });
   }
 
   list(): Expression[] {

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { parseSelect } from './parse-select';
 import { printSelect } from './print-select';
+import { SqlSyntaxError } from './syntax-error';
 
 // SQLite is the oracle: a text without parentheses must mean the same once every operator has its own.
 const atom = fc.constantFrom('1', '2', '0', '-3', '2.5', "'2'", "'a'", 'NULL', '(1 + 1)', 'x', "y COLLATE NOCASE", 'abs(-2)', 'CASE WHEN 1 THEN 0 ELSE 2 END', 'CAST(2.5 AS INTEGER)', "x'41'");
@@ -31,5 +32,15 @@ it('reads operators with the precedence of SQLite', () => {
     }),
     { numRuns: 4000 },
   );
+  sqlite.close();
+});
+
+it('refuses what SQLite refuses for its depth, and does not overflow', () => {
+  const sqlite = new Database(':memory:');
+  for (const sql of [`SELECT ${'('.repeat(5000)}1${')'.repeat(5000)}`, `SELECT 1${' + 1'.repeat(5000)}`, `SELECT ${'NOT '.repeat(5000)}1`, `SELECT ${'- '.repeat(5000)}1`]) {
+    expect(() => parseSelect(sql)).toThrow(SqlSyntaxError);
+  }
+  const chain = `SELECT 1${' + 1'.repeat(900)}`;
+  expect(sqlite.prepare(printSelect(parseSelect(chain))).raw(true).all()).toEqual([[901]]);
   sqlite.close();
 });

@@ -10,10 +10,14 @@ const RESERVED = new Set(
 );
 export const JOIN_WORDS: ReadonlySet<string> = new Set(['CROSS', 'FULL', 'INNER', 'LEFT', 'NATURAL', 'OUTER', 'RIGHT']);
 
+/** SQLITE_MAX_EXPR_DEPTH. */
+export const MAX_DEPTH = 1000;
+
 /** Walks over the tokens of one statement. */
 export class TokenCursor {
   private readonly tokens: readonly Token[];
   private index = 0;
+  private depth = 0;
 
   constructor(readonly sql: string) {
     this.tokens = tokenize(sql);
@@ -83,6 +87,14 @@ export class TokenCursor {
 
   startsQuery(distance = 0): boolean {
     return ['SELECT', 'VALUES', 'WITH'].includes(this.peek(distance).keyword);
+  }
+
+  /** Reads something that may contain itself. Throws beyond SQLite's own limit, so that no stack overflows. */
+  nested<T>(read: () => T): T {
+    if (++this.depth > MAX_DEPTH) this.fail('nested too deeply');
+    const result = read();
+    this.depth--;
+    return result;
   }
 
   fail(message: string): never {
