@@ -8,7 +8,7 @@ import type { Stores } from './services';
 
 const sampleName = 'Sample benchmark';
 
-/** There is always an admin. A password is returned when it is new; it is kept in `file`, for its owner only. */
+/** There is always an admin. A password that was generated is returned, and kept in `file` for its owner only. */
 export async function ensureAdmin({ config, db }: Stores, reset: boolean): Promise<{ email: string; password: string | undefined; file: string }> {
   const file = path.join(config.dataDir, 'admin-password');
   const keep = async (password: string | undefined) => {
@@ -20,7 +20,7 @@ export async function ensureAdmin({ config, db }: Stores, reset: boolean): Promi
   if (!admin) {
     const { password } = await createUser(db, 'npm start', { email: config.adminEmail, name: 'Admin', role: 'admin', password: config.adminPassword });
     await keep(password);
-    return { email: config.adminEmail, password: password ?? config.adminPassword, file };
+    return { email: config.adminEmail, password, file };
   }
   if (!reset) return { email: admin.email, password: undefined, file };
   const { password } = await updateUser(db, 'npm start', admin.id, { resetPassword: true });

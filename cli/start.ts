@@ -76,7 +76,7 @@ async function main(): Promise<void> {
 
   say(`\nAptMQL Studio is ready: ${config.publicUrl ?? `http://localhost:${config.port}`}`);
   say(`Sign in as ${admin.email}${admin.password ? ` with the password ${admin.password}` : ''}`);
-  say(admin.password && !config.adminPassword ? `(also in ${admin.file} until you delete it)` : '(forgot the password? npm start -- --reset-admin)');
+  say(admin.password ? `(also in ${admin.file} until you delete it)` : '(forgot the password? npm start -- --reset-admin)');
   say('Ctrl-C stops everything.');
 }
 

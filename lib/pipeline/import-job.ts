@@ -1,4 +1,4 @@
-import { mkdtemp, mkdir, rm, stat } from 'node:fs/promises';
+import { mkdtemp, mkdir, rm, stat, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import type { BlobStore } from '../db/blob-store';
 import { pgText, type Database } from '../db/database';
@@ -28,8 +28,10 @@ export async function runImportJob(runner: ImportRunner, importId: string, signa
     const archive = row.blobHash ? await blobs.materialise(row.blobHash) : row.path && (await stat(row.path)).isFile() ? row.path : undefined;
     if (archive) {
       folder = path.join(scratch, 'benchmark');
+      const named = path.join(scratch, 'benchmark.zip'); // blobs have hashes for names, which would stand in messages
+      await symlink(archive, named);
       await tell('unpacking', 0, 0, true);
-      await extractBenchmarkZip(archive, folder, undefined, (done, total) => void tell('unpacking', done, total));
+      await extractBenchmarkZip(named, folder, undefined, (done, total) => void tell('unpacking', done, total));
     }
     if (!folder) throw new Error('the import names neither an archive nor a folder');
     await tell('reading', 0, 0, true);

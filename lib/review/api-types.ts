@@ -480,6 +480,9 @@ const decisionFields = {
 /**
  * POST /api/tasks/:id/decisions → DecideResponse. `edit` makes a new version with the caller as author, which must
  * pass the same checks as an agent's (422 `check_failed` with `problems`), and approves it too when `approve` is set.
+ * `content` is what `checkEdit` takes for the task's kind: the artefact's content for a conceptual design, a logical
+ * design or `{csv}` for a collection validation, `{text}` or `{mql: {collection, pipeline}}` for a translation or gold,
+ * `{evidenceMql}` for evidence. An edit of a collection's design leaves the task waiting for its new validation.
  * `reclassify` is an edit of a table validation that changes nothing but the classes of loss flags, and approves.
  */
 export const decideBody = z.discriminatedUnion('verdict', [
@@ -503,6 +506,7 @@ export interface DecideResponse {
   /** False when this idempotency key had been decided before. */
   readonly first: boolean;
 }
+/** GET /api/tasks/:id/logical.csv: the logical design behind a collection validation, as `{csv}` takes it back. */
 /** POST /api/tasks/:id/check: what `edit` would say of this content, without saving → `{ problems }` (empty: fine). */
 export const checkBody = z.strictObject({ content: contentSchema });
 
