@@ -1,10 +1,10 @@
 import { Doc } from '../bson/doc';
-import { ServerError } from '../errors';
+import { ServerError, unsupported } from '../errors';
 import { compareUtf8 } from '../values/compare';
 import { formatDouble } from '../values/format';
 import { isoString } from '../values/dates';
 import { Decimal } from '../values/decimal';
-import { DateTime, Double, isNullish, isNumeric, Regex, Symbol_, Timestamp, toDouble, typeName, type Value } from '../values/value';
+import { Code, DateTime, Double, isNullish, isNumeric, Regex, Symbol_, Timestamp, toDouble, typeName, type Numeric, type Value } from '../values/value';
 import { compileRegex } from '../query/regex';
 import { isIntegral } from './array';
 import { binary, named, unary, variadic, type Family } from './expression';
@@ -18,7 +18,8 @@ export function coerceToString(v: Value, name: string): string {
   if (v instanceof Double) return formatDouble(v.value);
   if (typeof v === 'bigint' || v instanceof Decimal) return v.toString();
   if (v instanceof Symbol_) return v.value;
-  if (v instanceof Timestamp) return `Timestamp(${v.seconds}, ${v.increment})`;
+  if (v instanceof Code && !v.scope) return v.code;
+  if (v instanceof Timestamp) throw unsupported(`a timestamp as text (in ${name})`);
   throw new ServerError(16007, `can't convert from BSON type ${typeName(v)} to String (in ${name})`);
 }
 
@@ -48,14 +49,17 @@ const substringByCodePoints = variadic(
   3,
 );
 
+// Doubles lose their fraction, decimals are rounded.
+const wholeBytes = (n: Numeric): number => (n instanceof Decimal ? n.quantize(0, 'half-even').toNumber() : Math.trunc(toDouble(n)));
+
 const substringByBytes = variadic(
   ([text, start, length], name) => {
     const s = coerceToString(text, name);
     if (!isNumeric(start)) throw new ServerError(16034, `${name}:  starting index must be a numeric type (is BSON type ${typeName(start)})`);
     if (!isNumeric(length)) throw new ServerError(16035, `${name}:  length must be a numeric type (is BSON type ${typeName(length)})`);
     const bytes = Buffer.from(s, 'utf8');
-    const from = Math.trunc(toDouble(start));
-    const count = Math.trunc(toDouble(length));
+    const from = wholeBytes(start);
+    const count = wholeBytes(length);
     if (from < 0) throw new ServerError(50752, `${name}: starting index must be non-negative (got: ${from})`);
     const end = count < 0 ? bytes.length : Math.min(bytes.length, from + count);
     const continues = (i: number): boolean => i < bytes.length && ((bytes[i] as number) & 0xc0) === 0x80;
