@@ -216,7 +216,8 @@ describe('limits', () => {
     expect(Number((await db.command({ ping: 1 })).ok)).toBe(1);
     expect(await c.findOne({ i: 5 })).toMatchObject({ i: 5 });
     await db.collection('other').insertOne({ a: 1 });
-    expect(Date.now() - started).toBeLessThan(2000);
+    // The slow query takes far longer, also on a busy machine.
+    expect(Date.now() - started).toBeLessThan(8000);
     await leaving.close(true);
     expect(await running).toBe('left');
   });

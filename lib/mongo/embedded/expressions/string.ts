@@ -174,10 +174,16 @@ export const string: Family = {
     const o = regexOperands(input, regex, options, given, name);
     const out: Value[] = [];
     if (!o) return out;
-    for (const match of o.text.matchAll(new RegExp(o.regex.source, `${o.regex.flags}g`))) {
-      out.push(matchDocument(o.text, match));
+    const { text } = o;
+    const searching = new RegExp(o.regex.source, `${o.regex.flags}g`);
+    // A search starts at every position but the end; one that starts earlier may still match there.
+    do {
+      const match = searching.exec(text);
+      if (!match) break;
+      out.push(matchDocument(text, match));
+      if (match[0] === '') searching.lastIndex = match.index + ((text.codePointAt(match.index) ?? 0) > 0xffff ? 2 : 1);
       if ((out.length & 255) === 0) checkpoint();
-    }
+    } while (searching.lastIndex < text.length);
     return out;
   }),
   $regexMatch: named(['input', 'regex'], ['options'], ({ input, regex, options }, given, name) => {
