@@ -9,6 +9,7 @@ import type { Lowered } from './environment';
 import { foldCollation, Lowering } from './lower-expression';
 import { isAbsent } from './lower-conversion';
 import { cond, fingerprint, type Mql } from './mql';
+import { INTEGER } from './value-type';
 import { keyOf, type RowEnvironment } from './row-environment';
 import { Untranslatable } from './untranslated';
 
@@ -191,6 +192,7 @@ export function inScanOrder({ from }: BoundSelect, env: RowEnvironment): void {
   const keys = env.compilation.profile.tables.find((entry) => entry.table === table.name)?.keys ?? [];
   const numbered = table.rowidAlias ? table.primaryKey[0] : keys.some((key) => key.length === 1 && key[0] === first) ? first : undefined;
   const index = source.columns.findIndex(({ name }) => name === numbered);
-  const path = index < 0 ? undefined : env.column({ kind: 'column', source, index }).path;
-  if (path !== undefined) env.draft.push({ $sort: { [path]: 1 } });
+  if (index < 0) return;
+  const { path, type } = env.column({ kind: 'column', source, index });
+  if (path !== undefined && type.kinds === INTEGER) env.draft.push({ $sort: { [path]: 1 } });
 }

@@ -297,6 +297,8 @@ export class Lowering {
       case '%': {
         const x = castToInteger(a);
         const y = castToInteger(b);
+        // The server works constants out beforehand, and fails on the branch that would never be taken.
+        if (y.constant && Number(y.constant.value) === 0) return literal(null);
         const rest: Mql = { $mod: [x.mql, y.mql] };
         if (isNeverZero(y.type)) return computed(rest, { kinds: type.kinds, nullable: type.nullable, missing: false });
         return computed(cond({ $eq: [y.mql, 0] }, null, rest), { kinds: type.kinds, nullable: true, missing: false });
