@@ -65,6 +65,7 @@ export function openBlobStore(db: Database, cacheFolder: string): BlobStore {
     const write = async (on: Tx) => {
       const rows = [...byHash].map(([hash, bytes]) => ({ hash, bytes: BigInt(bytes.length) }));
       await on.blob.createMany({ data: rows, skipDuplicates: true });
+      await touch(on, rows.map(({ hash }) => hash));
       const data = [...byHash].flatMap(([hash, bytes]) =>
         pieces(bytes).map((piece, seq) => ({ hash, seq, data: new Uint8Array(piece) })),
       );
@@ -76,7 +77,7 @@ export function openBlobStore(db: Database, cacheFolder: string): BlobStore {
 
   async function putFile(file: string, progress?: (bytes: number) => void): Promise<{ hash: string; bytes: number }> {
     const { hash, bytes } = await hashFile(file);
-    if ((await size(hash)) !== undefined) {
+    if ((await touch(prisma, [hash])) > 0) {
       progress?.(bytes);
       return { hash, bytes };
     }
@@ -147,6 +148,9 @@ export function openBlobStore(db: Database, cacheFolder: string): BlobStore {
     },
   };
 }
+
+/** Makes blobs that are wanted again young, so that `removeUnreferenced` leaves them until something refers to them. */
+const touch = (on: Tx, hashes: readonly string[]): Promise<number> => on.$executeRaw`UPDATE blob SET created_at = now() WHERE hash = ANY(${[...hashes]}::text[])`;
 
 /** A transaction on the driver itself: large values pass without being turned into text on the way. */
 async function transfer(db: Database, work: (client: PoolClient) => Promise<void>): Promise<void> {

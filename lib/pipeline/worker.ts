@@ -26,6 +26,7 @@ export interface Worker {
 
 const queues = [...stageNames.map((stage) => `stage.${stage}`), 'import', 'bundle'];
 const pollMs = 2000;
+const tidyMs = 3_600_000;
 /** After that many deaths of a worker over the same work, the work is at fault. */
 const maxDeaths = 3;
 
@@ -55,6 +56,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   });
 
   let wake = () => {};
+  let tidied = Date.now();
   const events = listen(db.url);
   events.subscribe((message) => {
     const { type, runId } = message as { type?: string; runId?: string };
@@ -108,6 +110,10 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
         await relayOutbox(options);
         await requeueAbandoned(options);
         await forgetLostJobs(options);
+        if (Date.now() - tidied > tidyMs) {
+          tidied = Date.now();
+          await tidy(options);
+        }
         await dispatch(options, boss);
         await takeJobs();
       } catch (error) {
@@ -213,6 +219,16 @@ async function forgetLostJobs({ db }: WorkerOptions): Promise<void> {
         SELECT 1 FROM pgboss.job WHERE id = job_id::uuid
         AND (state IN ('created', 'retry') OR (state = 'active' AND started_on > now() - interval '10 seconds')))`);
   }
+}
+
+/** Removes what nobody will ask for again. The audit trail and decisions are not among it. */
+async function tidy({ db, blobs }: WorkerOptions): Promise<void> {
+  const ago = (days: number) => new Date(Date.now() - days * 86_400_000);
+  await blobs.removeUnreferenced();
+  await db.prisma.outbox.deleteMany({ where: { handledAt: { lt: ago(7) } } });
+  await db.prisma.failedSignIn.deleteMany({ where: { at: { lt: ago(1) } } });
+  await db.prisma.session.deleteMany({ where: { expiresAt: { lt: ago(7) } } });
+  await db.prisma.lease.deleteMany({ where: { expiresAt: { lt: ago(1) } } });
 }
 
 async function requeueStage(on: Tx, id: string, change: Parameters<Tx['stageRun']['updateMany']>[0]): Promise<void> {
