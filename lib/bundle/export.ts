@@ -183,7 +183,7 @@ interface ItemLines {
 }
 
 async function writeItems(files: BundleFiles, database: BundleDatabase, draft: boolean, options: ExportOptions): Promise<ItemLines[]> {
-  const queries = new QueryProcess();
+  const queries = QueryProcess.borrow();
   // A draft's gold was checked when it was made; what is finalised is checked again on the bytes that ship.
   const restored = draft ? undefined : await restoreDatabase(path.join(files.root, 'databases', database.source.name), options.mongo);
   const db = restored ?? options.mongo.db(database.migration.mongoDatabase);
@@ -195,7 +195,7 @@ async function writeItems(files: BundleFiles, database: BundleDatabase, draft: b
     }
     return out;
   } finally {
-    queries.close();
+    queries.giveBack();
     await restored?.dropDatabase();
   }
 }

@@ -39,6 +39,8 @@ export interface QueryResult extends ResultSet {
   readonly more: boolean;
 }
 
+const MAX_IDLE = 4;
+
 /**
  * Runs SQL that we did not write (gold, agents', reviewers') on source databases: read-only, one statement, in a child
  * process that is killed when it takes too long. SQLite has no other way to stop a running query from here.
@@ -58,6 +60,18 @@ export class QueryProcess {
   close(): void {
     this.#child?.kill('SIGKILL');
     this.#child = undefined;
+  }
+
+  static readonly #idle: QueryProcess[] = [];
+
+  /** An executor that nobody else uses now. Starting a process costs more than most queries: give it back. */
+  static borrow(): QueryProcess {
+    return QueryProcess.#idle.pop() ?? new QueryProcess();
+  }
+
+  giveBack(): void {
+    if (QueryProcess.#idle.length < MAX_IDLE) QueryProcess.#idle.push(this);
+    else this.close();
   }
 
   #run(file: string, sql: string, limits: QueryLimits, signal?: AbortSignal): Promise<QueryResult> {

@@ -177,7 +177,7 @@ async function checkMql(ref: ArtefactRef, content: unknown, input: StageInput, s
 /** A person may name the output fields as they like: where the known ones are gone, columns are matched by their values. */
 async function compareEdited(item: Item, mql: Mql, known: readonly OutputColumn[], input: StageInput, signal: AbortSignal): Promise<Equivalence & { columns: readonly OutputColumn[] }> {
   const { catalog } = await need<ProfileContent>(input, 'profile', input.source.name);
-  const queries = new QueryProcess();
+  const queries = QueryProcess.borrow();
   try {
     const run = (columns: readonly OutputColumn[]): Promise<Equivalence> =>
       migratedDatabase(input).then((db) => checkEquivalence({ sql: item.sql, sourcePath: input.source.path, catalog, queries, db, collection: mql.collection, pipeline: mql.pipeline, columns, signal }));
@@ -190,7 +190,7 @@ async function compareEdited(item: Item, mql: Mql, known: readonly OutputColumn[
     const matched = names.map((column, at) => ({ ...column, path: fields[at]! }));
     return { ...(await run(matched)), columns: matched };
   } finally {
-    queries.close();
+    queries.giveBack();
   }
 }
 

@@ -71,7 +71,7 @@ export const conceptualDesignStage: Stage = async (input, context) => {
   const { catalog, profile } = await need<ProfileContent>(input, 'profile', database);
   const workload = await need<Workload>(input, 'workload', database);
   const earlier = await input.read<ConceptualDesign>({ kind: 'conceptual_design', key: database });
-  const queries = new QueryProcess();
+  const queries = QueryProcess.borrow();
   let answer: ConceptualDesignAnswer;
   try {
     answer = await input.agent.conceptualDesign(
@@ -89,7 +89,7 @@ export const conceptualDesignStage: Stage = async (input, context) => {
       agentContext(input, context),
     );
   } finally {
-    queries.close();
+    queries.giveBack();
   }
   const inputs = [await inputOf(input, 'profile', database), await inputOf(input, 'workload', database)];
   return {

@@ -25,7 +25,7 @@ interface ItemWork extends ProfileContent {
 /** Runs one piece of work an item, one after the other, with progress; `only` restricts which. */
 async function eachItem(input: StageInput, context: StageContext, work: (item: Item, at: ItemWork) => Promise<ProducedArtefact | undefined>): Promise<ProducedArtefact[]> {
   const { catalog, profile } = await need<ProfileContent>(input, 'profile', input.source.name);
-  const queries = new QueryProcess();
+  const queries = QueryProcess.borrow();
   try {
     const at = { catalog, profile, design: await readDesign(input), db: await migratedDatabase(input), queries };
     const items = input.items.filter((item) => !input.only || input.only.includes(item.questionId));
@@ -39,7 +39,7 @@ async function eachItem(input: StageInput, context: StageContext, work: (item: I
     context.progress(items.length, items.length, 'items');
     return artefacts;
   } finally {
-    queries.close();
+    queries.giveBack();
   }
 }
 
