@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { Binary, Double, Int32, Long, type Db, type Document, type MongoClient } from 'mongodb';
+import { Binary, BSON, Double, Int32, Long, type Db, type Document, type MongoClient } from 'mongodb';
 import { isEmbed, type Field, type LogicalDesign } from '../design/document-design';
 import { documentsToResultSet } from '../results/compare';
 import { rowKey, valueKey } from '../results/equality';
@@ -26,7 +26,7 @@ export interface PlantedFault {
 
 export type FaultKind = 'field dropped' | 'value altered' | 'values swapped between rows' | 'array shortened' | 'row lost' | 'row doubled';
 
-const SAMPLE = 40;
+const SAMPLE = 10;
 
 export async function plantFaults(design: LogicalDesign, mappings: readonly ValidationMapping[], db: Db, mongo: MongoClient, signal: AbortSignal): Promise<PlantedFaults> {
   const sample = await sampleDocuments(design, db);
@@ -41,17 +41,21 @@ export async function plantFaults(design: LogicalDesign, mappings: readonly Vali
       const { columns, rows } = documentsToResultSet(documents.map(fromBson));
       return [columns.join('\u0001'), ...rows.map(rowKey).sort()].join('\n');
     };
-    const load = async (documents: readonly Document[]): Promise<void> => {
-      await collection.deleteMany({});
-      if (documents.length > 0) await collection.insertMany(documents.map((document) => ({ ...document })));
+    // Only what a fault touches is written, and put back: there are thousands of faults.
+    const write = async (before: readonly Document[], after: readonly Document[]): Promise<void> => {
+      for (const [at, old] of before.entries()) if (!after[at]) await collection.deleteOne({ _id: old._id as never });
+      for (const [at, document] of after.entries()) {
+        if (!before[at]) await collection.insertOne({ ...document });
+        else if (before[at] !== document) await collection.replaceOne({ _id: document._id as never }, document);
+      }
     };
-    await load(sample);
+    await write([], sample);
     const sound = new Map<ValidationMapping, string>();
     for (const mapping of mappings) sound.set(mapping, await run(mapping));
     for (const { fault, documents } of faultsOf(design, sample)) {
       signal.throwIfAborted();
       planted++;
-      await load(documents);
+      await write(sample, documents);
       // Those that read the path are asked first; the others may notice too.
       const order = [...mappings].sort((a, b) => Number(b.covers.includes(fault.path)) - Number(a.covers.includes(fault.path)));
       let by: ValidationMapping | undefined;
@@ -62,6 +66,7 @@ export async function plantFaults(design: LogicalDesign, mappings: readonly Vali
       }
       if (by) caught[by.name] = (caught[by.name] ?? 0) + 1;
       else holes.push(fault);
+      await write(documents, sample);
     }
   } finally {
     await scratch.dropDatabase();
@@ -128,7 +133,7 @@ function* faultsOf(design: LogicalDesign, sample: readonly Document[]): Generato
     });
     if (shorter) yield { fault: { kind: 'array shortened', path }, documents: shorter };
   }
-  yield { fault: { kind: 'row lost', path: '_id' }, documents: sample.slice(1) };
+  yield { fault: { kind: 'row lost', path: '_id' }, documents: sample.slice(0, -1) };
   yield { fault: { kind: 'row doubled', path: '_id' }, documents: [...sample, { ...copy(sample[0]!), _id: 'planted twice' }] };
 }
 
@@ -139,11 +144,13 @@ interface Place {
   readonly name: string;
 }
 
-/** A copy of the sample, changed at a path; undefined where there is nothing to change. */
+/** The sample with some documents changed at a path, the others the very same; undefined where there is nothing to change. */
 function changed(sample: readonly Document[], path: string, change: (places: Place[]) => boolean): Document[] | undefined {
-  const documents = sample.map(copy);
-  const places = documents.flatMap((document) => placesOf(document, document, path.split('.')));
-  return change(places) ? documents : undefined;
+  const copies = sample.map(copy);
+  const places = copies.flatMap((document) => placesOf(document, document, path.split('.')));
+  if (!change(places)) return undefined;
+  const same = (a: Document, b: Document): boolean => valueKey(fromBson(a)) === valueKey(fromBson(b)) && BSON.calculateObjectSize(a) === BSON.calculateObjectSize(b);
+  return sample.map((document, at) => (same(document, copies[at]!) ? document : copies[at]!));
 }
 
 function placesOf(document: Document, node: unknown, [name, ...rest]: readonly string[]): Place[] {
