@@ -2,7 +2,7 @@ import { childrenOf } from '../sqlite/select/bind';
 import type { BoundAggregate, BoundExpression, BoundOrder, BoundWindow } from '../sqlite/select/bound';
 import { describeExpression } from './field-names';
 import type { Lowered } from './environment';
-import { computed, decode, IDENTITY, isPresent, toNumber, toText, withNull } from './lower-conversion';
+import { computed, decode, IDENTITY, isPresent, toNumber, toSummand, toText, withNull } from './lower-conversion';
 import { foldCollation, isOrderPreserving, type Lowering } from './lower-expression';
 import { collationOfExpression } from '../sqlite/select/expression-type';
 import { and, cond, type Mql } from './mql';
@@ -88,7 +88,7 @@ const single = (field: string, accumulator: Mql, type: ValueType): LoweredAggreg
 });
 
 function sum(aggregate: BoundAggregate, argument: BoundExpression, filter: Mql, lowering: Lowering, named: string, take: (wanted: string) => string, hasValues: boolean): LoweredAggregate {
-  const value = toNumber(lowering.value(argument));
+  const value = toSummand(lowering.value(argument));
   const total = aggregate.name === 'total';
   const added = cond(filter, value.mql, 0);
   const least = value.type.min !== undefined && value.type.min >= 0 ? { min: value.type.min } : {};
@@ -103,20 +103,22 @@ function sum(aggregate: BoundAggregate, argument: BoundExpression, filter: Mql, 
 
 function distinctAggregate(aggregate: BoundAggregate, argument: BoundExpression, filter: Mql, lowering: Lowering, named: string): LoweredAggregate {
   const numeric = aggregate.name === 'sum' || aggregate.name === 'avg' || aggregate.name === 'total';
-  const raw = numeric ? toNumber(lowering.value(argument)) : lowering.stored(argument);
+  // Texts that differ can be the same number: the set is of what is stored.
+  const raw = numeric ? lowering.value(argument) : lowering.stored(argument);
   if (aggregate.name === 'min' || aggregate.name === 'max') return lowerAggregate({ ...aggregate, distinct: false }, lowering, () => named, { mayBeEmpty: false, wholeTable: false });
   const value = foldCollation(raw, collationOfExpression(argument));
   // $addToSet skips a missing value, not a null.
   const kept = value.type.nullable ? { $ifNull: [value.mql, '$$REMOVE'] } : value.mql;
   const accumulators = [{ field: named, accumulator: { $addToSet: cond(filter, kept, '$$REMOVE') } }];
-  const set = `$${named}`;
+  const element = toSummand({ mql: '$$this', type: { ...value.type, nullable: false, missing: false }, transform: IDENTITY });
+  const set: Mql = numeric && element.mql !== '$$this' ? { $map: { input: `$${named}`, in: element.mql } } : `$${named}`;
   const maybeNone = value.type.nullable || filter !== true;
   switch (aggregate.name) {
     case 'count':
       return { accumulators, value: computed({ $size: set }, { kinds: INTEGER, nullable: false, missing: false, min: maybeNone ? 0 : 1 }) };
     case 'sum':
     case 'total': {
-      const type: ValueType = { kinds: aggregate.name === 'total' ? REAL : value.type.kinds, nullable: maybeNone && aggregate.name === 'sum', missing: false };
+      const type: ValueType = { kinds: aggregate.name === 'total' ? REAL : element.type.kinds, nullable: maybeNone && aggregate.name === 'sum', missing: false };
       return { accumulators, value: computed(type.nullable ? cond({ $eq: [set, []] }, null, { $sum: set }) : { $sum: set }, type) };
     }
     case 'avg':

@@ -86,7 +86,7 @@ for (const strategy of ['access-pattern', 'one-to-one'] as const) {
           const { verdict, detail } = await source.check(sql);
           if (verdict !== 'untranslated') expect(verdict, `${sql}\n${detail}`).toBe('equal');
         }),
-        { numRuns: 150, seed: 11 },
+        { numRuns: 80, seed: 11 },
       );
     } finally {
       await source.close();

@@ -80,6 +80,7 @@ function dateText(format: Extract<Transform, { kind: 'date' }>['format'], date: 
 
 const WHOLE_NUMBER = '^\\s*[+-]?(\\d+\\.?\\d*|\\.\\d+)([eE][+-]?\\d+)?\\s*$';
 const NUMBER_PREFIX = '^\\s*[+-]?(\\d+\\.?\\d*|\\.\\d+)([eE][+-]?\\d+)?';
+const WHOLE_INTEGER = '^\\s*[+-]?\\d+\\s*$';
 const INTEGER_PREFIX = '^\\s*[+-]?\\d+';
 
 /** NUMERIC affinity: text that is a number throughout becomes that number, everything else stays. */
@@ -236,14 +237,26 @@ export function prefixNumber(text: string): bigint | number {
   return /^[+-]?\d+$/.test(prefix) ? BigInt(prefix) : Number(prefix);
 }
 
-function numberOrPrefix(value: Lowered, wanted: 'integer' | 'real' | 'number'): Mql {
+/**
+ * The value as SUM takes it: text that is an integer throughout counts as one, other text makes the sum a real
+ * (https://www.sqlite.org/lang_aggfunc.html#sumunc).
+ */
+export function toSummand(value: Lowered): Lowered {
+  if (!mayBe(value.type, TEXT) || value.constant || allFormats(value.type, ['integer'])) return toNumber(value);
+  if (mayBe(value.type, BLOB)) throw new Untranslatable('types', 'the sum of blobs');
+  return computed(numberOrPrefix(value, 'summand'), { kinds: NUMBER, nullable: value.type.nullable, missing: false });
+}
+
+function numberOrPrefix(value: Lowered, wanted: 'integer' | 'real' | 'number' | 'summand'): Mql {
   const { type } = value;
   const fromText = (mql: Mql): Mql => {
     const regex = wanted === 'integer' ? INTEGER_PREFIX : NUMBER_PREFIX;
     const match = { $regexFind: { input: mql, regex } };
     const to = wanted === 'integer' ? 'long' : 'double';
-    const number: Mql = { $convert: { input: { $trim: { input: '$$found.match' } }, to, onError: 0, onNull: 0 } };
-    const whole: Mql = wanted === 'number' ? cond({ $eq: [number, { $trunc: number }] }, { $toLong: number }, number) : number;
+    const converted = (type: string): Mql => ({ $convert: { input: { $trim: { input: '$$found.match' } }, to: type, onError: 0, onNull: 0 } });
+    // In arithmetic a prefix without point and exponent is an integer; in a sum only a whole text is.
+    const isInteger: Mql = wanted === 'summand' ? { $regexMatch: { input: mql, regex: WHOLE_INTEGER } } : { $not: [{ $regexMatch: { input: '$$found.match', regex: '[.eE]' } }] };
+    const whole: Mql = wanted === 'number' || wanted === 'summand' ? cond(isInteger, converted('long'), converted('double')) : converted(to);
     return { $let: { vars: { found: match }, in: whole } };
   };
   return overNull(value, (outer) =>

@@ -203,7 +203,9 @@ const GROUPS: Record<string, readonly string[]> = {
     'SELECT id FROM people WHERE age = (SELECT MAX(age) FROM people)',
     'SELECT id, name FROM people GROUP BY id',
   ],
-  'numbers out of text (23)': ['SELECT SUM(code), AVG(code) FROM people', 'SELECT total(code) FROM people WHERE id > 3'],
+  'numbers out of text (23)': ['SELECT SUM(code), AVG(code) FROM people', 'SELECT SUM(code) / 3, SUM(code) / COUNT(*), SUM(zip) / 2, SUM(DISTINCT zip) / 4 FROM people JOIN pets ON pet_id = id',
+    "SELECT SUM(code) / 2 FROM people WHERE code IN ('10', '9')",
+    'SELECT code / 3, code / 4.0, code % 3, zip / 3, 7 / zip FROM people JOIN pets ON pet_id = id', 'SELECT total(code) FROM people WHERE id > 3'],
   'text (24, 25)': [
     "SELECT name || age, 'a' || 1, name || '-' || city, height || '' FROM people",
     'SELECT substr(name, 2, 2), substr(name, -2), substr(name, 0, 2), substr(name, 2), substr(name, -2, 1), substr(name, -9, 8) FROM people',
