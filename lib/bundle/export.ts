@@ -58,6 +58,7 @@ export interface BundleItem {
   readonly mql: { readonly collection: string; readonly pipeline: readonly Record<string, unknown>[] } | null;
   readonly columns: readonly OutputColumn[];
   readonly caveats: readonly string[];
+  readonly defects: readonly unknown[];
   readonly optimised: boolean;
   readonly evidenceMql: string;
   readonly reason?: { readonly code: number; readonly text: string };
@@ -253,7 +254,7 @@ async function writeFront(files: BundleFiles, content: BundleContent, key: Signi
   await files.write('provenance/agent_runs.jsonl', lines(content.provenance.agentRuns));
   await files.write('provenance/effort.csv', ['database,gate,minutes', ...content.provenance.effort.map((row) => `${row.database},${row.gate},${row.minutes.toFixed(2)}`)].join('\n') + '\n');
   await files.json('provenance/audit_head.json', content.provenance.auditHead);
-  const defects = content.databases.flatMap((database) => database.items.filter((entry) => entry.caveats.includes('source_defect')).map((entry) => ({ db_id: entry.item.database, question_id: entry.item.questionId, reason: entry.reason?.text ?? null })));
+  const defects = content.databases.flatMap((database) => database.items.filter((entry) => entry.caveats.includes('source_defect')).map((entry) => ({ db_id: entry.item.database, question_id: entry.item.questionId, defects: entry.defects, reason: entry.reason?.text ?? null })));
   await files.write('provenance/source_defects.jsonl', lines(defects));
   await files.json('MANIFEST.json', {
     bundle: content.name,

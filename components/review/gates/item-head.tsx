@@ -1,9 +1,10 @@
 import type { ItemDetail } from '../../../lib/review/api-types';
+import type { SourceDefect } from '../../../lib/translation/source-defects';
 import { CodeBlock } from '../../text/code-block';
 import { Badge } from '../../ui/badge';
 
 /** The question, its hint and its SQL: above every item gate. */
-export function ItemHead({ item, caveats = [], sql = true }: { readonly item: ItemDetail | null; readonly caveats?: readonly string[]; readonly sql?: boolean }) {
+export function ItemHead({ item, caveats = [], defects = [], sql = true }: { readonly item: ItemDetail | null; readonly caveats?: readonly string[]; readonly defects?: readonly SourceDefect[]; readonly sql?: boolean }) {
   if (!item) return null;
   return (
     <div className="space-y-2">
@@ -17,6 +18,15 @@ export function ItemHead({ item, caveats = [], sql = true }: { readonly item: It
           </Badge>
         ))}
       </div>
+      {defects.length > 0 ? (
+        <ul className="list-disc pl-5 text-[13px] text-warn">
+          {defects.map((defect) => (
+            <li key={defect.detail}>
+              The source SQL looks wrong: {defect.detail}
+            </li>
+          ))}
+        </ul>
+      ) : null}
       {sql ? (
         <>
           {item.evidence ? <p className="text-[13px]"><span className="text-muted">Evidence:</span> {item.evidence}</p> : null}

@@ -13,7 +13,7 @@ export function OptimisedQueryGate({ task, content, directives, setDirectives, e
   const { documentsExamined: examined } = content;
   return (
     <div className="space-y-3">
-      <ItemHead item={task.item} caveats={content.caveats} />
+      <ItemHead item={task.item} caveats={content.caveats} defects={content.defects} />
       <div className="flex flex-wrap items-center gap-2">
         <Badge tone="good">
           results equal, {number(content.rowCount)} {content.rowCount === 1 ? 'row' : 'rows'}

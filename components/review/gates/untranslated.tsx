@@ -11,7 +11,7 @@ import { ItemHead } from './item-head';
 export function UntranslatedGate({ task, content, edit }: GateProps<TranslationContent>) {
   return (
     <div className="space-y-3">
-      <ItemHead item={task.item} caveats={content.caveats} />
+      <ItemHead item={task.item} caveats={content.caveats} defects={content.defects} />
       {content.mql ? (
         <Card title="Translation">
           <CodeBlock text={mqlText(content.mql)} label="MQL" tall />

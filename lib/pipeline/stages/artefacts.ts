@@ -1,6 +1,7 @@
 import type { Document } from 'mongodb';
 import type { Verdict } from '../../results/compare';
 import type { OutputColumn } from '../../translation/equivalence';
+import type { SourceDefect } from '../../translation/source-defects';
 
 /** Contents of the item artefacts; those of the database stages are defined by their engines. */
 
@@ -21,6 +22,8 @@ export interface TranslationContent {
   readonly mql: Mql | null;
   readonly columns: readonly OutputColumn[];
   readonly caveats: readonly string[];
+  /** What looks wrong in the source SQL: named, never repaired. */
+  readonly defects: readonly SourceDefect[];
   readonly verdict: Verdict | null;
   readonly reason?: { readonly code: number; readonly text: string };
   readonly attempts: readonly Attempt[];
@@ -33,6 +36,7 @@ export interface GoldContent {
   readonly before: Mql;
   readonly columns: readonly OutputColumn[];
   readonly caveats: readonly string[];
+  readonly defects: readonly SourceDefect[];
   readonly optimised: boolean;
   readonly rules: readonly AppliedRule[];
   /** Rules that were undone because the result or the work changed for the worse. */

@@ -152,9 +152,9 @@ async function checkMql(ref: ArtefactRef, content: unknown, input: StageInput, s
   const checked = await compareEdited(item, mql, translation.columns, input, signal);
   if (!isEquivalent(checked.verdict) || !checked.expected) return refuse('', `the result is not equal to that of the SQL: ${checked.verdict.detail}`);
   const { verdict, columns, caveats } = checked;
-  const allCaveats = [...new Set([...translation.caveats.filter((caveat) => caveat !== 'source_defect'), ...caveats])].sort();
+  const allCaveats = [...new Set([...translation.caveats, ...caveats])].sort();
   if (ref.kind === 'translation') {
-    const edited: TranslationContent = { questionId, status: 'translated', mql, columns, caveats: allCaveats, verdict, attempts: translation.attempts };
+    const edited: TranslationContent = { questionId, status: 'translated', mql, columns, caveats: allCaveats, defects: translation.defects, verdict, attempts: translation.attempts };
     return { ok: true, artefact: { kind: 'translation', key: ref.key, content: edited, inputs: await allDesignInputs(input) }, restart: { stage: 'optimisation', only: [questionId] } };
   }
   const before = await need<GoldContent>(input, 'gold', ref.key);

@@ -62,7 +62,7 @@ export const translationStage: Stage = async (input, context) => {
 
 /** Nothing unequal is ever called translated. */
 async function judge(item: Item, answer: Translation, at: ItemWork, input: StageInput, context: StageContext): Promise<TranslationContent> {
-  const base = { questionId: item.questionId, mql: null, columns: [], verdict: null, attempts: [] as Attempt[] };
+  const base = { questionId: item.questionId, mql: null, columns: [], defects: answer.status === 'translated' ? answer.defects : [], verdict: null, attempts: [] as Attempt[] };
   if (answer.status === 'untranslated') return { ...base, status: 'untranslated', caveats: [], reason: { code: answer.code, text: answer.reason } };
   const mql: Mql = { collection: answer.collection, pipeline: answer.pipeline };
   const { verdict, caveats, expected } = await equivalence(item, mql, answer.columns, at, input, context);
@@ -140,6 +140,7 @@ async function optimiseItem(item: Item, translation: TranslationContent & { mql:
     before,
     columns: translation.columns,
     caveats: translation.caveats,
+    defects: translation.defects,
     optimised: rules.length > 0,
     rules,
     undone,

@@ -95,6 +95,7 @@ async function bundleItem(item: Item, read: ArtefactReader, decisions: readonly 
     mql: gold ? { collection: gold.mql.collection, pipeline: gold.mql.pipeline as Record<string, unknown>[] } : null,
     columns: gold?.columns ?? [],
     caveats: gold?.caveats ?? translation?.caveats ?? [],
+    defects: gold?.defects ?? translation?.defects ?? [],
     optimised: gold?.optimised ?? false,
     evidenceMql: gold ? (evidence?.evidenceMql ?? item.evidence) : item.evidence,
     ...(translation?.reason ? { reason: translation.reason } : {}),
