@@ -66,7 +66,7 @@ class Existence implements SubqueryCondition {
   private lookup(): string {
     if (this.field !== undefined) return this.field;
     const scope = new OuterScope(this.env);
-    const compiled = this.compiler.query(this.query, scope, { purpose: 'exists', keyable: true });
+    const compiled = this.compiler.query(this.query, scope, { purpose: 'exists', keyable: true, nested: true });
     this.field = this.env.draft.names.take(compiled.collection);
     this.env.draft.push(lookupStage(compiled, scope, this.field));
     return this.field;
@@ -128,7 +128,7 @@ class Membership implements SubqueryCondition {
     const [first] = node.operands;
     if (!first || node.operands.length !== 1) throw new Untranslatable('types', 'IN with a row value over this subquery');
     const scope = new OuterScope(env);
-    const compiled = compiler.query(node.query, scope, { purpose: 'rows', keyable: true });
+    const compiled = compiler.query(node.query, scope, { purpose: 'rows', keyable: true, nested: true });
     const [output] = compiled.fields;
     if (!output) throw new Error('IN compares one column');
     const as = env.draft.names.take(output.field);

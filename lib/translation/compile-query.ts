@@ -42,12 +42,12 @@ export class QueryCompiler implements SubqueryCompiler, FromContext {
 
   derived(source: BoundSource, scope: OuterScope | undefined): CompiledQuery {
     if (source.content.kind !== 'query') throw new Untranslatable('recursive', source.name);
-    return this.query(source.content.query, scope, { purpose: 'rows' });
+    return this.query(source.content.query, scope, { purpose: 'rows', nested: true });
   }
 
   scalar({ query }: BoundSubquery, env: RowEnvironment): Lowered {
     const scope = new OuterScope(env);
-    const compiled = this.query(query, scope, { purpose: 'scalar', keyable: true });
+    const compiled = this.query(query, scope, { purpose: 'scalar', keyable: true, nested: true });
     const [output] = compiled.fields;
     if (!output) throw new Error('a scalar subquery has one column');
     const stages = compiled.atMostOne ? compiled.stages : [...compiled.stages, { $limit: 1 }];
@@ -100,7 +100,7 @@ export class QueryCompiler implements SubqueryCompiler, FromContext {
   private sides(body: Extract<BoundBody, { kind: 'compound' }>, scope: OuterScope | undefined, options: SelectOptions, decoded: boolean): { left: CompiledQuery; right: CompiledQuery } {
     const noEnds = { orderBy: [], columns: [] };
     const marked = body.operator === 'INTERSECT' || body.operator === 'EXCEPT';
-    const common = { purpose: 'rows', decode: decoded } as const;
+    const common = { purpose: 'rows', decode: decoded, nested: true } as const;
     const sideField = 'side';
     const left = this.body(body.left, noEnds, scope, { ...common, ...(options.fieldNames && { fieldNames: options.fieldNames }), ...(marked && { side: { field: sideField, value: 1 } }) });
     const right = this.body(body.right, noEnds, scope, { ...common, fieldNames: left.fields.map(({ field }) => field), ...(marked && { side: { field: sideField, value: 2 } }) });
@@ -348,8 +348,9 @@ class SelectCompiler {
 
   private plainRows(values: readonly { item: Item; value: Lowered }[], keys: readonly { term: BoundOrder; expression: BoundExpression; output: string | undefined }[], lowering: Lowering): number | undefined {
     const { draft, ends } = this;
-    const sorts = keys.map(({ term, expression }) => ({ term, value: lowering.stored(expression) }));
-    const byOutput = keys.length > 0 && keys.every(({ output }) => output !== undefined) && sorts.some(({ value }) => value.path === undefined && !value.constant);
+    const breakers = this.tieBreakers(lowering);
+    const sorts = [...keys.map(({ term, expression }) => ({ term, value: lowering.stored(expression) })), ...breakers];
+    const byOutput = breakers.length === 0 && keys.length > 0 && keys.every(({ output }) => output !== undefined) && sorts.some(({ value }) => value.path === undefined && !value.constant);
     if (byOutput) {
       draft.push(this.project(values));
       const names = new FieldNames(values.map(({ item }) => item.field));
@@ -372,6 +373,20 @@ class SelectCompiler {
     const limit = pushLimit(ends, draft);
     draft.push(this.project(values));
     return limit;
+  }
+
+  /**
+   * Groups that tie at a limit inside another query: SQLite takes them in the order of their keys, which it sorts in
+   * the directions of ORDER BY when there are as many terms.
+   */
+  private tieBreakers(lowering: Lowering): SortKey[] {
+    const { body, ends } = this;
+    if (!this.options.nested || !ends.limit || ends.orderBy.length === 0) return [];
+    return body.groupBy.map((expression, at) => {
+      const direction = ends.orderBy.length === body.groupBy.length ? (ends.orderBy[at]?.direction ?? 'ASC') : 'ASC';
+      const term: BoundOrder = { key: { kind: 'expression', expression }, direction, nulls: direction === 'ASC' ? 'FIRST' : 'LAST', collation: collationOfExpression(expression) };
+      return { term, value: lowering.stored(expression) };
+    });
   }
 
   private distinctRows(values: readonly { item: Item; value: Lowered }[], keys: readonly { term: BoundOrder; expression: BoundExpression; output: string | undefined; at: number }[], lowering: Lowering): number | undefined {

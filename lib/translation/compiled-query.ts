@@ -8,6 +8,8 @@ export interface SelectOptions {
   readonly purpose: Purpose;
   /** The pipeline will run in a `$lookup` that can compare one field by itself. */
   readonly keyable?: boolean;
+  /** The rows go into another query, where no comparison can tell a tie from a difference. */
+  readonly nested?: boolean;
   /** Give retyped columns their source values, because another query's rows come beside them. */
   readonly decode?: boolean;
   /** Names for the output fields: those of the left side of a set operation. */

@@ -265,6 +265,13 @@ const GROUPS: Record<string, readonly string[]> = {
     'SELECT d.city, p.name FROM (SELECT DISTINCT city FROM people) d JOIN people p ON p.city = d.city WHERE p.age > 20',
     'WITH a AS (SELECT id, age FROM people), b AS (SELECT owner FROM pets) SELECT a.id FROM a JOIN b ON a.id = b.owner',
   ],
+  'ties inside another query': [
+    'SELECT n FROM (SELECT age AS n, COUNT(*) FROM people GROUP BY age ORDER BY COUNT(*) LIMIT 2)',
+    'SELECT n FROM (SELECT kind AS n, COUNT(*) FROM pets GROUP BY kind ORDER BY COUNT(*) DESC LIMIT 3)',
+    'SELECT name FROM people WHERE age = (SELECT age FROM people WHERE age > 20 GROUP BY age ORDER BY COUNT(*) LIMIT 1)',
+    'WITH t AS (SELECT city, age, COUNT(*) AS c FROM people GROUP BY city, age ORDER BY c DESC LIMIT 3) SELECT * FROM t',
+    'SELECT id FROM people WHERE city IN (SELECT city FROM people GROUP BY city ORDER BY MAX(id) > 0, COUNT(*) LIMIT 2)',
+  ],
   windows: [
     'SELECT id, RANK() OVER (ORDER BY age DESC) FROM people',
     'SELECT day, region, ROW_NUMBER() OVER (PARTITION BY region ORDER BY day) FROM sales',
