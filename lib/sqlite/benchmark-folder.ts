@@ -195,6 +195,9 @@ export function decodeText(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    return new TextDecoder('windows-1252').decode(bytes);
+    return Buffer.from(bytes).toString('latin1').replace(/[\x80-\x9f]/g, (control) => CP1252[control.charCodeAt(0) - 0x80]!);
   }
 }
+
+// Node's own decoder for cp1252 leaves these 32 as control characters. Bytes that cp1252 does not define stay.
+const CP1252 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ';

@@ -1,0 +1,140 @@
+import Database from 'better-sqlite3';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { ZipFile } from 'yazl';
+import { BenchmarkFolderError, readBenchmarkFolder } from './benchmark-folder';
+import { extractBenchmarkZip } from './benchmark-zip';
+
+const root = fs.mkdtempSync(path.join(os.tmpdir(), 'aptmql-import-'));
+afterAll(() => fs.rmSync(root, { recursive: true, force: true }));
+let made = 0;
+
+function sqliteBytes(): Buffer {
+  const sqlite = new Database(':memory:');
+  sqlite.exec('CREATE TABLE t (a INTEGER PRIMARY KEY, b TEXT)');
+  const insert = sqlite.prepare('INSERT INTO t (b) VALUES (?)');
+  for (let n = 0; n < 2000; n++) insert.run(`row ${n} ${'x'.repeat(40)}`);
+  const bytes = sqlite.serialize();
+  sqlite.close();
+  return bytes;
+}
+const good = sqliteBytes();
+const item = { question_id: 7, db_id: 'd', question: 'q', evidence: 'e', SQL: 'SELECT 1', difficulty: 'simple' };
+
+function folder(files: Record<string, string | Buffer>): string {
+  const home = path.join(root, `f${++made}`);
+  for (const [name, content] of Object.entries(files)) {
+    fs.mkdirSync(path.dirname(path.join(home, name)), { recursive: true });
+    fs.writeFileSync(path.join(home, name), content);
+  }
+  return home;
+}
+const questions = JSON.stringify([item]);
+
+describe('folders', () => {
+  test('BIRD: ids of its own, descriptions in UTF-8, with BOM, in cp1252', async () => {
+    const csv = (text: string): string => `original_column_name,column_name,column_description,data_format,value_description\r\nb,,${text},,"yes, ""no"""\r\n`;
+    const home = folder({
+      'dev.json': `\ufeff${questions}`,
+      'dev_databases/d/d.sqlite': good,
+      'dev_databases/d/database_description/t.csv': Buffer.from(csv('caf\xe9 – cp1252').replace('–', '\x96'), 'latin1'),
+      'dev_databases/d/database_description/u.csv': `\ufeff${csv('größe')}`,
+    });
+    const benchmark = await readBenchmarkFolder(home);
+    expect(benchmark).toMatchObject({ kind: 'bird', problems: [], items: [{ questionId: '7', database: 'd', evidence: 'e', difficulty: 'simple' }] });
+    expect(benchmark.databases[0]!.descriptions).toEqual({ t: { b: 'café – cp1252\nyes, "no"' }, u: { b: 'größe\nyes, "no"' } });
+    expect(benchmark.databases[0]!.sha256).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  test('Spider: ids are file and position; what does not fit together is reported', async () => {
+    const spider = [{ db_id: 'd', question: 'q', query: 'SELECT 1' }, { db_id: 'gone', question: 'q', query: 'SELECT 1' }, { db_id: 'd', question: 'q' }];
+    const benchmark = await readBenchmarkFolder(folder({ 'dev.json': JSON.stringify(spider), 'tables.json': '[]', 'database/d/d.sqlite': good, 'database/unused/unused.sqlite': good }));
+    expect(benchmark.kind).toBe('spider');
+    expect(benchmark.items.map((entry) => entry.questionId)).toEqual(['dev:0']);
+    expect(benchmark.problems.map(({ kind, subject }) => [kind, subject])).toEqual([
+      ['item_malformed', 'dev:2'],
+      ['item_without_database', 'gone'],
+      ['database_without_items', 'unused'],
+    ]);
+  });
+
+  test.each<[string, Record<string, string | Buffer>, RegExp]>([
+    ['nothing', { 'readme.txt': 'x' }, /no question file/],
+    ['questions only', { 'dev.json': questions }, /no SQLite file/],
+    ['questions that are not JSON', { 'dev.json': '[{', 'd.sqlite': good }, /dev\.json is not JSON/],
+    ['questions that are no list', { 'dev.json': '{}', 'd.sqlite': good }, /holds no list/],
+    ['two items with one id', { 'dev.json': JSON.stringify([item, item]), 'd.sqlite': good }, /two items with the id 7/],
+  ])('%s: a clear error', async (_, files, message) => {
+    await expect(readBenchmarkFolder(folder(files))).rejects.toThrow(message);
+    await expect(readBenchmarkFolder(folder(files))).rejects.toThrow(BenchmarkFolderError);
+  });
+
+  const damaged = Buffer.from(good);
+  damaged.fill(0xff, 8192, 20_000);
+  test.each<[string, Buffer, RegExp]>([
+    ['0 bytes', Buffer.alloc(0), /./],
+    ['text', Buffer.from('hello '.repeat(300)), /not an SQLite database, or it is encrypted/],
+    ['damaged pages', damaged, /damaged/],
+    ['half a file', good.subarray(0, good.length / 2), /damaged|malformed/],
+  ])('a database of %s is reported by name, and its items with it', async (what, bytes, detail) => {
+    const benchmark = await readBenchmarkFolder(folder({ 'dev.json': JSON.stringify([item, { ...item, question_id: 8, db_id: 'ok' }]), 'd.sqlite': bytes, 'ok.sqlite': good }));
+    if (what === '0 bytes') {
+      // An empty file is an empty database to SQLite.
+      expect(benchmark.databases.map((entry) => entry.name)).toEqual(['d', 'ok']);
+      return;
+    }
+    expect(benchmark.databases.map((entry) => entry.name)).toEqual(['ok']);
+    expect(benchmark.problems.map((problem) => problem.kind)).toEqual(['database_unreadable', 'item_without_database']);
+    expect(benchmark.problems[0]!.detail).toMatch(detail);
+  });
+
+  test('names that could be paths are refused', async () => {
+    const benchmark = await readBenchmarkFolder(folder({ 'dev.json': questions, 'd.sqlite': good, '...sqlite': good, 'a$b.sqlite': good }));
+    expect(benchmark.databases.map((entry) => entry.name)).toEqual(['d']);
+  });
+});
+
+describe('archives', () => {
+  function zip(build: (archive: ZipFile) => void): Promise<string> {
+    const file = path.join(root, `z${++made}.zip`);
+    const archive = new ZipFile();
+    build(archive);
+    archive.end();
+    return new Promise((resolve, reject) => archive.outputStream.pipe(fs.createWriteStream(file)).on('close', () => resolve(file)).on('error', reject));
+  }
+  const limits = { maxBytes: 2 ** 24, maxEntries: 100, maxRatio: 200 };
+
+  test('a folder in an archive is found', async () => {
+    const file = await zip((archive) => {
+      archive.addBuffer(Buffer.from(questions), 'bench/dev.json');
+      archive.addBuffer(good, 'bench/dev_databases/d/d.sqlite');
+    });
+    const target = path.join(root, `t${++made}`);
+    await extractBenchmarkZip(file, target, limits);
+    expect((await readBenchmarkFolder(target)).items).toHaveLength(1);
+  });
+
+  /** Names that no honest writer would make are patched into the bytes, in both directories. */
+  const renamed = (file: string, from: string, to: string): void => {
+    const bytes = fs.readFileSync(file);
+    for (let at = bytes.indexOf(from); at >= 0; at = bytes.indexOf(from, at + 1)) bytes.write(to, at);
+    fs.writeFileSync(file, bytes);
+  };
+
+  test.each<[string, () => Promise<string>, RegExp]>([
+    ['text', async () => path.join(folder({ 'a.zip': 'hello' }), 'a.zip'), /cannot be unpacked/],
+    ['an empty file', async () => path.join(folder({ 'a.zip': '' }), 'a.zip'), /cannot be unpacked/],
+    ['a bomb', () => zip((archive) => archive.addBuffer(Buffer.alloc(2 ** 23), 'dev.json')), /zip bomb/],
+    ['too much', () => zip((archive) => archive.addBuffer(Buffer.alloc(2 ** 24 + 1, Math.random().toString()), 'dev.json', { compress: false })), /unpacks to more than/],
+    ['too many entries', () => zip((archive) => { for (let n = 0; n < 101; n++) archive.addBuffer(Buffer.from('x'), `f${n}`); }), /101 entries/],
+    ['a link', () => zip((archive) => archive.addBuffer(Buffer.from('/etc/passwd'), 'dev.json', { mode: 0o120777 })), /link or a device/],
+    ['a path that leaves the folder', async () => { const file = await zip((archive) => archive.addBuffer(Buffer.from('x'), 'aaa/bbb.json')); renamed(file, 'aaa/bbb.json', '../../b.json'); return file; }, /cannot be unpacked|leave the folder/],
+    ['an absolute path', async () => { const file = await zip((archive) => archive.addBuffer(Buffer.from('x'), 'aaa/bbb.json')); renamed(file, 'aaa/bbb.json', '/tmp/bb.json'); return file; }, /cannot be unpacked|leave the folder/],
+  ])('%s is refused and leaves nothing behind', async (_, build, message) => {
+    const target = path.join(root, `t${++made}`);
+    await expect(extractBenchmarkZip(await build(), target, limits)).rejects.toThrow(message);
+    expect(fs.existsSync(target)).toBe(false);
+  });
+});
