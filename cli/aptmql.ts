@@ -6,6 +6,7 @@ const commands: Record<string, () => Promise<{ command: Command }>> = {
   run: () => import('./commands/run'),
   bundle: () => import('./commands/bundle'),
   verify: () => import('./commands/verify'),
+  study: () => import('./commands/study'),
   mongo: () => import('./commands/mongo'),
   conformance: () => import('./commands/conformance'),
 };

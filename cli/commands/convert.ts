@@ -18,7 +18,7 @@ import { openMongo, type MongoConnection } from '../mongo-connection';
 import { ProgressLine } from '../progress';
 import { toolVersion } from '../tool-version';
 
-const strategies = ['access-pattern', 'one-to-one'] as const;
+const strategies = ['access-pattern', 'one-to-one', 'fk-embedding'] as const;
 
 interface DatabaseReport {
   readonly name: string;
