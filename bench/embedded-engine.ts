@@ -1,7 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import Database from 'better-sqlite3';
+import { BSON } from 'mongodb';
 import { Doc } from '../lib/mongo/embedded/bson/doc';
 import { readInt32, skipValue } from '../lib/mongo/embedded/bson/decode';
 import { encode } from '../lib/mongo/embedded/bson/encode';
@@ -13,7 +15,10 @@ import { Store } from '../lib/mongo/embedded/storage/store';
 import type { Value } from '../lib/mongo/embedded/values/value';
 
 /**
- * How much the engine adds to a hand-written loop over the same raw BSON. Run: npx tsx bench/embedded-engine.ts [documents]
+ * How much the engine adds to a hand-written loop over the same raw BSON, and how it compares with mingo on the same
+ * documents as objects in memory. Run: npx tsx bench/embedded-engine.ts [documents]
+ *
+ * mingo is not a dependency: MINGO names the folder of a copy installed elsewhere (`…/node_modules/mingo`).
  */
 
 const count = Number(process.argv[2] ?? 1_000_000);
@@ -65,28 +70,33 @@ function timed(work: () => unknown, runs = 3): number {
 
 // ---- inserting
 
-const batch: Buffer[] = [];
-for (let i = 0; i < count; i++) batch.push(document(i));
-const rawBytes = batch.reduce((n, b) => n + b.length, 0);
+/** The only copy that this program keeps, so that little but the engine's own memory is measured. */
+const all = Buffer.concat(Array.from({ length: Math.ceil(count / 10_000) }, (_, c) => Buffer.concat(Array.from({ length: Math.min(10_000, count - c * 10_000) }, (_unused, i) => document(c * 10_000 + i)))));
+/** Milliseconds that it takes to insert them, in batches of 10,000. */
+function timedInserts(insertBatch: (docs: Buffer[]) => void): number {
+  let total = 0;
+  for (let at = 0; at < all.length; ) {
+    const docs: Buffer[] = [];
+    for (; docs.length < 10_000 && at < all.length; at += readInt32(all, at)) docs.push(all.subarray(at, at + readInt32(all, at)));
+    const t = performance.now();
+    insertBatch(docs);
+    total += performance.now() - t;
+  }
+  return total;
+}
 const plain = new Database(path.join(folder, 'plain.sqlite'));
 plain.pragma('journal_mode = WAL');
 plain.pragma('synchronous = NORMAL');
 plain.exec('CREATE TABLE c(rid INTEGER PRIMARY KEY, d BLOB NOT NULL)');
-const direct = timed(() => {
-  const statement = plain.prepare('INSERT INTO c(d) VALUES(?)');
-  for (let i = 0; i < count; i += 10_000) plain.transaction(() => batch.slice(i, i + 10_000).forEach((d) => statement.run(d)))();
-}, 1);
+const statement = plain.prepare('INSERT INTO c(d) VALUES(?)');
+const direct = timedInserts((docs) => plain.transaction(() => docs.forEach((d) => statement.run(d)))());
 plain.close();
-const viaEngine = timed(() => {
-  for (let i = 0; i < count; i += 10_000) insert(engine, request({ insert: 'main', $db: 'b' }, new Map([['documents', batch.slice(i, i + 10_000)]])));
-}, 1);
-console.log(`${count} documents, ${(rawBytes / count).toFixed(0)} bytes each`);
+const viaEngine = timedInserts((docs) => void insert(engine, request({ insert: 'main', $db: 'b' }, new Map([['documents', docs]]))));
+console.log(`${count} documents, ${(all.length / count).toFixed(0)} bytes each`);
 console.log(`insert: ${viaEngine.toFixed(0)} ms, directly into SQLite ${direct.toFixed(0)} ms, ratio ${(viaEngine / direct).toFixed(2)}`);
 
 // ---- the same bytes, read by hand
 
-const all = Buffer.concat(batch);
-batch.length = 0;
 /** Calls back with the offset of the wanted field's value in each document. */
 function scan(name: string, visit: (at: number, type: number) => void): void {
   const wanted = Buffer.from(name);
@@ -109,10 +119,10 @@ function scan(name: string, visit: (at: number, type: number) => void): void {
 }
 const text = (at: number): string => all.toString('latin1', at + 4, at + 3 + readInt32(all, at));
 
-const cases: { name: string; engine: () => unknown; hand: () => unknown }[] = [
+const cases: { name: string; pipeline: object[]; hand: () => unknown }[] = [
   {
     name: '$match',
-    engine: () => aggregate([{ $match: { quantity: { $gt: 40 } } }, { $count: 'n' }]),
+    pipeline: [{ $match: { quantity: { $gt: 40 } } }, { $count: 'n' }],
     hand: () => {
       let n = 0;
       scan('quantity', (at) => void (readInt32(all, at) > 40 && n++));
@@ -121,7 +131,7 @@ const cases: { name: string; engine: () => unknown; hand: () => unknown }[] = [
   },
   {
     name: '$group, 400 groups',
-    engine: () => aggregate([{ $group: { _id: '$city', n: { $sum: 1 }, q: { $sum: '$quantity' } } }]),
+    pipeline: [{ $group: { _id: '$city', n: { $sum: 1 }, q: { $sum: '$quantity' } } }],
     hand: () => {
       const groups = new Map<string, { n: number; q: number }>();
       let city = '';
@@ -138,7 +148,7 @@ const cases: { name: string; engine: () => unknown; hand: () => unknown }[] = [
   },
   {
     name: '$group, 100 k groups',
-    engine: () => aggregate([{ $group: { _id: '$user', q: { $sum: '$quantity' } } }]),
+    pipeline: [{ $group: { _id: '$user', q: { $sum: '$quantity' } } }],
     hand: () => {
       const groups = new Map<number, { q: number }>();
       scanTwo('user', 'quantity', (a, b) => {
@@ -152,7 +162,7 @@ const cases: { name: string; engine: () => unknown; hand: () => unknown }[] = [
   },
   {
     name: '$unwind + $group',
-    engine: () => aggregate([{ $unwind: '$tags' }, { $group: { _id: '$tags', n: { $sum: 1 } } }]),
+    pipeline: [{ $unwind: '$tags' }, { $group: { _id: '$tags', n: { $sum: 1 } } }],
     hand: () => {
       const groups = new Map<string, number>();
       scan('tags', (start) => {
@@ -170,7 +180,7 @@ const cases: { name: string; engine: () => unknown; hand: () => unknown }[] = [
   },
   {
     name: 'computed $project',
-    engine: () => aggregate([{ $project: { total: { $multiply: ['$price', '$quantity'] } } }]),
+    pipeline: [{ $project: { total: { $multiply: ['$price', '$quantity'] } } }],
     hand: () => {
       let last: unknown;
       scanTwo('price', 'quantity', (a, b) => {
@@ -181,7 +191,7 @@ const cases: { name: string; engine: () => unknown; hand: () => unknown }[] = [
   },
   {
     name: '$sort by two keys',
-    engine: () => aggregate([{ $sort: { quantity: 1, price: -1 } }, { $count: 'n' }]),
+    pipeline: [{ $sort: { quantity: 1, price: -1 } }, { $count: 'n' }],
     hand: () => {
       const rows: { q: number; p: number }[] = [];
       scanTwo('price', 'quantity', (a, b) => void rows.push({ q: readInt32(all, b), p: all.readDoubleLE(a) }));
@@ -190,7 +200,7 @@ const cases: { name: string; engine: () => unknown; hand: () => unknown }[] = [
   },
   {
     name: 'top 10',
-    engine: () => aggregate([{ $sort: { price: -1 } }, { $limit: 10 }]),
+    pipeline: [{ $sort: { price: -1 } }, { $limit: 10 }],
     hand: () => {
       const top: number[] = [];
       scan('price', (at) => {
@@ -233,9 +243,11 @@ function matches(name: Buffer, start: number, end: number): boolean {
 }
 
 aggregate([{ $count: 'n' }]);
+const measured = new Map<string, number>();
 for (const c of cases) {
   const hand = timed(c.hand);
-  const ours = timed(c.engine);
+  const ours = timed(() => aggregate(c.pipeline));
+  measured.set(c.name, ours);
   console.log(`${c.name.padEnd(22)} ${ours.toFixed(0).padStart(6)} ms   by hand ${hand.toFixed(0).padStart(6)} ms   ratio ${(ours / hand).toFixed(2)}`);
 }
 
@@ -248,14 +260,34 @@ for (let i = 0; i < people; i += 10_000) {
   insert(engine, request({ insert: 'people', $db: 'b' }, new Map([['documents', docs]])));
 }
 createIndexes(engine, request({ createIndexes: 'people', indexes: [{ key: { k: 1 }, name: 'k_1' }] }));
+// A join takes milliseconds: more runs, until both sides are compiled.
+const JOIN_RUNS = 15;
 const byId = timed(() => {
   const people_ = store.require('b', 'people');
   for (let i = 0; i < 1000; i++) people_.byId((i * 97) % people);
-});
-const field = timed(() => aggregate([{ $lookup: { from: 'people', localField: 'k', foreignField: 'k', as: 'p' } }], 'small'));
-const letForm = timed(() => aggregate([{ $lookup: { from: 'people', let: { k: '$k' }, pipeline: [{ $match: { $expr: { $eq: ['$k', '$$k'] } } }], as: 'p' } }], 'small'));
+}, JOIN_RUNS);
+const field = timed(() => aggregate([{ $lookup: { from: 'people', localField: 'k', foreignField: 'k', as: 'p' } }], 'small'), JOIN_RUNS);
+const letForm = timed(() => aggregate([{ $lookup: { from: 'people', let: { k: '$k' }, pipeline: [{ $match: { $expr: { $eq: ['$k', '$$k'] } } }], as: 'p' } }], 'small'), JOIN_RUNS);
 console.log(`$lookup 1,000 × ${people}: ${field.toFixed(1)} ms, reading by _id ${byId.toFixed(1)} ms, ratio ${(field / byId).toFixed(2)}; let form ${letForm.toFixed(1)} ms, ${(letForm / field).toFixed(2)} of the field form`);
 const rss = process.memoryUsage.rss() / 1048576;
-console.log(`resident ${rss.toFixed(0)} MB, of which ${(all.length / 1048576).toFixed(0)} MB are this program's own copy; raw BSON ${(rawBytes / 1048576).toFixed(0)} MB`);
+console.log(`resident ${rss.toFixed(0)} MB, of which ${(all.length / 1048576).toFixed(0)} MB are this program's own copy; limit ${((2.5 * all.length) / 1048576 + 300).toFixed(0)} MB`);
+
+// ---- mingo
+
+interface Mingo {
+  aggregate(documents: object[], pipeline: object[]): object[];
+}
+const mingoFolder = process.env.MINGO;
+if (!mingoFolder) console.log('mingo: not compared (MINGO names no folder)');
+else {
+  const { version, main } = JSON.parse(readFileSync(path.join(mingoFolder, 'package.json'), 'utf8')) as { version: string; main: string };
+  const mingo = ((await import(pathToFileURL(path.join(mingoFolder, main)).href)) as { default: Mingo }).default;
+  const objects: object[] = [];
+  for (let at = 0; at < all.length; at += readInt32(all, at)) objects.push(BSON.deserialize(all.subarray(at, at + readInt32(all, at))));
+  for (const c of cases) {
+    const theirs = timed(() => mingo.aggregate(objects, c.pipeline));
+    console.log(`${c.name.padEnd(22)} mingo ${version} ${theirs.toFixed(0).padStart(6)} ms   ours / mingo ${((measured.get(c.name) as number) / theirs).toFixed(2)}`);
+  }
+}
 store.close();
 rmSync(folder, { recursive: true, force: true });

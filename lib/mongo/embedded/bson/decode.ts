@@ -75,15 +75,6 @@ export function readElement(b: Buffer, at: number, keys: string[], values: Value
   return skipValue(b, type, end + 1);
 }
 
-const position = { name: '', value: 0 };
-/** The name of the element at `at`, and where its value starts. The result is overwritten by the next call. */
-export function elementName(b: Buffer, at: number): { readonly name: string; readonly value: number } {
-  const end = nul(b, at + 1);
-  position.name = readName(b, at + 1, end);
-  position.value = end + 1;
-  return position;
-}
-
 /** Like `readElement`, but leaves out what is not wanted. */
 export function pickElement(b: Buffer, at: number, wanted: ReadonlySet<string>, keys: string[], values: Value[]): number {
   const type = b[at] as number;

@@ -1,5 +1,5 @@
 import type { Value } from '../values/value';
-import { elementName, pickElement, readElement, readValueAt, skipValue } from './decode';
+import { pickElement, readElement, readValueAt, skipValue } from './decode';
 
 /** A field name with its bytes at hand, for comparing against raw BSON without decoding. */
 export class FieldName {
@@ -18,6 +18,8 @@ export class FieldName {
 export class Doc {
   private rawBytes: Buffer | undefined;
   private rawStart = 0;
+  // Where the field read last starts: fields are mostly read in the order in which they stand.
+  private resume = 0;
   private keyList: string[] | undefined;
   private valueList: Value[] | undefined;
   private overlay: Overlay | undefined;
@@ -31,6 +33,7 @@ export class Doc {
     const doc = new Doc();
     doc.rawBytes = bytes;
     doc.rawStart = start;
+    doc.resume = start + 4;
     return doc;
   }
   /** A document that differs from another in some top-level fields (a missing value removes); built when it is read whole. */
@@ -82,20 +85,13 @@ export class Doc {
       return at < 0 ? this.overlay.base.read(field) : this.overlay.values[at];
     }
     const bytes = this.rawBytes as Buffer;
-    const wanted = field.bytes;
-    const length = wanted.length;
-    let at = this.rawStart + 4;
-    for (;;) {
-      const type = bytes[at] as number;
-      if (type === 0) return undefined;
-      let i = 0;
-      const nameStart = at + 1;
-      while (i < length && bytes[nameStart + i] === wanted[i]) i++;
-      let end = nameStart + i;
-      if (i === length && bytes[end] === 0) return readValueAt(bytes, type, end + 1);
-      while (bytes[end] !== 0) end++;
-      at = skipValue(bytes, type, end + 1);
-    }
+    const first = this.rawStart + 4;
+    const from = this.resume;
+    let at = seek(bytes, from, -1, field.bytes);
+    if (at < 0 && from !== first) at = seek(bytes, first, from, field.bytes);
+    if (at < 0) return undefined;
+    this.resume = at;
+    return readValueAt(bytes, bytes[at] as number, at + field.bytes.length + 2);
   }
 
   has(name: string): boolean {
@@ -124,23 +120,30 @@ export class Doc {
   }
 
   /**
-   * Fills `values` with the fields named by the first `count` of `shape` if those are just the wanted ones, in this
-   * order; says whether it was so. Documents of a collection mostly have one shape, whose key list they can share.
+   * Fills `values` with the first `count` of the wanted fields if the document has just those of them, in this order;
+   * says whether it was so. Documents of a collection mostly have one shape, whose key list they can share.
    */
-  pickAs(wanted: ReadonlySet<string>, shape: readonly string[], count: number, values: Value[]): boolean {
+  pickAs(wanted: readonly FieldName[], count: number, values: Value[]): boolean {
     const bytes = this.rawBytes;
     if (this.keyList || !bytes) return false;
     let found = 0;
-    for (let at = this.rawStart + 4; found < wanted.size && bytes[at] !== 0; ) {
-      const end = elementName(bytes, at);
-      const name = end.name;
+    let at = this.rawStart + 4;
+    while (found < wanted.length) {
       const type = bytes[at] as number;
-      if (wanted.has(name)) {
-        if (found === count || shape[found] !== name) return false;
-        values[found++] = readValueAt(bytes, type, end.value);
+      if (type === 0) break;
+      let value = nameEnds(bytes, at + 1, (wanted[found] as FieldName).bytes);
+      if (value < 0) {
+        for (const other of wanted) if (nameEnds(bytes, at + 1, other.bytes) >= 0) return false;
+        value = at + 1;
+        while (bytes[value] !== 0) value++;
+        value++;
+      } else {
+        if (found === count) return false;
+        values[found++] = readValueAt(bytes, type, value);
       }
-      at = skipValue(bytes, type, end.value);
+      at = skipValue(bytes, type, value);
     }
+    this.resume = at;
     return found === count;
   }
 
@@ -170,6 +173,31 @@ export class Doc {
     this.valueList = out.values as Value[];
     this.overlay = undefined;
   }
+}
+
+/** Where a name ends and the value starts, if the name at `at` is this one; else -1. */
+function nameEnds(bytes: Buffer, at: number, wanted: Buffer): number {
+  const length = wanted.length;
+  let i = 0;
+  while (i < length && bytes[at + i] === wanted[i]) i++;
+  return i === length && bytes[at + i] === 0 ? at + i + 1 : -1;
+}
+
+/** Where the element with this name starts, from `at` up to `stop` or the end of the document; -1 when there is none. */
+function seek(bytes: Buffer, at: number, stop: number, wanted: Buffer): number {
+  const length = wanted.length;
+  while (at !== stop) {
+    const type = bytes[at] as number;
+    if (type === 0) return -1;
+    const start = at + 1;
+    let i = 0;
+    while (i < length && bytes[start + i] === wanted[i]) i++;
+    let end = start + i;
+    if (i === length && bytes[end] === 0) return at;
+    while (bytes[end] !== 0) end++;
+    at = skipValue(bytes, type, end + 1);
+  }
+  return -1;
 }
 
 interface Overlay {

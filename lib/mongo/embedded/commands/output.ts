@@ -59,7 +59,7 @@ function out(spec: Value, { store, database, environment }: Context): Output {
       store.db.transaction(() => {
         const collection = store.findOrCreate(db, coll);
         collection.clear();
-        for (const { raw, id } of docs) collection.insert(raw, id);
+        for (const doc of docs) collection.insert(doc);
       })();
     },
   };
@@ -93,7 +93,7 @@ function merge(spec: Value, context: Context): Output {
           const old = findExisting(collection, on, on.length === 1 && on[0] === '_id' ? fresh : doc);
           if (!old) {
             if (notMatched === 'fail') throw new ServerError(13113, '$merge could not find a matching document in the target collection for at least one document in the source collection');
-            if (notMatched === 'insert') collection.insert(encode(fresh), fresh.get('_id'));
+            if (notMatched === 'insert') collection.insert({ raw: encode(fresh), id: fresh.get('_id') });
             continue;
           }
           const before = Doc.fromRaw(old.d);

@@ -198,7 +198,8 @@ export function probeIndex(collection: Collection, index: IndexSpec | '_id_', va
     if (!indexable(value, collation)) return null;
     const key = encodeKey(value);
     const single = index === '_id_' ? collection.byKey(key) : null;
-    rows = index === '_id_' ? (single ? [single] : []) : collection.byKeyRange(index, key, after(key));
+    if (index === '_id_') rows = single ? [single] : [];
+    else rows = index.fields.length === 1 ? collection.byIndexKey(index, key) : collection.byKeyRange(index, key, after(key));
     if (examined) {
       examined.keys += rows.length;
       examined.docs += rows.length;

@@ -1,7 +1,7 @@
-import { Doc } from '../bson/doc';
+import { Doc, type FieldName } from '../bson/doc';
 import { ServerError, unsupported } from '../errors';
 import { parseExpression, type Evaluate, type Scope } from '../expressions/expression';
-import { splitPath } from '../values/path';
+import { fieldName, splitPath } from '../values/path';
 import { isNumeric, isTruthy, toDouble, type Value } from '../values/value';
 import { parseFilter, type Filter } from './match';
 
@@ -13,6 +13,7 @@ class Node {
   readonly named = new Set<string>();
   readonly children = new Map<string, Node>();
   readonly computed = new Map<string, Evaluate>();
+  private readonly computations: Evaluate[] = [];
   /** Computed fields and the children that contain some, in the order in which they are applied. */
   readonly order: string[] = [];
   constructor(readonly policy: Policy) {}
@@ -35,6 +36,7 @@ class Node {
       if (this.taken(name)) throw new ServerError(31250, `Path collision at ${name}`);
       if (leaf) {
         this.computed.set(name, leaf);
+        this.computations.push(leaf);
         this.order.push(name);
       } else this.named.add(name);
       return;
@@ -53,16 +55,17 @@ class Node {
 
   /** The plain case of an inclusion: some fields as they are, then some computed ones. */
   private build(input: Doc): Doc {
-    const { shape, picked } = this.last;
-    const like = new Array<Value>(shape.length);
-    if (shape.length > 0 && input.pickAs(this.named, shape, picked, like)) {
+    const { shape, picked, wanted, blank } = this.last;
+    const like = blank.slice();
+    if (shape.length > 0 && input.pickAs(wanted, picked, like)) {
+      const { computations } = this;
       let i = picked;
-      for (const evaluate of this.computed.values()) {
-        const value = evaluate(input);
+      for (let j = 0; j < computations.length; j++) {
+        const value = (computations[j] as Evaluate)(input);
         if (value === undefined) break;
         like[i++] = value;
       }
-      if (i === shape.length && i === picked + this.computed.size) return new Doc(shape, like);
+      if (i === shape.length && i === picked + computations.length) return new Doc(shape, like);
     }
     const { keys, values } = input.pick(this.named);
     const count = keys.length;
@@ -72,11 +75,18 @@ class Node {
       keys.push(name);
       values.push(value);
     }
-    this.last = { shape: keys, picked: count };
+    const inOrder = [...new Set([...keys.slice(0, count), ...this.named])].map(fieldName);
+    this.last = { shape: keys, picked: count, wanted: inOrder, blank: keys.map(() => undefined) };
     return new Doc(keys, values);
   }
-  // What the last document came out as: the next one is tried for the same shape first.
-  private last: { readonly shape: string[]; readonly picked: number } = { shape: [], picked: 0 };
+  // What the last document came out as: the next one is tried for the same shape first. Its values start as a copy of
+  // `blank`: an array that starts empty is copied by the JavaScript engine when its first double comes after an integer.
+  private last: { readonly shape: string[]; readonly picked: number; readonly wanted: readonly FieldName[]; readonly blank: readonly Value[] } = {
+    shape: [],
+    picked: 0,
+    wanted: [],
+    blank: [],
+  };
 
   /** Keeps and drops fields. */
   private shape(input: Doc): Doc {

@@ -1,4 +1,4 @@
-import { Doc } from '../bson/doc';
+import { Doc, type FieldName } from '../bson/doc';
 import { badValue, failedToParse, ServerError, unsupported } from '../errors';
 import { compareValues, type StringOrder } from '../values/compare';
 import { simpleCollation, type Collation } from '../values/collation';
@@ -12,6 +12,8 @@ export interface SortPattern {
   /** The values by which a document is ordered. `self` stands in for it when it is not a document ($sortArray). */
   keyOf(doc: Doc, self?: Value): Value[];
   compareKeys(a: readonly Value[], b: readonly Value[]): number;
+  /** The first value of the key, where the key as a whole cannot be an error (of parallel arrays); else missing. */
+  leadOf(doc: Doc): Value;
 }
 
 export function parseSortPattern(spec: Value, collation: Collation = simpleCollation): SortPattern {
@@ -48,8 +50,10 @@ function makeSortPattern(parts: readonly Part[], collation: Collation): SortPatt
     }
     return 0;
   };
+  // Copied rather than made by length, because the JavaScript engine then leaves the values where they are put.
+  const blank: readonly Value[] = readers.map(() => undefined);
   const keyOf = (doc: Doc): Value[] => {
-    const key = new Array<Value>(readers.length);
+    const key = blank.slice();
     let arrayAt: string | undefined;
     for (let i = 0; i < readers.length; i++) {
       const reader = readers[i] as KeyReader;
@@ -61,7 +65,13 @@ function makeSortPattern(parts: readonly Part[], collation: Collation): SortPatt
     }
     return key;
   };
-  return { parts, order, keyOf, compareKeys };
+  const lead = readers[0] as KeyReader;
+  const leadOf = (doc: Doc): Value => {
+    if (readers.length > 2) return undefined;
+    const value = lead.read(doc);
+    return lead.sawArray === undefined ? value : undefined;
+  };
+  return { parts, order, keyOf, compareKeys, leadOf };
 }
 
 /** Two keys under one array go together element by element; under two arrays they cannot. */
@@ -93,6 +103,8 @@ function parallelKey(doc: Doc, readers: readonly KeyReader[], compareKeys: (a: V
 /** Reads the value by which a document sorts: of an array the least element, or the greatest when descending. */
 class KeyReader {
   private readonly fields;
+  /** The field of a path that is just one. */
+  private readonly only: FieldName | undefined;
   /** The path at which the last read met an array. */
   sawArray: string | undefined;
   constructor(
@@ -101,10 +113,11 @@ class KeyReader {
     readonly collation: Collation,
   ) {
     this.fields = splitPath(path).map(fieldName);
+    this.only = this.fields.length === 1 ? this.fields[0] : undefined;
   }
   read(doc: Doc): Value {
     this.sawArray = undefined;
-    const value = this.step(doc, 0);
+    const value = this.only ? this.whole(doc.read(this.only)) : this.step(doc, 0);
     // A key is only ever compared, so a double may lose its wrapping.
     return value === undefined ? null : value instanceof Double ? value.value : value;
   }
@@ -114,6 +127,9 @@ class KeyReader {
       else if (Array.isArray(value)) return this.within(value, i);
       else return undefined;
     }
+    return this.whole(value);
+  }
+  private whole(value: Value): Value {
     return Array.isArray(value) ? this.extreme(value, this.path) : value;
   }
   private within(items: Value[], i: number): Value {
@@ -139,13 +155,31 @@ export class TopItems<T> {
   // A max-heap: the worst of the kept is on top, and gives way.
   private readonly heap: { item: T; key: readonly Value[]; n: number }[] = [];
   private n = 0;
+  /** The first key value of the worst, when it is a number and no more are kept. */
+  private bar: number | undefined;
+  private readonly direction: 1 | -1;
   constructor(
     private readonly limit: number,
     private readonly pattern: SortPattern,
-  ) {}
+  ) {
+    this.direction = pattern.parts[0]?.direction ?? 1;
+  }
   private worse(a: { key: readonly Value[]; n: number }, b: { key: readonly Value[]; n: number }): boolean {
     const c = this.pattern.compareKeys(a.key, b.key);
     return c > 0 || (c === 0 && a.n > b.n);
+  }
+  /**
+   * Whether something with this first key value is sure to come after all that is kept: of a long input nearly
+   * everything does, and needs no whole key.
+   */
+  beyond(lead: Value): boolean {
+    const { bar } = this;
+    if (bar === undefined || typeof lead !== 'number') return false;
+    return this.direction === 1 ? lead > bar : lead < bar;
+  }
+  private raiseBar(): void {
+    const worst = this.heap.length < this.limit ? undefined : this.heap[0]?.key[0];
+    this.bar = typeof worst === 'number' ? worst : undefined;
   }
   add(item: T, key: readonly Value[]): void {
     if (this.limit <= 0) return;
@@ -160,9 +194,11 @@ export class TopItems<T> {
         [heap[i], heap[parent]] = [heap[parent] as typeof entry, heap[i] as typeof entry];
         i = parent;
       }
+      this.raiseBar();
     } else if (this.pattern.compareKeys(key, (heap[0] as typeof entry).key) < 0) {
       heap[0] = entry;
       this.sink();
+      this.raiseBar();
     }
   }
   private sink(): void {

@@ -4,7 +4,7 @@ import { namedArguments, parseExpression, redactMarkers, type Evaluate } from '.
 import { parseFilter } from '../query/match';
 import { parseAddFields, parseProjection, parseUnset } from '../query/projection';
 import { parseSortPattern, TopItems, type SortPattern } from '../query/sort';
-import { compareValues, type StringOrder } from '../values/compare';
+import { compareValues } from '../values/compare';
 import { fieldName, splitPath } from '../values/path';
 import { isNumeric, toDouble, typeName, type Value } from '../values/value';
 import { blocking, drain, fromArray, mapping, type Next, type Stage, type StageBuilder } from './stage';
@@ -58,7 +58,7 @@ const sort: StageBuilder = (operand, { scope }, name) => {
       const top = new TopItems<Doc>(n, pattern);
       let seen = 0;
       for (let doc = source(); doc !== null; doc = source()) {
-        top.add(doc, pattern.keyOf(doc));
+        if (!top.beyond(pattern.leadOf(doc))) top.add(doc, pattern.keyOf(doc));
         if ((++seen & 1023) === 0) checkpoint();
       }
       return fromArray(top.items());
@@ -68,27 +68,33 @@ const sort: StageBuilder = (operand, { scope }, name) => {
 
 /** The positions of rows in sort order. Columns that hold only numbers, the usual ones, are compared as such. */
 function sortedOrder(n: number, columns: readonly Value[][], pattern: SortPattern): Uint32Array {
-  const order = Uint32Array.from({ length: n }, (_, i) => i);
-  const compare = columns.map((column, i) => columnOrder(column, (pattern.parts[i] as SortPattern['parts'][number]).direction, pattern.order));
-  const [first, second] = compare as [(a: number, b: number) => number, ((a: number, b: number) => number)?];
-  // The position decides last: equal rows keep their order.
-  if (!second) return order.sort((a, b) => first(a, b) || a - b);
-  if (compare.length === 2) return order.sort((a, b) => first(a, b) || second(a, b) || a - b);
+  const order = new Uint32Array(n);
+  for (let i = 0; i < n; i++) order[i] = i;
+  const numbers = columns.map((column, i) => ascendingNumbers(column, (pattern.parts[i] as Part).direction));
+  const [x, y] = numbers;
+  // The position decides last: equal rows keep their order. (The difference of equal infinities is NaN, which is falsy as 0 is.)
+  if (x && columns.length === 1) return order.sort((a, b) => (x[a] as number) - (x[b] as number) || a - b);
+  if (x && y && columns.length === 2) return order.sort((a, b) => (x[a] as number) - (x[b] as number) || (y[a] as number) - (y[b] as number) || a - b);
+  const compare = columns.map((column, i) => numbers[i] ?? { column, direction: (pattern.parts[i] as Part).direction });
   return order.sort((a, b) => {
     for (const part of compare) {
-      const c = part(a, b);
-      if (c !== 0) return c;
+      const c = part instanceof Float64Array ? (part[a] as number) - (part[b] as number) : part.direction * compareValues(part.column[a], part.column[b], pattern.order);
+      if (c) return c;
     }
     return a - b;
   });
 }
-function columnOrder(column: readonly Value[], direction: 1 | -1, order: StringOrder): (a: number, b: number) => number {
-  if (column.every((v) => typeof v === 'number' && v === v)) {
-    const numbers = Float64Array.from(column as number[]);
-    if (direction === 1) return (a, b) => ((numbers[a] as number) < (numbers[b] as number) ? -1 : (numbers[a] as number) > (numbers[b] as number) ? 1 : 0);
-    return (a, b) => ((numbers[a] as number) < (numbers[b] as number) ? 1 : (numbers[a] as number) > (numbers[b] as number) ? -1 : 0);
+type Part = SortPattern['parts'][number];
+
+/** A column of nothing but numbers, turned around if it is to descend; null when there is something else, or NaN. */
+function ascendingNumbers(column: readonly Value[], direction: 1 | -1): Float64Array | null {
+  const numbers = new Float64Array(column.length);
+  for (let i = 0; i < column.length; i++) {
+    const v = column[i];
+    if (typeof v !== 'number' || v !== v) return null;
+    numbers[i] = direction * v;
   }
-  return (a, b) => direction * compareValues(column[a], column[b], order);
+  return numbers;
 }
 
 function wholeNumber(v: Value, name: string, least: number): number {

@@ -2,6 +2,7 @@ import { Doc } from '../bson/doc';
 import { failedToParse, ServerError, unsupported } from '../errors';
 import { parseExpression, type Evaluate, type Expression, type Scope } from '../expressions/expression';
 import { valuesAt, type Filter } from '../query/match';
+import { compareValues } from '../values/compare';
 import { pathReader, splitPath } from '../values/path';
 import { ValueMap, ValueSet } from '../values/value-map';
 import { isNullish, typeName, type Value } from '../values/value';
@@ -81,6 +82,7 @@ function equalityJoin(from: string, localField: string, foreignField: string, co
   if (probe) {
     return (doc) => {
       const values = nullify(local(doc));
+      if (values.length === 1) return probe(values).filter((d) => keysOf(d).some((k) => compareValues(k, values[0]) === 0));
       const wanted = new ValueSet(collation, values);
       return probe(values).filter((d) => keysOf(d).some((k) => wanted.has(k)));
     };
