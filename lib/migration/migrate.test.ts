@@ -11,7 +11,7 @@ import type { DocumentDesign } from '../design/document-design';
 import { logicalCsv, parseLogicalCsv } from '../design/logical-csv';
 import { connectMongo } from '../mongo/client';
 import { ensureEmbeddedServer } from '../mongo/embedded/start';
-import type { ResultSet, Value } from '../results/value';
+import type { Value } from '../results/value';
 import { quoteName } from '../sqlite/catalog';
 import { catalogOf } from '../sqlite/introspect';
 import { openSource } from '../sqlite/open';
@@ -55,7 +55,7 @@ async function convert(sql: string, change: (design: DocumentDesign) => Document
   const input = { sourcePath, catalog, design, indexes: {}, mongo, prefix: 'test', signal: new AbortController().signal };
   const migration = await migrate(input);
   const db = mongo.db(migration.mongoDatabase);
-  const run = (query: string): ResultSet => {
+  const run = (query: string) => {
     const statement = sqlite.prepare(query);
     return { columns: statement.columns().map((column) => column.name), rows: statement.raw().all() as Value[][] };
   };

@@ -52,10 +52,15 @@ export async function migrate(input: MigrationInput): Promise<Migration> {
     const target = await db.createCollection(logical.collection);
     let batch: Record<string, unknown>[] = [];
     let batchBytes = 0;
+    // One batch is under way while the next is assembled: both sides work at once.
+    let underWay: Promise<unknown> = Promise.resolve();
     const flush = async (): Promise<void> => {
       if (batch.length === 0) return;
+      await underWay;
       input.signal.throwIfAborted();
-      await target.insertMany(batch, { ordered: true });
+      underWay = target.insertMany(batch, { ordered: true });
+      // A failure is met at the next flush, or at the end; until then it is nobody's unhandled rejection.
+      underWay.catch(() => undefined);
       [batch, batchBytes] = [[], 0];
       input.onDocuments?.(logical.collection, documents);
     };
@@ -71,6 +76,7 @@ export async function migrate(input: MigrationInput): Promise<Migration> {
       if (batch.length >= BATCH_DOCUMENTS) await flush();
     }
     await flush();
+    await underWay;
     collections.push({ name: logical.collection, documents, bytes, largestDocument });
   }
   for (const [collection, indexes] of Object.entries(input.indexes)) {

@@ -138,12 +138,12 @@ async function distinctValues(db: Db, collection: string, pipeline: readonly Doc
 function sourceValues(sql: SqlRunner, table: string, columns: readonly string[], paths: readonly ColumnPath[]): Map<string, Value[]> {
   const names = columns.map(q);
   const { rows } = sql(`SELECT DISTINCT ${names.join(', ')} FROM ${q(table)} WHERE ${names.map((name) => `${name} IS NOT NULL`).join(' AND ')}`);
-  return new Map(
-    rows.map((row) => {
-      const values = row.map((value, at) => applyTransform(paths[at]!.transform, value as SqliteValue));
-      return [rowKey(values), values];
-    }),
-  );
+  const found = new Map<string, Value[]>();
+  for (const row of rows) {
+    const values = row.map((value, at) => applyTransform(paths[at]!.transform, value as SqliteValue));
+    found.set(rowKey(values), values);
+  }
+  return found;
 }
 
 const missingFrom = (from: ReadonlyMap<string, Value[]>, to: ReadonlyMap<string, Value[]>): Map<string, Value[]> => new Map([...from].filter(([key]) => !to.has(key)));

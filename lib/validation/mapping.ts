@@ -1,4 +1,5 @@
 import type { Db, Document } from 'mongodb';
+import { BagDigest } from '../results/bag-digest';
 import { compareResults, documentsToResultSet, type Verdict } from '../results/compare';
 import { fromBson, type ResultSet, type SqliteValue, type Value } from '../results/value';
 import { applyTransform, type Transform } from '../design/transform';
@@ -20,14 +21,38 @@ export interface MappingResult extends ValidationMapping {
   readonly verdict: Verdict;
 }
 
-/** Reads the source; rows exact (`bigint` integers). */
-export type SqlRunner = (sql: string) => ResultSet;
+/** Reads the source, rows exact (`bigint` integers) and one at a time: a table can be larger than memory. */
+export type SqlRunner = (sql: string) => { readonly columns: readonly string[]; readonly rows: Iterable<readonly Value[]> };
 
+/** All rows of a query that is known to be small. */
+export const collectRows = ({ columns, rows }: ReturnType<SqlRunner>): ResultSet => ({ columns, rows: [...rows] });
+
+/**
+ * Compares both sides of a mapping as bags of rows. Equal sides are found by a digest while their rows stream by; only
+ * where digests differ are the rows held and compared one by one, to say which.
+ */
 export async function runMapping(mapping: ValidationMapping, sql: SqlRunner, db: Db): Promise<MappingResult> {
-  const expected = transformed(sql(mapping.sql), mapping.transforms);
-  const documents = await db.collection(mapping.collection).aggregate([...mapping.pipeline], { promoteValues: false, promoteLongs: false, allowDiskUse: true }).toArray();
-  const actual = documentsToResultSet(documents.map(fromBson));
-  return { ...mapping, verdict: compareResults(expected, actual, { columns: 'named', extraColumns: 'refuse', order: 'bag' }) };
+  const rules = { columns: 'named', extraColumns: 'refuse', order: 'bag' } as const;
+  const source = sql(mapping.sql);
+  const transforms = source.columns.map((name) => mapping.transforms[name]);
+  const expected = new BagDigest();
+  for (const row of source.rows) expected.add(row.map((value, at) => carry(transforms[at], value)));
+  const run = () => db.collection(mapping.collection).aggregate([...mapping.pipeline], { promoteValues: false, promoteLongs: false, allowDiskUse: true });
+  const actual = new BagDigest();
+  let flat = true;
+  for await (const document of run()) {
+    const names = Object.keys(document);
+    flat &&= names.length <= source.columns.length && names.every((name) => source.columns.includes(name));
+    if (!flat) break;
+    actual.add(source.columns.map((name) => fromBson(document[name])));
+  }
+  if (flat && expected.equals(actual)) {
+    const { rows } = expected;
+    const detail = rows === 1 ? 'the row is equal' : `${rows} rows are equal`;
+    return { ...mapping, verdict: { kind: 'equal', detail, mapping: source.columns, expectedRows: rows, actualRows: rows, onlyExpected: [], onlyActual: [] } };
+  }
+  const documents = await run().toArray();
+  return { ...mapping, verdict: compareResults(transformed(collectRows(sql(mapping.sql)), mapping.transforms), documentsToResultSet(documents.map(fromBson)), rules) };
 }
 
 /** A result of the source as its documents show it: every retyped column through its transform. */

@@ -80,12 +80,20 @@ async function sampleDocuments(design: LogicalDesign, db: Db): Promise<Document[
   const options = { promoteValues: false, promoteLongs: false } as const;
   const found = new Map<string, Document>();
   const take = async (filter: Document, limit: number): Promise<void> => {
-    for (const document of await collection.find(filter, options).limit(limit).toArray()) found.set(valueKey(fromBson(document._id)), document);
+    for (const document of await collection.find(filter, options).limit(limit).toArray()) found.set(valueKey(fromBson(document._id)), shorten(document));
   };
   await take({}, SAMPLE);
   for (const path of embeddedPaths(design.fields, '')) await take({ [path]: { $exists: true, $nin: [[], null] } }, 3);
   for (const path of leafPaths(design.fields, '')) await take({ [path]: { $ne: null } }, 2);
   return [...found.values()];
+}
+
+// A few entries show as much as a thousand: what is compared is a mapping's result with and without the fault.
+const ENTRIES = 4;
+function shorten<T>(node: T): T {
+  if (Array.isArray(node)) return node.slice(0, ENTRIES).map(shorten) as T;
+  if (node === null || typeof node !== 'object' || node instanceof Date || '_bsontype' in node) return node;
+  return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, shorten(value as unknown)])) as T;
 }
 
 const embeddedPaths = (fields: readonly Field[], prefix: string): string[] =>

@@ -52,6 +52,7 @@ const KNOWN_TRANSFORMS: readonly Transform[] = [
 
 const SAMPLES = 20;
 const SEARCH_ROUNDS = 3;
+const MAX_ALTERNATIVES = 12;
 
 export function validateTable(table: string, source: ResultSet, places: readonly Place[], ids: ValueIds): TableValidation {
   const rows = source.rows.length;
@@ -59,8 +60,7 @@ export function validateTable(table: string, source: ResultSet, places: readonly
   if (rows === 0) return { ...empty, columns: source.columns.map((column) => ({ column, destination: null, matched: 0, unmatched: 0 })), flags: [] };
 
   let best: Fit | undefined;
-  for (const place of places) {
-    if (place.rows === 0) continue;
+  for (const place of likelyFirst(places, table, rows)) {
     const fit = fitPlace(table, source, place, ids);
     if (!best || fit.unmatched < best.unmatched || (fit.unmatched === best.unmatched && fit.rowsApart < best.rowsApart)) best = fit;
     if (best.unmatched === 0 && best.rowsApart === 0 && best.flags.length === 0) break;
@@ -71,6 +71,15 @@ export function validateTable(table: string, source: ResultSet, places: readonly
   }
   return { table, rows, place: best.place, columns: best.columns, rowsApart: best.rowsApart, flags: best.flags };
 }
+
+/** Places that have the table's name and number of rows are looked at first: most often nothing else needs to be. */
+function likelyFirst(places: readonly Place[], table: string, rows: number): Place[] {
+  const wanted = plainName(table);
+  const score = (place: Place): number => (plainName(place.name.slice(place.name.lastIndexOf('.') + 1)) === wanted ? 2 : 0) + (place.rows === rows ? 1 : 0);
+  return places.filter((place) => place.rows > 0).sort((a, b) => score(b) - score(a));
+}
+
+const plainName = (name: string): string => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 
 const countFilled = (source: ResultSet, c: number): number => source.rows.reduce((sum, row) => sum + Number(row[c] !== null), 0);
 const samplesOf = (source: ResultSet, c: number): Value[] => [...new Set(source.rows.map((row) => row[c]!))].filter((value) => value !== null).slice(0, SAMPLES);
@@ -93,7 +102,7 @@ function fitPlace(table: string, source: ResultSet, place: Place, ids: ValueIds)
   };
   const columns: ColumnDestination[] = [];
   const flags: LossFlag[] = [];
-  const candidates: string[][] = [];
+  const chosen: (string | null)[] = [];
   const codes: number[][] = [];
   let unmatched = 0;
   source.columns.forEach((column, c) => {
@@ -102,27 +111,31 @@ function fitPlace(table: string, source: ResultSet, place: Place, ids: ValueIds)
     const filled = values.filter((value) => value !== null).length;
     if (direct.lacking === 0) {
       columns.push({ column, destination: filled === 0 ? null : direct.paths[0]!, matched: filled, unmatched: 0 });
-      candidates.push(filled === 0 ? [] : direct.paths);
+      chosen.push(filled === 0 ? null : direct.paths[0]!);
       codes.push(direct.code);
       return;
     }
     const retyped = explain(values, place, countsAt, ids, table, column);
     if (retyped) {
       columns.push({ column, destination: retyped.paths[0]!, matched: filled, unmatched: 0 });
-      candidates.push(retyped.paths);
+      chosen.push(retyped.paths[0]!);
       codes.push(retyped.code);
       flags.push({ column, values: direct.lacking, samples: samplesOf(source, c), class: 'intentional_transformation', explanation: describe(retyped.transform) });
       return;
     }
     columns.push({ column, destination: direct.paths[0] ?? null, matched: filled - direct.lacking, unmatched: direct.lacking });
-    candidates.push([]);
+    chosen.push(null);
     codes.push(direct.code);
     unmatched += direct.lacking;
     const missing = new Set(direct.lackingIds);
     const samples = [...new Set(values.filter((_, at) => missing.has(direct.code[at]!)))].slice(0, SAMPLES);
     flags.push({ column, values: direct.lacking, samples, class: 'genuine_loss', explanation: `${direct.lacking} values are nowhere in ${direct.paths[0] ?? place.name}` });
   });
-  const rowsApart = unmatched > 0 ? 0 : countRowsApart(source.rows.length, codes, candidates, place);
+  const rowsApart = unmatched > 0 ? 0 : countRowsApart(source.rows.length, codes, chosen, place, (c) => {
+    const wanted = countIds(codes[c]!);
+    wanted.delete(NULL_ID);
+    return [...place.columns.keys()].filter((path) => [...wanted].every(([id, n]) => (countsAt(path).get(id) ?? 0) >= n));
+  });
   return { place: place.name, columns, flags, unmatched, rowsApart };
 }
 
@@ -137,10 +150,13 @@ interface PathFit {
 function bestPath(code: number[], place: Place, countsAt: (path: string) => Map<number, number>, table: string, column: string): PathFit {
   const wanted = countIds(code);
   wanted.delete(NULL_ID);
+  const likeness = (path: string): number => nameLikeness(path, place.name, table, column);
   let lacking = Infinity;
   let lackingIds: number[] = [];
   let paths: string[] = [];
-  for (const path of place.columns.keys()) {
+  for (const path of [...place.columns.keys()].sort((a, b) => likeness(b) - likeness(a))) {
+    // Others that hold the same values matter only if rows turn out to be apart: see `alternatives`.
+    if (lacking === 0) break;
     const have = countsAt(path);
     let lack = 0;
     const missing: number[] = [];
@@ -155,16 +171,14 @@ function bestPath(code: number[], place: Place, countsAt: (path: string) => Map<
     if (lack < lacking) [lacking, lackingIds, paths] = [lack, missing, [path]];
     else if (lack === lacking) paths.push(path);
   }
-  const likeness = (path: string): number => nameLikeness(path, place.name, table, column);
-  return { paths: paths.sort((a, b) => likeness(b) - likeness(a)), lacking: wanted.size === 0 ? 0 : lacking, lackingIds, code };
+  return { paths, lacking: wanted.size === 0 ? 0 : lacking, lackingIds, code };
 }
 
 // Values decide; names only break ties: a field of the column's name, then one that lies in the place itself.
 function nameLikeness(path: string, place: string, table: string, column: string): number {
-  const plain = (name: string): string => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
   const leaf = path.slice(path.lastIndexOf('.') + 1);
   const own = path.slice(0, path.lastIndexOf('.')) === place;
-  return (plain(leaf) === plain(column) ? 4 : 0) + (own ? 2 : 0) + (plain(path).includes(plain(table)) ? 1 : 0);
+  return (plainName(leaf) === plainName(column) ? 4 : 0) + (own ? 2 : 0) + (plainName(path).includes(plainName(table)) ? 1 : 0);
 }
 
 function explain(values: readonly Value[], place: Place, countsAt: (path: string) => Map<number, number>, ids: ValueIds, table: string, column: string): (PathFit & { transform: Transform }) | undefined {
@@ -182,31 +196,59 @@ function explain(values: readonly Value[], place: Place, countsAt: (path: string
   return undefined;
 }
 
-/** Rows of the source that no entry of the place holds as a whole, for the best choice among equally good paths. */
-function countRowsApart(rows: number, codes: readonly number[][], candidates: readonly string[][], place: Place): number {
+/**
+ * Rows of the source that no entry of the place holds as a whole. Where columns have the same values in several places,
+ * the choice under which most rows hold together counts.
+ */
+function countRowsApart(rows: number, codes: readonly number[][], chosen: readonly (string | null)[], place: Place, alternatives: (c: number) => string[]): number {
+  const used = chosen.flatMap((path, c) => (path === null ? [] : [c]));
+  let pick = used.map((c) => chosen[c]!);
+  const at = (paths: readonly string[]): number[][] => paths.map((path) => place.columns.get(path)!);
+  if (rows === place.rows && tupleDigest(used.map((c) => codes[c]!), rows) === tupleDigest(at(pick), rows)) return 0;
+
   const wanted = new Map<string, number>();
-  const used = candidates.flatMap((paths, c) => (paths.length > 0 ? [c] : []));
   for (let r = 0; r < rows; r++) add(wanted, used.map((c) => codes[c]![r]!).join(','));
-  const apart = (pick: readonly string[]): number => {
+  const apart = (paths: readonly string[]): number => {
     const have = new Map<string, number>();
-    const columns = pick.map((path) => place.columns.get(path)!);
+    const columns = at(paths);
     for (let r = 0; r < place.rows; r++) add(have, columns.map((column) => column[r] ?? NULL_ID).join(','));
     let lacking = 0;
     for (const [tuple, n] of wanted) lacking += Math.max(0, n - (have.get(tuple) ?? 0));
     return lacking;
   };
-  let pick = used.map((c) => candidates[c]![0]!);
   let now = apart(pick);
   for (let round = 0; now > 0 && round < SEARCH_ROUNDS; round++) {
-    for (const [at, c] of used.entries()) {
-      for (const path of candidates[c]!.slice(0, 12)) {
-        const trial = pick.with(at, path);
+    for (const [position, c] of used.entries()) {
+      if (now === 0) break;
+      for (const path of alternatives(c).slice(0, MAX_ALTERNATIVES)) {
+        const trial = pick.with(position, path);
         const lacking = apart(trial);
         if (lacking < now) [now, pick] = [lacking, trial];
       }
     }
   }
   return now;
+}
+
+/** Order-independent digest of rows of small numbers, without a string for each: three sums of 32-bit hashes. */
+function tupleDigest(columns: readonly (readonly number[])[], rows: number): string {
+  const sums = new Uint32Array(3);
+  for (let r = 0; r < rows; r++) {
+    let [a, b, c] = [0x9e3779b9, 0x85ebca6b, 0xc2b2ae35];
+    for (const column of columns) {
+      const id = column[r] ?? NULL_ID;
+      a = Math.imul(a ^ id, 0x27d4eb2f);
+      a ^= a >>> 15;
+      b = Math.imul(b + id, 0x165667b1);
+      b ^= b >>> 13;
+      c = Math.imul(c ^ (id + 0x7ed55d16), 0x2545f491);
+      c ^= c >>> 16;
+    }
+    sums[0]! += a;
+    sums[1]! += b;
+    sums[2]! += c;
+  }
+  return sums.join(',');
 }
 
 function countIds(ids: readonly number[]): Map<number, number> {

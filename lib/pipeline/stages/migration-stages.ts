@@ -1,12 +1,12 @@
 import { migrate, type Migration } from '../../migration/migrate';
 import { contentHash } from '../../results/hash';
-import type { ResultSet, Value } from '../../results/value';
+import type { Value } from '../../results/value';
 import { quoteName } from '../../sqlite/catalog';
 import { openSource } from '../../sqlite/open';
 import { collectionMappings, passed, reportCoverage } from '../../validation/collection-validation';
 import { validateReferences } from '../../validation/cross-validation';
 import { readPlaces, ValueIds } from '../../validation/document-places';
-import { runMapping, type MappingResult, type SqlRunner } from '../../validation/mapping';
+import { collectRows, runMapping, type MappingResult, type SqlRunner } from '../../validation/mapping';
 import { plantFaults } from '../../validation/planted-faults';
 import { hasGenuineLoss, validateTable } from '../../validation/table-validation';
 import { inputOf, need, readDesign, readIndexes, type ProfileContent } from './design-stages';
@@ -109,7 +109,7 @@ export const tableValidationStage: Stage = async (input, context) => {
       context.signal.throwIfAborted();
       context.progress(at, catalog.tables.length, 'tables');
       const rows = sql(`SELECT ${table.columns.map((column) => quoteName(column.name)).join(', ')} FROM ${quoteName(table.name)}`);
-      const content = validateTable(table.name, rows, places, ids);
+      const content = validateTable(table.name, collectRows(rows), places, ids);
       if (hasGenuineLoss(content)) failed++;
       else ok++;
       // No flags: passed and recorded, nothing for a person to look at.
@@ -132,9 +132,9 @@ export const migrationHash = async (input: StageInput): Promise<string> => conte
 async function withSource<T>(input: StageInput, use: (sql: SqlRunner) => Promise<T>): Promise<T> {
   const sqlite = openSource(input.source.path);
   try {
-    return await use((sql): ResultSet => {
+    return await use((sql) => {
       const statement = sqlite.prepare(sql);
-      return { columns: statement.columns().map((column) => column.name), rows: statement.raw().all() as Value[][] };
+      return { columns: statement.columns().map((column) => column.name), rows: statement.raw().iterate() as Iterable<Value[]> };
     });
   } finally {
     sqlite.close();
