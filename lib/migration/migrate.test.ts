@@ -70,7 +70,7 @@ async function convert(sql: string, change: (design: DocumentDesign) => Document
     );
     const ids = new ValueIds();
     const places = await readPlaces(db, ids, input.signal);
-    const tables = catalog.tables.map((table) => validateTable(table.name, run(`SELECT ${table.columns.map((column) => quoteName(column.name)).join(', ')} FROM ${quoteName(table.name)}`), places, ids));
+    const tables = catalog.tables.map((table) => validateTable(table.name, { columns: table.columns.map((column) => column.name), read: () => run(`SELECT ${table.columns.map((column) => quoteName(column.name)).join(', ')} FROM ${quoteName(table.name)}`).rows }, places, ids));
     const references = await Promise.all(design.logical.map((logical) => validateReferences(logical.collection, design, profile, run, db)));
     return { collections, tables, references: references.flatMap((entry) => entry.references) };
   };

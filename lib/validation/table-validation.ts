@@ -1,6 +1,6 @@
 import { applyTransform, type Transform, TransformError } from '../design/transform';
 import { describe } from '../design/transform-name';
-import type { ResultSet, SqliteValue, Value } from '../results/value';
+import type { SqliteValue, Value } from '../results/value';
 import { NULL_ID, type Place, type ValueIds } from './document-places';
 
 /**
@@ -54,22 +54,74 @@ const SAMPLES = 20;
 const SEARCH_ROUNDS = 3;
 const MAX_ALTERNATIVES = 12;
 
-export function validateTable(table: string, source: ResultSet, places: readonly Place[], ids: ValueIds): TableValidation {
-  const rows = source.rows.length;
+/** The rows of a source table; each `read` starts anew, so that a table need not fit into memory. */
+export interface TableSource {
+  readonly columns: readonly string[];
+  read(): Iterable<readonly Value[]>;
+}
+
+export function validateTable(table: string, source: TableSource, places: readonly Place[], ids: ValueIds): TableValidation {
+  const encoded = new EncodedTable(source, ids);
+  const { rows } = encoded;
   const empty = { table, rows, place: null, rowsApart: 0 };
   if (rows === 0) return { ...empty, columns: source.columns.map((column) => ({ column, destination: null, matched: 0, unmatched: 0 })), flags: [] };
 
   let best: Fit | undefined;
   for (const place of likelyFirst(places, table, rows)) {
-    const fit = fitPlace(table, source, place, ids);
+    const fit = fitPlace(table, encoded, place);
     if (!best || fit.unmatched < best.unmatched || (fit.unmatched === best.unmatched && fit.rowsApart < best.rowsApart)) best = fit;
     if (best.unmatched === 0 && best.rowsApart === 0 && best.flags.length === 0) break;
   }
   if (!best) {
-    const flags = source.columns.map((column, c): LossFlag => ({ column, values: countFilled(source, c), samples: samplesOf(source, c), class: 'genuine_loss', explanation: 'the database holds no documents' }));
-    return { ...empty, columns: source.columns.map((column, c) => ({ column, destination: null, matched: 0, unmatched: countFilled(source, c) })), flags: flags.filter((flag) => flag.values > 0) };
+    const flags = source.columns.map((column, c): LossFlag => ({ column, values: encoded.filled(c), samples: encoded.samples(c, () => true), class: 'genuine_loss', explanation: 'the database holds no documents' }));
+    return { ...empty, columns: source.columns.map((column, c) => ({ column, destination: null, matched: 0, unmatched: encoded.filled(c) })), flags: flags.filter((flag) => flag.values > 0) };
   }
   return { table, rows, place: best.place, columns: best.columns, rowsApart: best.rowsApart, flags: best.flags };
+}
+
+/** A table as columns of value ids: eight bytes a value, whatever the value is. */
+class EncodedTable {
+  readonly codes: number[][];
+
+  constructor(
+    readonly source: TableSource,
+    private readonly ids: ValueIds,
+  ) {
+    this.codes = source.columns.map(() => []);
+    for (const row of source.read()) row.forEach((value, c) => this.codes[c]!.push(ids.of(value)));
+  }
+
+  get rows(): number {
+    return this.codes[0]?.length ?? 0;
+  }
+
+  filled(c: number): number {
+    return this.codes[c]!.reduce((sum, id) => sum + Number(id !== NULL_ID), 0);
+  }
+
+  /** Distinct values of a column whose ids are wanted. */
+  samples(c: number, wanted: (id: number) => boolean): Value[] {
+    const found = new Map<number, Value>();
+    for (const row of this.source.read()) {
+      const value = row[c]!;
+      const id = value === null ? NULL_ID : this.ids.of(value);
+      if (id !== NULL_ID && wanted(id)) found.set(id, value);
+      if (found.size >= SAMPLES) break;
+    }
+    return [...found.values()];
+  }
+
+  /** The column after a transform; undefined when a value is outside its domain. */
+  transformed(c: number, transform: Transform): number[] | undefined {
+    const out: number[] = [];
+    try {
+      for (const row of this.source.read()) out.push(this.ids.of(applyTransform(transform, row[c]! as SqliteValue)));
+    } catch (error) {
+      if (error instanceof TransformError) return undefined;
+      throw error;
+    }
+    return out;
+  }
 }
 
 /** Places that have the table's name and number of rows are looked at first: most often nothing else needs to be. */
@@ -81,9 +133,6 @@ function likelyFirst(places: readonly Place[], table: string, rows: number): Pla
 
 const plainName = (name: string): string => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 
-const countFilled = (source: ResultSet, c: number): number => source.rows.reduce((sum, row) => sum + Number(row[c] !== null), 0);
-const samplesOf = (source: ResultSet, c: number): Value[] => [...new Set(source.rows.map((row) => row[c]!))].filter((value) => value !== null).slice(0, SAMPLES);
-
 interface Fit {
   readonly place: string;
   readonly columns: readonly ColumnDestination[];
@@ -93,7 +142,7 @@ interface Fit {
   readonly rowsApart: number;
 }
 
-function fitPlace(table: string, source: ResultSet, place: Place, ids: ValueIds): Fit {
+function fitPlace(table: string, source: EncodedTable, place: Place): Fit {
   const counts = new Map<string, Map<number, number>>();
   const countsAt = (path: string): Map<number, number> => {
     let found = counts.get(path);
@@ -105,22 +154,21 @@ function fitPlace(table: string, source: ResultSet, place: Place, ids: ValueIds)
   const chosen: (string | null)[] = [];
   const codes: number[][] = [];
   let unmatched = 0;
-  source.columns.forEach((column, c) => {
-    const values = source.rows.map((row) => row[c]!);
-    const direct = bestPath(values.map((value) => ids.of(value)), place, countsAt, table, column);
-    const filled = values.filter((value) => value !== null).length;
+  source.source.columns.forEach((column, c) => {
+    const direct = bestPath(source.codes[c]!, place, countsAt, table, column);
+    const filled = source.filled(c);
     if (direct.lacking === 0) {
       columns.push({ column, destination: filled === 0 ? null : direct.paths[0]!, matched: filled, unmatched: 0 });
       chosen.push(filled === 0 ? null : direct.paths[0]!);
       codes.push(direct.code);
       return;
     }
-    const retyped = explain(values, place, countsAt, ids, table, column);
+    const retyped = explain(c, source, place, countsAt, table, column);
     if (retyped) {
       columns.push({ column, destination: retyped.paths[0]!, matched: filled, unmatched: 0 });
       chosen.push(retyped.paths[0]!);
       codes.push(retyped.code);
-      flags.push({ column, values: direct.lacking, samples: samplesOf(source, c), class: 'intentional_transformation', explanation: describe(retyped.transform) });
+      flags.push({ column, values: direct.lacking, samples: source.samples(c, () => true), class: 'intentional_transformation', explanation: describe(retyped.transform) });
       return;
     }
     columns.push({ column, destination: direct.paths[0] ?? null, matched: filled - direct.lacking, unmatched: direct.lacking });
@@ -128,10 +176,9 @@ function fitPlace(table: string, source: ResultSet, place: Place, ids: ValueIds)
     codes.push(direct.code);
     unmatched += direct.lacking;
     const missing = new Set(direct.lackingIds);
-    const samples = [...new Set(values.filter((_, at) => missing.has(direct.code[at]!)))].slice(0, SAMPLES);
-    flags.push({ column, values: direct.lacking, samples, class: 'genuine_loss', explanation: `${direct.lacking} values are nowhere in ${direct.paths[0] ?? place.name}` });
+    flags.push({ column, values: direct.lacking, samples: source.samples(c, (id) => missing.has(id)), class: 'genuine_loss', explanation: `${direct.lacking} values are nowhere in ${direct.paths[0] ?? place.name}` });
   });
-  const rowsApart = unmatched > 0 ? 0 : countRowsApart(source.rows.length, codes, chosen, place, (c) => {
+  const rowsApart = unmatched > 0 ? 0 : countRowsApart(source.rows, codes, chosen, place, (c) => {
     const wanted = countIds(codes[c]!);
     wanted.delete(NULL_ID);
     return [...place.columns.keys()].filter((path) => [...wanted].every(([id, n]) => (countsAt(path).get(id) ?? 0) >= n));
@@ -181,17 +228,11 @@ function nameLikeness(path: string, place: string, table: string, column: string
   return (plainName(leaf) === plainName(column) ? 4 : 0) + (own ? 2 : 0) + (plainName(path).includes(plainName(table)) ? 1 : 0);
 }
 
-function explain(values: readonly Value[], place: Place, countsAt: (path: string) => Map<number, number>, ids: ValueIds, table: string, column: string): (PathFit & { transform: Transform }) | undefined {
+function explain(c: number, source: EncodedTable, place: Place, countsAt: (path: string) => Map<number, number>, table: string, column: string): (PathFit & { transform: Transform }) | undefined {
   for (const transform of KNOWN_TRANSFORMS) {
-    let code: number[];
-    try {
-      code = values.map((value) => ids.of(applyTransform(transform, value as SqliteValue)));
-    } catch (error) {
-      if (error instanceof TransformError) continue;
-      throw error;
-    }
-    const fit = bestPath(code, place, countsAt, table, column);
-    if (fit.lacking === 0) return { ...fit, transform };
+    const code = source.transformed(c, transform);
+    const fit = code && bestPath(code, place, countsAt, table, column);
+    if (fit?.lacking === 0) return { ...fit, transform };
   }
   return undefined;
 }
