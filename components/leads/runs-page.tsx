@@ -31,6 +31,7 @@ export function RunsPage() {
               { head: 'Agent', cell: (row) => row.agent },
               { head: 'Database', cell: (row) => row.database },
               { head: 'Stage', cell: (row) => stageLabel[row.stage] },
+              { head: 'Subject', cell: (row) => <span className="font-mono text-xs break-all">{row.subject}</span> },
               { head: 'State', cell: (row) => <span>{row.state === 'failed' ? <Badge tone="bad">failed</Badge> : row.state} {row.failure ? <span className="text-bad">{row.failure}</span> : null}</span> },
               { head: 'Started', cell: (row) => when(row.startedAt) },
               { head: 'Tokens in', numeric: true, cell: (row) => number(row.inputTokens) },
