@@ -4,7 +4,7 @@ import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import fc from 'fast-check';
-import { BSON, Decimal128, Double, Int32, Long, MongoClient, MongoServerError, type Db, type Document } from 'mongodb';
+import { BSON, Decimal128, Double, Int32, Long, MongoClient, MongoServerError, type Collection, type Db, type Document, type MongoBulkWriteError, type WriteError } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectMongo } from '../client';
 import { GuardedError, runGuarded } from '../guarded';
@@ -54,6 +54,29 @@ describe('connecting', () => {
       expect(Number((await admin.command({ [command]: 1 })).ok)).toBe(1);
     }
     expect((await failure(admin.command({ nonsense: 1 }))).code).toBe(59);
+  });
+
+  it('answers what mongosh asks when it connects, and for its statistics', async () => {
+    const admin = client.db('admin');
+    expect(await client.db('admin').aggregate([{ $match: { a: 1 } }]).toArray().catch((e: MongoServerError) => e.code)).toBe(73);
+    expect(await client.db('local').collection('atlascli').aggregate([{ $match: { managedClusterType: 'x' } }]).toArray()).toEqual([]);
+    expect(Number((await admin.command({ getParameter: '*' })).ok)).toBe(1);
+    expect((await admin.command({ getParameter: 1, featureCompatibilityVersion: 1 })).featureCompatibilityVersion).toEqual({ version: '8.0' });
+    expect((await admin.command({ getLog: 'startupWarnings' })).log).toEqual([]);
+    // Only MongoDB's hosted service knows this one, and the shell counts on the error.
+    expect((await failure(admin.command({ atlasVersion: 1 }))).code).toBe(59);
+    const c = client.db('shell').collection<{ _id: number }>('items');
+    await c.insertMany(Array.from({ length: 10 }, (_, i) => ({ _id: i, text: 'x'.repeat(200) })));
+    await c.createIndex({ text: 1 });
+    const [stats] = await c.aggregate([{ $collStats: { storageStats: { scale: 1024 }, count: {} } }]).toArray();
+    expect(stats).toMatchObject({ ns: 'shell.items', count: 10, storageStats: { count: 10, size: 2, avgObjSize: 225, nindexes: 2, capped: false, scaleFactor: 1024 } });
+    expect(await client.db('shell').command({ dbStats: 1, scale: 1024 })).toMatchObject({ db: 'shell', objects: 10, dataSize: 2250 / 1024, indexes: 2, scaleFactor: 1024 });
+    expect((await failure(client.db('shell').command({ dbStats: 1, scale: 0 }))).code).toBe(2);
+    expect((await failure(client.db('shell').collection('none').aggregate([{ $collStats: { storageStats: {} } }]).toArray())).code).toBe(26);
+    expect((await failure(c.aggregate([{ $match: {} }, { $collStats: { count: {} } }]).toArray())).code).toBe(40602);
+    const { databases } = await admin.command({ listDatabases: 1 });
+    expect((databases as { name: string }[]).map((d) => d.name)).toContain('shell');
+    expect(await client.db('shell').dropDatabase()).toBe(true);
   });
 
   it('drops a connection that speaks nonsense and lives on', async () => {
@@ -138,6 +161,49 @@ describe('data', () => {
     expect(await c.countDocuments()).toBe(1);
     await failure(c.insertMany(many, { ordered: false }));
     expect(await c.countDocuments()).toBe(3);
+  });
+
+  it('inserts many, and says which were duplicates', async () => {
+    const c = db.collection<{ _id: number; v?: number }>('many');
+    const docs = Array.from({ length: 100 }, (_, i) => ({ _id: i === 40 || i === 77 ? 3 : i }));
+    const indexesOf = (e: MongoBulkWriteError): number[] => ([] as WriteError[]).concat(e.writeErrors).map((w) => w.index);
+    const ordered = (await c.insertMany(docs).catch((e: unknown) => e)) as MongoBulkWriteError;
+    expect([ordered.code, ordered.insertedCount, indexesOf(ordered)]).toEqual([11000, 40, [40]]);
+    expect(await c.countDocuments()).toBe(40);
+    await c.deleteMany({});
+    const unordered = (await c.insertMany(docs, { ordered: false }).catch((e: unknown) => e)) as MongoBulkWriteError;
+    expect([unordered.insertedCount, indexesOf(unordered)]).toEqual([98, [40, 77]]);
+    // The natural order is that of insertion.
+    expect((await c.find().toArray()).map((d) => d._id)).toEqual(docs.map((d) => d._id).filter((id, i) => id !== 3 || i === 3));
+    const own = db.collection('many ids of the server');
+    await db.command({ insert: own.collectionName, documents: Array.from({ length: 40 }, (_, v) => ({ v })) });
+    expect(await own.find({ _id: { $type: 'objectId' } }).map((d) => d.v as number).toArray()).toEqual(Array.from({ length: 40 }, (_, v) => v));
+  });
+
+  it('writes to several collections with one bulkWrite', async () => {
+    const [a, b] = ['bulk.a', 'bulk.b'].map((name) => db.collection<{ _id: number; v: number }>(name)) as [Collection<{ _id: number; v: number }>, Collection<{ _id: number; v: number }>];
+    const done = await client.bulkWrite<Record<string, { _id: number; v: number }>>(
+      [
+        { namespace: a.namespace, name: 'insertOne', document: { _id: 1, v: 1 } },
+        { namespace: b.namespace, name: 'insertOne', document: { _id: 2, v: 2 } },
+        { namespace: a.namespace, name: 'updateOne', filter: { _id: 1 }, update: { $inc: { v: 10 } } },
+        { namespace: b.namespace, name: 'updateMany', filter: { _id: 9 }, update: [{ $set: { v: 5 } }], upsert: true },
+        { namespace: b.namespace, name: 'deleteMany', filter: { v: 2 } },
+      ],
+      { verboseResults: true },
+    );
+    expect([done.insertedCount, done.matchedCount, done.modifiedCount, done.upsertedCount, done.deletedCount]).toEqual([2, 1, 1, 1, 1]);
+    expect(done.updateResults?.get(3)?.upsertedId).toBe(9);
+    expect([await a.find().toArray(), await b.find().toArray()]).toEqual([[{ _id: 1, v: 11 }], [{ _id: 9, v: 5 }]]);
+    const reply = await client.db('admin').command({
+      bulkWrite: 1,
+      ops: [{ insert: 0, document: { _id: 1 } }, { insert: 0, document: { _id: 5 } }, { update: 0, filter: { _id: 5 }, updateMods: { $set: { _id: 6 } } }],
+      nsInfo: [{ ns: a.namespace }],
+      ordered: false,
+      errorsOnly: true,
+    });
+    expect(reply).toMatchObject({ nErrors: 2, nInserted: 1, nMatched: 0, cursor: { id: Long.ZERO.toInt(), firstBatch: [{ ok: 0, idx: 0, code: 11000, n: 0 }, { ok: 0, idx: 2, code: 66, n: 0, nModified: 0 }] } });
+    expect((await failure(client.db('admin').command({ bulkWrite: 1, ops: [{ insert: 3, document: {} }], nsInfo: [{ ns: a.namespace }], extra: 1 }))).code).toBe(40415);
   });
 
   it('refuses documents over 16 MB', async () => {

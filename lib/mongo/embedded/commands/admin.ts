@@ -4,10 +4,10 @@ import { Environment, Scope } from '../expressions/expression';
 import { parseFilter } from '../query/match';
 import { fromArray } from '../stages/stage';
 import type { Collection } from '../storage/store';
-import { double, isNumeric, toDouble, typeName, type Value } from '../values/value';
+import { isNumeric, toDouble, typeName, type Value } from '../values/value';
 import { docField, type Engine, QueryControl, reply, stringField, type Request } from './engine';
-
-const long = (n: number): Value => (n > 2147483647 ? BigInt(n) : n);
+import { splitNamespace } from './namespace';
+import { collectionStatistics, databaseStatistics, parseScale, wholeNumber } from './statistics';
 
 const ignoredCreateOptions = new Set(['create', 'lsid', '$db', '$readPreference', '$clusterTime', 'comment', 'writeConcern', 'maxTimeMS']);
 const refusedCreateOptions = new Set(['capped', 'timeseries', 'viewOn', 'validator', 'clusteredIndex', 'changeStreamPreAndPostImages', 'encryptedFields', 'collation']);
@@ -46,13 +46,6 @@ export function dropDatabase(engine: Engine, request: Request): Buffer {
     for (const collection of collections) engine.store.drop(collection);
   })();
   return reply(collections.length > 0 ? { dropped: request.database } : {});
-}
-
-function splitNamespace(namespace: Value): [string, string] {
-  if (typeof namespace !== 'string') throw typeMismatch('a namespace must be a string');
-  const dot = namespace.indexOf('.');
-  if (dot <= 0) throw new ServerError(73, `Invalid namespace specified '${namespace}'`);
-  return [namespace.slice(0, dot), namespace.slice(dot + 1)];
 }
 
 export function renameCollection(engine: Engine, request: Request): Buffer {
@@ -189,54 +182,15 @@ export function listDatabases(engine: Engine, request: Request): Buffer {
   return reply({ databases: docs.filter(test), ...(nameOnly ? {} : { totalSize: BigInt(total), totalSizeMb: BigInt(Math.floor(total / 1048576)) }) });
 }
 
-export function collectionStats(collection: Collection | null, namespace: string): Record<string, Value> {
-  const count = collection?.count() ?? 0;
-  const size = collection?.bytes() ?? 0;
-  const indexSizes: Record<string, Value> = collection ? { _id_: 0 } : {};
-  let total = 0;
-  for (const index of collection?.indexes() ?? []) {
-    const bytes = collection?.indexBytes(index) ?? 0;
-    indexSizes[index.name] = long(bytes);
-    total += bytes;
-  }
-  return {
-    ns: namespace,
-    size: long(size),
-    count: long(count),
-    ...(count > 0 ? { avgObjSize: Math.floor(size / count) } : {}),
-    storageSize: long(size),
-    freeStorageSize: 0,
-    capped: false,
-    nindexes: Object.keys(indexSizes).length,
-    indexSizes: Doc.of(indexSizes),
-    totalIndexSize: long(total),
-    totalSize: long(size + total),
-    scaleFactor: 1,
-  };
-}
 export function collStats(engine: Engine, request: Request): Buffer {
-  const name = stringField(request.command, request.command.keys[0] as string);
-  return reply(collectionStats(engine.store.find(request.database, name), `${request.database}.${name}`));
+  const { command, database } = request;
+  const name = stringField(command, command.keys[0] as string);
+  return reply({ ns: `${database}.${name}`, ...collectionStatistics(engine.store.find(database, name), parseScale(command.get('scale'))) });
 }
 export function dbStats(engine: Engine, request: Request): Buffer {
-  const collections = engine.store.list(request.database);
-  const size = collections.reduce((n, c) => n + c.bytes(), 0);
-  const objects = collections.reduce((n, c) => n + c.count(), 0);
-  return reply({
-    db: request.database,
-    collections: BigInt(collections.length),
-    views: 0n,
-    objects: BigInt(objects),
-    avgObjSize: double(objects > 0 ? size / objects : 0),
-    dataSize: double(size),
-    storageSize: double(size),
-    indexes: BigInt(collections.reduce((n, c) => n + c.indexes().length + 1, 0)),
-    indexSize: double(0),
-    totalSize: double(size),
-    scaleFactor: 1n,
-  });
+  return reply(databaseStatistics(request.database, engine.store.list(request.database), parseScale(request.command.get('scale'))));
 }
 export function validate(engine: Engine, request: Request): Buffer {
   const collection = engine.store.require(request.database, stringField(request.command, 'validate'));
-  return reply({ ns: collection.namespace, nrecords: long(collection.count()), nIndexes: collection.indexes().length + 1, valid: true, warnings: [], errors: [] });
+  return reply({ ns: collection.namespace, nrecords: wholeNumber(collection.count()), nIndexes: collection.indexes().length + 1, valid: true, warnings: [], errors: [] });
 }

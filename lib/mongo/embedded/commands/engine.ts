@@ -9,6 +9,7 @@ import { drain, type Next, type Source } from '../stages/stage';
 import { MAX_DOCUMENT, type Store, type Collection, type IndexSpec, type Row } from '../storage/store';
 import { parseCollation } from '../values/collation';
 import { Double, isNumeric, toDouble, typeName, type Value } from '../values/value';
+import { collectionStatistics, parseScale } from './statistics';
 
 /** One command as it came in: its document, and the documents that travelled beside it. */
 export interface Request {
@@ -75,6 +76,10 @@ export class Engine {
         const collection = this.store.find(database, name);
         const rows = collection && environment.collation.simple ? inSortOrder(collection, filter, sort, bound, examined) : null;
         return rows && mapRows(rows);
+      },
+      statistics: (name, scale) => {
+        const collection = this.store.find(database, name);
+        return collection && collectionStatistics(collection, parseScale(scale));
       },
       probe: (name, path) => {
         const collection = this.store.find(database, name);

@@ -1,4 +1,5 @@
 import * as admin from './admin';
+import { bulkWrite } from './bulk-write';
 import type { Engine, Request } from './engine';
 import * as read from './read';
 import * as write from './write';
@@ -28,6 +29,7 @@ export const workerCommands: Readonly<Record<string, WorkerCommand>> = {
   insert: writes(write.insert),
   update: writes(write.update),
   delete: writes(write.remove),
+  bulkwrite: writes(bulkWrite),
   findandmodify: writes(write.findAndModify),
   create: writes(admin.create),
   drop: writes(admin.drop),

@@ -19,7 +19,7 @@ const MAX_BATCH = 100_000;
 const TOGETHER = 16;
 
 /** The documents of a write command: beside it, or inside it. */
-function operations(request: Request, key: string): Doc[] {
+export function operations(request: Request, key: string): Doc[] {
   const beside = request.sequences.get(key);
   const docs = beside ? beside.map((b) => Doc.fromRaw(b)) : (request.command.get(key) ?? []);
   if (!Array.isArray(docs)) throw typeMismatch(`BSON field '${key}' is the wrong type '${typeName(docs)}', expected type 'array'`);
@@ -33,7 +33,7 @@ function operations(request: Request, key: string): Doc[] {
  *
  * @param ahead may do some of the next ones at once, and says how many.
  */
-function batch<T>(engine: Engine, request: Request, items: readonly T[], work: (item: T, index: number) => void, ahead?: (from: number) => number): Record<string, Value> {
+export function batch<T>(engine: Engine, request: Request, items: readonly T[], work: (item: T, index: number) => void, ahead?: (from: number) => number): Record<string, Value> {
   const ordered = request.command.get('ordered') !== false;
   const errors: Value[] = [];
   engine.store.db.transaction(() => {
@@ -85,7 +85,6 @@ export function insert(engine: Engine, request: Request): Buffer {
   let n = 0;
   // An id that is made here is made once, also when a document is tried twice.
   let prepared: Insertion[] = [];
-  const prepare = (doc: Doc): Insertion => firstId(doc) ?? withId(doc);
   const insertOne = (doc: Doc, i: number): void => {
     collection.insert(prepared[i % TOGETHER] ?? prepare(doc));
     n++;
@@ -104,6 +103,8 @@ export function insert(engine: Engine, request: Request): Buffer {
   const errors = batch(engine, request, docs, insertOne, insertMany);
   return reply({ n, ...errors });
 }
+export const prepare = (doc: Doc): Insertion => firstId(doc) ?? withId(doc);
+
 /** The usual case, where `_id` comes first: the bytes stay as they are. */
 function firstId(doc: Doc): Insertion | null {
   const raw = doc.raw();
@@ -200,7 +201,7 @@ interface Outcome {
   after?: Doc | undefined;
 }
 
-function runUpdate(engine: Engine, request: Request, name: string, operation: Doc, query: Doc, update: Value, sort: Doc | undefined): Outcome {
+export function runUpdate(engine: Engine, request: Request, name: string, operation: Doc, query: Doc, update: Value, sort: Doc | undefined): Outcome {
   const multi = operation.get('multi') === true;
   const upsert = operation.get('upsert') === true;
   const m = matching(engine, request, operation, query);
@@ -248,6 +249,21 @@ export function update(engine: Engine, request: Request): Buffer {
   return reply({ n, nModified, ...(upserted.length > 0 ? { upserted } : {}), ...errors });
 }
 
+/** Removes the first that matches or all of them; says how many. */
+export function runDelete(engine: Engine, request: Request, name: string, operation: Doc, query: Doc, onlyOne: boolean): number {
+  const collection = engine.store.find(request.database, name);
+  if (!collection) return 0;
+  if (query.size === 0 && !onlyOne) {
+    const all = collection.count();
+    collection.clear();
+    return all;
+  }
+  const rows = matchRows(collection, matching(engine, request, operation, query), onlyOne ? 1 : 0, undefined);
+  for (const { row, doc } of rows) collection.remove(row.rid, doc);
+  if (rows.length > 0) collection.changed();
+  return rows.length;
+}
+
 export function remove(engine: Engine, request: Request): Buffer {
   const name = stringField(request.command, 'delete');
   let n = 0;
@@ -255,17 +271,7 @@ export function remove(engine: Engine, request: Request): Buffer {
     const limit = operation.get('limit');
     if (!isNumeric(limit) || (toDouble(limit) !== 0 && toDouble(limit) !== 1)) throw failedToParse(`The limit field in delete objects must be 0 or 1. Got ${String(limit)}`);
     const query = docField(operation, 'q');
-    const collection = engine.store.find(request.database, name);
-    if (!collection) return;
-    if (query.size === 0 && toDouble(limit) === 0) {
-      n += collection.count();
-      collection.clear();
-      return;
-    }
-    const rows = matchRows(collection, matching(engine, request, operation, query), toDouble(limit), undefined);
-    for (const { row, doc } of rows) collection.remove(row.rid, doc);
-    if (rows.length > 0) collection.changed();
-    n += rows.length;
+    n += runDelete(engine, request, name, operation, query, toDouble(limit) === 1);
   });
   return reply({ n, ...errors });
 }

@@ -32,6 +32,8 @@ export interface Source {
   sorted(collection: string, filter: Filter | null, sort: SortPattern, bound: number): Next | null;
   /** Looks up by equality of a path with any of the values through an index: candidates, each once, to be checked again. */
   probe(collection: string, path: string): ((values: readonly Value[]) => Doc[]) | null;
+  /** How many documents a collection has and what they occupy, sizes divided by `scale`; null when there is none. */
+  statistics(collection: string, scale: Value): Readonly<Record<string, Value>> | null;
 }
 
 /** A parsed stage, ready to be opened over its input. */
@@ -43,8 +45,8 @@ export interface Stage {
   readonly sort?: SortPattern;
   readonly limit?: number;
   readonly skip?: number;
-  /** Ignores its input and starts anew (`$documents`). */
-  readonly generates?: boolean;
+  /** Ignores its input and starts anew, from nothing (`$documents`) or from its collection's description (`$collStats`). */
+  readonly generates?: 'alone' | 'collection';
 }
 export type StageBuilder = (operand: Value, context: StageContext, name: string) => Stage | Stage[];
 
@@ -83,7 +85,8 @@ function parseStage(item: Value, context: StageContext, position: number): Stage
   if (first?.generates) {
     if (position > 0) throw new ServerError(40602, `${name} is only valid as the first stage in a pipeline.`);
     if (context.inFacet) throw new ServerError(40600, `${name} is not allowed to be used within a $facet stage`);
-    if (context.depth === 0 && context.collection !== null) throw new ServerError(73, `'${name}' can only be run with {aggregate: 1}`);
+    if (first.generates === 'collection' && context.collection === null) throw new ServerError(73, `${name} is only valid on a collection`);
+    if (first.generates === 'alone' && context.depth === 0 && context.collection !== null) throw new ServerError(73, `'${name}' can only be run with {aggregate: 1}`);
   }
   return built;
 }

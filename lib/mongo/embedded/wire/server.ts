@@ -184,7 +184,7 @@ class Server {
       logicalSessionTimeoutMinutes: 30,
       connectionId: connection.id,
       minWireVersion: 0,
-      maxWireVersion: 21,
+      maxWireVersion: 25,
       readOnly: false,
     };
     if (command.has('saslSupportedMechs')) fields.saslSupportedMechs = ['SCRAM-SHA-256'];
@@ -317,7 +317,6 @@ const refusedCommands: Readonly<Record<string, true>> = {
   createrole: true,
   collmod: true,
   compact: true,
-  bulkwrite: true,
   currentop: true,
   killop: true,
   shutdown: true,
