@@ -31,6 +31,7 @@ import {
   type Family,
   type OperatorBuilder,
 } from './expression';
+import { binaryToText, parseFormat, subtypeOf, textToBinary, UUID_SUBTYPE, type BinaryOptions } from './binary-text';
 
 const YEAR_OUT_OF_RANGE = 18537;
 const failure = (message: string): ServerError => new ServerError(241, message);
@@ -64,7 +65,7 @@ function inRange(n: bigint, v: Numeric, low: bigint, high: bigint): bigint {
 const INT = [-2147483648n, 2147483647n] as const;
 const LONG = [-(2n ** 63n), 2n ** 63n - 1n] as const;
 
-type Convert = (v: Value) => Value;
+type Convert = (v: Value, how: BinaryOptions) => Value;
 const conversions: Record<string, Convert> = {
   double: (v) => {
     if (isNumeric(v)) {
@@ -102,10 +103,10 @@ const conversions: Record<string, Convert> = {
     throw cannot(v, 'long');
   },
   bool: (v) => isTruthy(v),
-  string: (v) => {
+  string: (v, { format }) => {
     if (typeof v === 'boolean') return v ? 'true' : 'false';
     if (v instanceof ObjectId) return v.hex;
-    if (v instanceof Binary) throw unsupported('conversion of binData to string');
+    if (v instanceof Binary) return binaryToText(v, format);
     if (v instanceof DateTime) return formatDate(v.ms, '%Y-%m-%dT%H:%M:%S.%LZ', utc);
     if (isNumeric(v) || typeof v === 'string') return coerceToString(v, '$convert');
     throw cannot(v, 'string');
@@ -118,6 +119,12 @@ const conversions: Record<string, Convert> = {
     if (v instanceof Timestamp) return new DateTime(v.seconds * 1000);
     if (typeof v === 'string') return new DateTime(parseDate(v, undefined));
     throw cannot(v, 'date');
+  },
+  binData: (v, { subtype, format }) => {
+    if (typeof v === 'string') return textToBinary(v, subtype, format);
+    if (!(v instanceof Binary)) throw cannot(v, 'binData');
+    if (v.subtype !== subtype) throw failure('Conversions between different binary subtypes are not supported in $convert with no onError value');
+    return v;
   },
   objectId: (v) => {
     if (v instanceof ObjectId) return v;
@@ -147,38 +154,48 @@ function parseDouble(text: string): number {
 }
 
 const codeNames = new Map<number, string>([
-  [1, 'double'], [2, 'string'], [7, 'objectId'], [8, 'bool'], [9, 'date'], [16, 'int'], [18, 'long'], [19, 'decimal'],
+  [1, 'double'], [2, 'string'], [5, 'binData'], [7, 'objectId'], [8, 'bool'], [9, 'date'], [16, 'int'], [18, 'long'], [19, 'decimal'],
 ]);
 
-function targetOf(to: Value): Convert | null {
+interface Target {
+  readonly convert: Convert;
+  readonly subtype: number;
+}
+function targetOf(to: Value): Target | null {
   if (isNullish(to)) return null;
-  if (to instanceof Doc) throw unsupported("$convert with an object in 'to'");
-  let name: string | undefined;
-  if (typeof to === 'string') name = to;
-  else if (isNumeric(to) && Number.isInteger(toDouble(to))) name = codeNames.get(toDouble(to)) ?? `type ${toDouble(to)}`;
-  else throw failedToParse("$convert's 'to' argument must be a string or number");
+  const type = to instanceof Doc ? to.get('type') : to;
+  if (isNullish(type)) return null;
+  let name: string;
+  if (typeof type === 'string') name = type;
+  else if (isNumeric(type) && Number.isInteger(toDouble(type))) {
+    const code = toDouble(type);
+    const known = codeNames.get(code) ?? Object.entries(BsonType).find(([, n]) => n === code)?.[0];
+    if (known === undefined) throw failedToParse(`In $convert, numeric value for 'to' does not correspond to a BSON type: ${code}`);
+    name = known;
+  } else throw failedToParse("$convert's 'to' argument must be a string or number");
   const convert = Object.hasOwn(conversions, name) ? conversions[name] : undefined;
-  if (convert) return convert;
-  if (name in BsonType && name !== 'missing') throw name === 'binData' ? unsupported('$convert to binData') : failure(`Unsupported conversion to ${name} in $convert`);
+  if (convert) return { convert, subtype: to instanceof Doc && name === 'binData' ? subtypeOf(to.get('subtype')) : 0 };
+  if (name in BsonType && name !== 'missing') throw failure(`Unsupported conversion to ${name} in $convert`);
   throw badValue(`Unknown type name: ${name}`);
 }
 
 const convertOperator: OperatorBuilder = (operand, scope, name) => {
   const args = namedArguments(operand, name, ['input', 'to'], ['onError', 'onNull', 'format', 'byteOrder']);
-  if (args.has('format') || args.has('byteOrder')) throw unsupported("$convert's 'format' and 'byteOrder'");
+  if (args.has('byteOrder')) throw unsupported("$convert's 'byteOrder'");
   const read = (key: string): Expression | undefined => (args.has(key) ? parseExpression(args.get(key), scope) : undefined);
   const input = read('input') as Expression;
   const to = read('to') as Expression;
-  const [onError, onNull] = [read('onError'), read('onNull')];
+  const [onError, onNull, format] = [read('onError'), read('onNull'), read('format')];
   return {
-    operands: [input, to, onError, onNull].filter((o) => o !== undefined),
+    operands: [input, to, onError, onNull, format].filter((o) => o !== undefined),
     evaluate: (doc) => {
       const v = input.evaluate(doc);
-      const convert = targetOf(to.evaluate(doc));
+      const target = targetOf(to.evaluate(doc));
+      const how = { subtype: target?.subtype ?? 0, format: parseFormat(format?.evaluate(doc)) };
       if (isNullish(v)) return onNull ? onNull.evaluate(doc) : null;
-      if (!convert) return null;
+      if (!target) return null;
       try {
-        return convert(v);
+        return target.convert(v, how);
       } catch (error) {
         if (onError && error instanceof ServerError && (error.code === 241 || error.code === YEAR_OUT_OF_RANGE)) return onError.evaluate(doc);
         throw error;
@@ -187,9 +204,9 @@ const convertOperator: OperatorBuilder = (operand, scope, name) => {
   };
 };
 
-const to = (type: string) => {
+const to = (type: string, how: BinaryOptions = { subtype: 0, format: 'auto' }) => {
   const convert = conversions[type] as Convert;
-  const build = unary((v) => (isNullish(v) ? null : convert(v)));
+  const build = unary((v) => (isNullish(v) ? null : convert(v, how)));
   const checked: OperatorBuilder = (operand, scope, name) => {
     if (Array.isArray(operand) && operand.length !== 1) throw new ServerError(50723, `${name} requires a single argument, got ${operand.length}`);
     return build(operand, scope, name);
@@ -208,6 +225,7 @@ export const type: Family = {
   $toLong: to('long'),
   $toObjectId: to('objectId'),
   $toString: to('string'),
+  $toUUID: to('binData', { subtype: UUID_SUBTYPE, format: 'uuid' }),
   $type: unary((v) => typeName(v)),
 };
 
