@@ -15,6 +15,10 @@ export class Compilation {
     readonly design: DocumentDesign,
   ) {}
 
+  get forPlan(): { readonly design: DocumentDesign; readonly profile: Profile } {
+    return { design: this.design, profile: this.profile };
+  }
+
   touch(collection: string, path?: string): void {
     const fields = this.touched.get(collection) ?? new Set<string>();
     this.touched.set(collection, fields);

@@ -1,13 +1,15 @@
 import type { PlacementStep } from '../design/placement';
 import { placementOf } from '../design/placement';
-import type { BoundExpression, BoundSelect, BoundSource } from '../sqlite/select/bound';
+import { columnOf, type BoundExpression, type BoundOrder, type BoundSelect, type BoundSource } from '../sqlite/select/bound';
 import { conjuncts, hasSubquery, sourcesRead } from './bound-references';
+import { columnsByExpression } from './columns-read';
 import { Draft, type Compilation } from './compilation';
 import type { CompiledQuery, SelectOptions } from './compiled-query';
 import type { Lowered } from './environment';
 import { columnsRequired, flattenFrom, type FlatSource } from './flatten-from';
-import { lookupBase, planJoins, type Attachment } from './join-plan';
-import { under, type Location, type TableLocation } from './location';
+import { copiedPath, type ServingCopy } from './copied-source';
+import { lookupBase, planJoins, type Attachment, type JoinContext } from './join-plan';
+import { under, type CopyLocation, type Location, type TableLocation } from './location';
 import { decode } from './lower-conversion';
 import { Lowering, withAffinity } from './lower-expression';
 import { toMatch } from './lower-predicate';
@@ -31,11 +33,11 @@ export interface FromContext {
 }
 
 /** FROM and WHERE: fills the draft and the environment's locations. */
-export function compileFrom(body: BoundSelect, draft: Draft, env: RowEnvironment, options: SelectOptions, context: FromContext): CompiledFrom {
+export function compileFrom(body: BoundSelect, orderBy: readonly BoundOrder[], draft: Draft, env: RowEnvironment, options: SelectOptions, context: FromContext): CompiledFrom {
   const where = conjuncts(body.where);
   if (!body.from) return withoutFrom(where, draft, env, context);
   const { sources, conditions } = flattenFrom(body.from, where);
-  return new FromCompiler(sources, [...conditions, ...where], draft, env, options, context).compile();
+  return new FromCompiler(sources, [...conditions, ...where], [body, orderBy], draft, env, options, context).compile();
 }
 
 // A SELECT without FROM has one row; the documents of any collection can stand for it.
@@ -61,6 +63,7 @@ class FromCompiler {
   constructor(
     private readonly sources: readonly FlatSource[],
     conditions: readonly BoundExpression[],
+    private readonly select: readonly [BoundSelect, readonly BoundOrder[]],
     private readonly draft: Draft,
     private readonly env: RowEnvironment,
     private readonly options: SelectOptions,
@@ -72,7 +75,7 @@ class FromCompiler {
 
   compile(): CompiledFrom {
     const { compilation } = this.context;
-    const plan = planJoins(this.sources, this.pending, compilation.design);
+    const plan = planJoins(this.sources, this.pending, { ...compilation.forPlan, readsOnly: this.readsOnly() });
     const [root, ...rest] = plan;
     if (!root) throw new Error('a join plan begins with a root');
     const collection = this.root(root.entry);
@@ -83,13 +86,14 @@ class FromCompiler {
       this.attach(attachment);
       this.placed.add(attachment.entry.source.id);
       this.filter();
+      this.assurePresent(attachment);
     }
     if (this.pending.length > 0) {
       this.filtered = true;
       this.draft.push({ $match: toMatch(this.pending, this.lowering) });
     }
     const content = root.entry.source.content;
-    const whole = content.kind === 'table' && !this.filtered && !this.key && rest.every(({ entry, kind }) => entry.on !== undefined || kind === 'ancestor');
+    const whole = content.kind === 'table' && !this.filtered && !this.key && rest.every(({ entry, kind }) => entry.on !== undefined || kind === 'ancestor' || kind === 'copied');
     return { collection, ...(this.key && { key: this.key }), nonEmpty: whole && content.kind === 'table' && compilation.rowCount(content.table.name) > 0 };
   }
 
@@ -209,9 +213,49 @@ class FromCompiler {
       case 'embedded':
         this.embedded(entry, this.base(attachment.base), attachment.used);
         return;
+      case 'copied':
+        this.copied(attachment);
+        return;
       default:
         this.lookup(entry);
     }
+  }
+
+  private readsOnly(): JoinContext['readsOnly'] {
+    const read = columnsByExpression(...this.select);
+    return (source, join, has) =>
+      [...read].every(([expression, columns]) => join.includes(expression) || columns.every((column) => column.source !== source || (column.kind === 'column' && has(columnOf(column).name))));
+  }
+
+  private copied({ entry, copy, of, used }: Extract<Attachment, { kind: 'copied' }>): void {
+    const child = this.env.locations.get(of);
+    const childSource = this.sources.find(({ source }) => source.id === of)?.source;
+    if (child?.kind !== 'table' || !childSource || entry.source.content.kind !== 'table') throw new Error('a copy lies in a row that is there');
+    const optional = copy.presence !== undefined;
+    this.env.locations.set(entry.source.id, { kind: 'copy', table: entry.source.content.table.name, copy, child, childSource, optional });
+    if (optional) this.context.compilation.touch(child.placement.collection, copy.presence);
+    this.remove(used);
+    if (!entry.on && optional && !this.filtersMissing(entry.source, copy)) {
+      this.filtered = true;
+      this.draft.push({ $match: { [under(child.base, copy.presence)]: { $ne: null } } });
+    }
+  }
+
+  /** A condition that the next filter tests is true only where the copied fields are there. */
+  private filtersMissing(source: BoundSource, copy: ServingCopy): boolean {
+    return this.pending.some((condition) => {
+      const ready = !hasSubquery(condition) && [...sourcesRead(condition)].every((id) => id === source.id || this.placed.has(id) || !this.sources.some((other) => other.source.id === id));
+      return ready && columnsRequired(condition).some((column) => column.source === source && copiedPath(copy, columnOf(column).name) !== undefined);
+    });
+  }
+
+  /** An inner join has left out the rows whose reference leads nowhere. */
+  private assurePresent(attachment: Attachment): void {
+    const { source, on } = attachment.entry;
+    const location = this.env.locations.get(source.id);
+    if (attachment.kind !== 'copied' || on || location?.kind !== 'copy') return;
+    this.env.locations.set(source.id, { ...location, optional: false });
+    this.settle(attachment.used);
   }
 
   // The condition of a left join does not filter.
@@ -284,18 +328,18 @@ class FromCompiler {
     return name;
   }
 
-  private lookupRows(source: BoundSource, inner: Draft, innerEnv: RowEnvironment, scope: OuterScope): { collection: string; location: Location } {
+  private lookupRows(source: BoundSource, inner: Draft, innerEnv: RowEnvironment, scope: OuterScope): { collection: string; location: Exclude<Location, CopyLocation> } {
     if (source.content.kind !== 'table') {
       // The derived table sees what this SELECT sees outside, by the same variables.
       const compiled = this.context.derived(source, scope);
       for (const stage of compiled.stages) inner.push(stage);
-      const location: Location = { kind: 'fields', base: '', fields: compiled.fields, optional: false };
+      const location = { kind: 'fields', base: '', fields: compiled.fields, optional: false } as const;
       innerEnv.locations.set(source.id, location);
       return { collection: compiled.collection, location };
     }
     const placement = this.placement(source);
     this.context.compilation.touch(placement.collection);
-    const location: Location = { kind: 'table', placement, base: '', optional: false };
+    const location = { kind: 'table', placement, base: '', optional: false } as const;
     innerEnv.locations.set(source.id, location);
     for (const step of placement.steps) {
       const path = step.path;

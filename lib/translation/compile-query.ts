@@ -231,7 +231,7 @@ class SelectCompiler {
 
   compile(): CompiledQuery {
     const { body, options, draft } = this;
-    const from = compileFrom(body, draft, this.rows, options, this.compiler);
+    const from = compileFrom(body, this.ends.orderBy, draft, this.rows, options, this.compiler);
     const base = { collection: from.collection, ...(from.key && { key: from.key }) };
     if (options.purpose === 'exists' && !body.aggregated && !this.ends.offset) {
       pushLimit(this.ends, draft);

@@ -12,7 +12,7 @@ export interface ColumnAt {
   readonly arrays: readonly string[];
 }
 
-/** Every field of the design that holds a source column, `_id` included. */
+/** Every field of the design that is the place of a source column, `_id` included. */
 export function columnFields(design: DocumentDesign): ColumnAt[] {
   return design.logical.flatMap((logical) => fieldsOf(logical));
 }
@@ -28,6 +28,20 @@ function fieldsOf(logical: LogicalDesign): ColumnAt[] {
       return visit(field.fields, field.table, `${path}.`, field.kind === 'embedMany' ? [...arrays, path] : arrays);
     });
   return [...own, ...visit(logical.fields, rootTable, '', [])];
+}
+
+/** Every field that repeats a source column beside a reference to its row. */
+export function copiedFields(design: DocumentDesign): ColumnAt[] {
+  return design.logical.flatMap(({ collection, rootTable, fields: all }) => {
+    const visit = (fields: readonly Field[], table: string, prefix: string, arrays: readonly string[]): ColumnAt[] =>
+      fields.flatMap((field): ColumnAt[] => {
+        const path = prefix + field.name;
+        if (field.kind === 'extendedReference') return field.fields.map(({ name, column, transform }) => ({ collection, path: `${path}.${name}`, table: field.table, column, transform, arrays }));
+        if (field.kind !== 'embedOne' && field.kind !== 'embedMany') return [];
+        return visit(field.fields, field.table, `${path}.`, field.kind === 'embedMany' ? [...arrays, path] : arrays);
+      });
+    return visit(all, rootTable, '', []);
+  });
 }
 
 /** Arrays of embedded rows; never missing, empty without children. */

@@ -7,6 +7,7 @@ import { sameName, type Catalog } from '../sqlite/catalog';
 import { likeRegex } from './like-pattern';
 import { encode } from './lower-expression';
 import type { MqlDocument } from './mql';
+import { copiedFields } from './design-fields';
 import { designPaths, queryPaths } from './query-paths';
 
 export interface EvidencePath {
@@ -135,8 +136,7 @@ class ColumnNames {
     const tables = this.context.catalog.tables.filter(({ name }) => table === undefined || sameName(name, table));
     const candidates = tables.flatMap((owner) => {
       const found = owner.columns.find(({ name }) => sameName(name, column));
-      const path = found && this.pathOf(owner.name, found.name);
-      return path ? [{ ...path, table: owner.name, plain: found.name }] : [];
+      return found ? this.pathsOf(owner.name, found.name).map((path) => ({ ...path, table: owner.name, plain: found.name })) : [];
     });
     if (candidates.length === 0) return table === undefined ? this.tablePath(column) : undefined;
     if (table === undefined && !mention.certain && !isDeliberate(mention, candidates[0]?.plain ?? '', text)) return undefined;
@@ -153,10 +153,12 @@ class ColumnNames {
     return { path: last ? `${placement.collection}.${last.path}` : placement.collection, transform: { kind: 'identity' } };
   }
 
-  private pathOf(table: string, column: string): Candidate | undefined {
+  /** The column's place first, then its copies. */
+  private pathsOf(table: string, column: string): Candidate[] {
     const placement = placementOf(this.context.design, table);
-    const found = placement && columnPath(placement, column);
-    return found && { path: `${placement.collection}.${found.path}`, transform: found.transform };
+    const own = placement && columnPath(placement, column);
+    const copies = copiedFields(this.context.design).filter((field) => field.table === table && field.column === column);
+    return [...(placement && own ? [{ path: `${placement.collection}.${own.path}`, transform: own.transform }] : []), ...copies.map(({ collection, path, transform }) => ({ path: `${collection}.${path}`, transform }))];
   }
 }
 

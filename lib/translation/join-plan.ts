@@ -1,8 +1,10 @@
 import { columnPath, placementOf, type Placement } from '../design/placement';
 import type { DocumentDesign } from '../design/document-design';
+import type { Profile } from '../sqlite/profile';
 import { sameName } from '../sqlite/catalog';
 import { columnOf, type BoundColumn, type BoundExpression, type BoundSource } from '../sqlite/select/bound';
 import { hasSubquery, sourcesRead } from './bound-references';
+import { servingCopies, type ServingCopy } from './copied-source';
 import type { FlatSource } from './flatten-from';
 import { Untranslatable } from './untranslated';
 import { under } from './location';
@@ -15,7 +17,17 @@ export type Attachment =
   | { readonly kind: 'ancestor'; readonly entry: FlatSource; readonly base: string; readonly used: readonly BoundExpression[] }
   /** The rows are embedded in one that is there. */
   | { readonly kind: 'embedded'; readonly entry: FlatSource; readonly base: string; readonly used: readonly BoundExpression[] }
+  /** What is read of the row is beside the reference that points to it, in a row that is there. */
+  | { readonly kind: 'copied'; readonly entry: FlatSource; readonly copy: ServingCopy; readonly of: number; readonly used: readonly BoundExpression[] }
   | { readonly kind: 'lookup'; readonly entry: FlatSource };
+
+/** What a plan may use: the design, what the data is like, and the columns that the query reads of each source. */
+export interface JoinContext {
+  readonly design: DocumentDesign;
+  readonly profile: Profile;
+  /** Whether the query, its join conditions aside, reads nothing of a source but columns for which the test holds. */
+  readonly readsOnly: (source: BoundSource, join: readonly BoundExpression[], has: (column: string) => boolean) => boolean;
+}
 
 interface Placed {
   readonly placement: Placement | undefined;
@@ -34,12 +46,12 @@ interface State {
  * Chooses the collection to start from and the order in which the sources join, so that as little as possible needs
  * a `$lookup`: what the design embeds is already there.
  */
-export function planJoins(sources: readonly FlatSource[], conditions: readonly BoundExpression[], design: DocumentDesign): readonly Attachment[] {
-  const placements = new Map(sources.map(({ source }) => [source.id, placementFor(source, design)]));
+export function planJoins(sources: readonly FlatSource[], conditions: readonly BoundExpression[], context: JoinContext): readonly Attachment[] {
+  const placements = new Map(sources.map(({ source }) => [source.id, placementFor(source, context.design)]));
   let best: { plan: Attachment[]; cost: number } | undefined;
   for (const root of sources) {
     if (root.on) continue;
-    const found = growFrom(root, sources, conditions, placements);
+    const found = growFrom(root, sources, conditions, placements, context);
     if (found && (!best || found.cost < best.cost)) best = found;
   }
   if (!best) throw new Untranslatable('full_join', 'no source that every other could join');
@@ -57,21 +69,23 @@ function placementFor(source: BoundSource, design: DocumentDesign): Placement | 
 /** Stands for the field of a source's `$lookup` until the root, and with it the free names, is known. */
 export const lookupBase = (source: BoundSource): string => `#${String(source.id)}`;
 
-const COST = { ancestor: 0, embedded: 1, root: 0, lookup: 10 } as const;
+const COST = { ancestor: 0, copied: 0.5, embedded: 1, root: 0, lookup: 10 } as const;
 
 function growFrom(
   root: FlatSource,
   sources: readonly FlatSource[],
   conditions: readonly BoundExpression[],
   placements: ReadonlyMap<number, Placement | undefined>,
+  context: JoinContext,
 ): { plan: Attachment[]; cost: number } | undefined {
   const state: State = { placed: new Map(), unwound: new Set() };
   const plan: Attachment[] = [];
   let cost = 0;
   const add = (attachment: Attachment): void => {
     const { source } = attachment.entry;
-    const placement = placements.get(source.id);
-    const base = attachment.kind === 'lookup' ? lookupBase(source) : attachment.kind === 'root' ? '' : attachment.base;
+    // A copy is not the row: nothing is embedded in it, and no array leads to it.
+    const placement = attachment.kind === 'copied' ? undefined : placements.get(source.id);
+    const base = attachment.kind === 'lookup' || attachment.kind === 'copied' ? lookupBase(source) : attachment.kind === 'root' ? '' : attachment.base;
     state.placed.set(source.id, { placement, base, optional: attachment.entry.on !== undefined });
     for (const step of placement?.steps ?? []) state.unwound.add(under(base, step.path));
     cost += COST[attachment.kind] + (attachment.kind === 'root' ? (placement?.steps.length ?? 0) : 0);
@@ -83,7 +97,7 @@ function growFrom(
   const waiting = sources.filter((entry) => entry !== root);
   while (waiting.length > 0) {
     const ready = waiting.filter((entry) => isReady(entry, state));
-    const attachments = ready.map((entry) => attach(entry, conditions, placements, state));
+    const attachments = ready.map((entry) => attach(entry, conditions, placements, state, context));
     const next = attachments.sort((a, b) => rank(a, conditions, state) - rank(b, conditions, state))[0];
     if (!next) return undefined;
     add(next);
@@ -108,7 +122,7 @@ function rank(attachment: Attachment, conditions: readonly BoundExpression[], st
   return COST.lookup + left + (linked ? 0 : 5);
 }
 
-function attach(entry: FlatSource, conditions: readonly BoundExpression[], placements: ReadonlyMap<number, Placement | undefined>, state: State): Attachment {
+function attach(entry: FlatSource, conditions: readonly BoundExpression[], placements: ReadonlyMap<number, Placement | undefined>, state: State, context: JoinContext): Attachment {
   const placement = placements.get(entry.source.id);
   if (placement) {
     const usable = entry.on ?? conditions;
@@ -120,6 +134,8 @@ function attach(entry: FlatSource, conditions: readonly BoundExpression[], place
       const embedded = asEmbedded(entry, placement, otherPlacement, other.base, usable, state);
       if (embedded) return embedded;
     }
+    const copied = asCopied(entry, conditions, state, context);
+    if (copied) return copied;
   }
   return { kind: 'lookup', entry };
 }
@@ -174,6 +190,23 @@ function asEmbedded(entry: FlatSource, placement: Placement, other: Placement, b
   // An entry is filtered by an expression, in which no subquery can run.
   if (entry.on?.some((condition) => !used.includes(condition) && hasSubquery(condition))) return undefined;
   return { kind: 'embedded', entry, base, used };
+}
+
+/** A row that is there refers to the source's row by a unique key, and carries whatever the query reads of it. */
+function asCopied(entry: FlatSource, conditions: readonly BoundExpression[], state: State, { design, profile, readsOnly }: JoinContext): Attachment | undefined {
+  const { source, on } = entry;
+  if (source.content.kind !== 'table') return undefined;
+  for (const [of, { placement }] of state.placed) {
+    if (!placement) continue;
+    for (const copy of servingCopies(source.content.table.name, placement, design, profile)) {
+      const used = copy.join.map(({ parent, child }) => (on ?? conditions).find((condition) => equates(condition, source.id, parent, (column) => column.source.id === of && sameName(columnOf(column).name, child))));
+      if (!used.every((condition) => condition !== undefined) || used.length === 0) continue;
+      // A further condition of a left join would have to empty the copy.
+      if (on && on.length > used.length) continue;
+      if (readsOnly(source, used, (column) => copy.has(column))) return { kind: 'copied', entry, copy, of, used };
+    }
+  }
+  return undefined;
 }
 
 const samePath = (a: Placement, b: Placement, depth: number): boolean => a.steps.slice(0, depth).every((step, at) => b.steps[at]?.path === step.path);

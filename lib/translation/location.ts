@@ -1,7 +1,8 @@
 import { columnPath, type Placement } from '../design/placement';
 import { sameName } from '../sqlite/catalog';
 import { columnProfile, type Profile } from '../sqlite/profile';
-import { columnOf, type BoundColumn } from '../sqlite/select/bound';
+import { columnOf, type BoundColumn, type BoundSource } from '../sqlite/select/bound';
+import { copiedPath, type ServingCopy } from './copied-source';
 import type { Lowered } from './environment';
 import { IDENTITY } from './lower-conversion';
 import { Untranslatable } from './untranslated';
@@ -18,7 +19,7 @@ export interface OutputField {
 }
 
 /** Where the columns of one source are found in the documents of the pipeline. */
-export type Location = TableLocation | FieldsLocation;
+export type Location = TableLocation | FieldsLocation | CopyLocation;
 
 export interface TableLocation {
   readonly kind: 'table';
@@ -38,6 +39,18 @@ export interface FieldsLocation {
   readonly optional: boolean;
 }
 
+/** The row is not there, but what is read of it is, in a row that refers to it. */
+export interface CopyLocation {
+  readonly kind: 'copy';
+  readonly table: string;
+  readonly copy: ServingCopy;
+  /** The row that refers. */
+  readonly child: TableLocation;
+  readonly childSource: BoundSource;
+  /** There may be no such row: nothing has left out the rows without one. */
+  readonly optional: boolean;
+}
+
 export const under = (base: string, path: string): string => (base === '' ? path : `${base}.${path}`);
 
 export interface LocatedColumn extends Lowered {
@@ -53,10 +66,10 @@ export function locateColumn(location: Location, column: BoundColumn, profile: P
     return { mql: `$${path}`, path, type: location.optional ? optionalType(output.type) : output.type, transform: output.transform };
   }
   const { name } = columnOf(column);
+  if (location.kind === 'copy') return locateCopied(location, name, profile);
   const found = columnPath(location.placement, name);
   if (!found) throw new Untranslatable('not_placed', `the design has no field for ${location.placement.table}.${name}`);
-  const table = profile.tables.find((entry) => sameName(entry.table, location.placement.table))?.table ?? location.placement.table;
-  const type = columnType(columnProfile(profile, table, name));
+  const type = profiledType(profile, location.placement.table, name);
   const common = { type: location.optional ? optionalType(type) : type, transform: found.transform, designPath: found.path };
   const { entry } = location;
   if (entry && found.path.startsWith(`${entry.path}.`)) {
@@ -72,6 +85,29 @@ export function locateColumn(location: Location, column: BoundColumn, profile: P
     return { mql: { $cond: [{ $gt: [`$${presence}`, null] }, `$${path}`, null] }, presence, ...common, type: { ...common.type, missing: false } };
   }
   return { mql: `$${path}`, path, ...common };
+}
+
+function locateCopied({ table, copy, child, childSource, optional }: CopyLocation, name: string, profile: Profile): LocatedColumn {
+  const profiled = profiledType(profile, table, name);
+  const type = optional || child.optional ? optionalType(profiled) : profiled;
+  const copied = copiedPath(copy, name);
+  if (copied) {
+    const path = under(child.base, copied.path);
+    return { mql: `$${path}`, path, type, transform: copied.transform, designPath: copied.path };
+  }
+  const pair = copy.join.find(({ parent }) => sameName(parent, name));
+  const index = childSource.columns.findIndex((column) => sameName(column.name, pair?.child ?? ''));
+  if (!pair || index < 0) throw new Untranslatable('not_placed', `nothing copies ${table}.${name}`);
+  const key = locateColumn(child, { kind: 'column', source: childSource, index }, profile);
+  if (!optional || copy.relationship.orphans === 0 || copy.presence === undefined) return { ...key, type };
+  // A dangling reference has a key, its parent has none.
+  const presence = under(child.base, copy.presence);
+  return { mql: { $cond: [{ $gt: [`$${presence}`, null] }, key.mql, null] }, presence, type: { ...type, missing: false }, transform: key.transform, ...(key.designPath !== undefined && { designPath: key.designPath }) };
+}
+
+function profiledType(profile: Profile, tableName: string, column: string): ValueType {
+  const table = profile.tables.find((entry) => sameName(entry.table, tableName))?.table ?? tableName;
+  return columnType(columnProfile(profile, table, column));
 }
 
 export const identityField = (name: string, field: string, type: ValueType): OutputField => ({ name, field, type, transform: IDENTITY });

@@ -1,12 +1,12 @@
 import type { DocumentDesign } from '../design/document-design';
-import { columnFields, embeddedArrays } from './design-fields';
+import { columnFields, copiedFields, embeddedArrays } from './design-fields';
 import { isDocument, type MqlDocument } from './mql';
 import { pathsReadBy, stageName } from './pipeline-paths';
 
 /** `collection.field` for every field of the design, arrays of embedded rows included. */
 export function designPaths(design: DocumentDesign): Set<string> {
   const found = new Set<string>();
-  for (const { collection, path } of columnFields(design)) {
+  for (const { collection, path } of [...columnFields(design), ...copiedFields(design)]) {
     const parts = path.split('.');
     parts.forEach((_, at) => found.add(`${collection}.${parts.slice(0, at + 1).join('.')}`));
   }

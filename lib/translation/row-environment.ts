@@ -41,6 +41,7 @@ export class RowEnvironment implements Environment {
     if (column.kind === 'rowid') throw new Untranslatable('not_placed', `the rowid of ${column.source.name}`);
     const located = locateColumn(location, column, this.compilation.profile);
     if (location.kind === 'table') this.compilation.touch(location.placement.collection, located.designPath);
+    if (location.kind === 'copy') this.compilation.touch(location.child.placement.collection, located.designPath);
     return this.present.has(keyOf(column)) ? { ...located, type: { ...located.type, nullable: false, missing: false } } : located;
   }
 

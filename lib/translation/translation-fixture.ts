@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import Database from 'better-sqlite3';
 import { MongoClient, type Db, type Document } from 'mongodb';
+import type { Directive } from '../design/directive';
 import type { DocumentDesign, Field, Strategy } from '../design/document-design';
 import { deriveDesign } from '../design/logical';
 import { proposeDesign } from '../design/propose';
@@ -40,7 +41,7 @@ export class World {
     readonly design: DocumentDesign,
   ) {}
 
-  static async create(ddl: string, options: { strategy?: Strategy; retyped?: Readonly<Record<string, Transform>> } = {}): Promise<World> {
+  static async create(ddl: string, options: { strategy?: Strategy; retyped?: Readonly<Record<string, Transform>>; directives?: readonly Directive[] } = {}): Promise<World> {
     const folder = mkdtempSync(path.join(tmpdir(), 'translation-'));
     const file = path.join(folder, 'source.sqlite');
     const writer = new Database(file);
@@ -55,7 +56,7 @@ export class World {
       workload: { database: 'source', patterns: [], unread: [] },
       strategy: options.strategy ?? 'one-to-one',
       limits: { maxArrayP99: 100, maxArray: 1000 },
-      directives: [],
+      directives: options.directives ?? [],
     }).design;
     const design = retype(deriveDesign({ conceptual, catalog, profile, directives: [] }), options.retyped ?? {});
     const server = await ensureEmbeddedServer({ dataDir: path.join(folder, 'mongo') });
@@ -117,7 +118,9 @@ function retype(design: DocumentDesign, retyped: Readonly<Record<string, Transfo
   const change = (table: string, fields: readonly Field[]): Field[] =>
     fields.map((field) => {
       if (field.kind === 'column') return { ...field, transform: retyped[`${table}.${field.column}`] ?? field.transform };
-      return field.kind === 'embedOne' || field.kind === 'embedMany' ? { ...field, fields: change(field.table, field.fields) } : field;
+      if (field.kind === 'computed') return field;
+      if (field.kind === 'extendedReference') return { ...field, fields: field.fields.map((copied) => ({ ...copied, transform: retyped[`${field.table}.${copied.column}`] ?? copied.transform })) };
+      return { ...field, fields: change(field.table, field.fields) };
     });
   return { ...design, logical: design.logical.map((logical) => ({ ...logical, fields: change(logical.rootTable, logical.fields) })) };
 }
