@@ -10,6 +10,7 @@ import path from 'node:path';
 import type { Strategy } from '../lib/design/document-design';
 import { deriveDesign } from '../lib/design/logical';
 import { proposeDesign } from '../lib/design/propose';
+import { readWorkload } from '../lib/design/read-workload';
 import { catalogOf } from '../lib/sqlite/introspect';
 import { openSource } from '../lib/sqlite/open';
 import { profileDatabase } from '../lib/sqlite/profile-database';
@@ -39,10 +40,10 @@ for (const [database, file] of databases) {
   const catalog = catalogOf(sqlite, { name: database, sha256: '', descriptions: {} });
   const profile = profileDatabase(sqlite, catalog);
   sqlite.close();
-  const input = { catalog, profile, workload: { database, patterns: [], unread: [] }, strategy, limits: { maxArrayP99: 100, maxArray: 1000 }, directives: [] };
+  const own = items.filter(({ db_id }) => db_id === database).map((item, at) => ({ questionId: String(at), split: 'bench', database, question: '', evidence: '', sql: item.SQL ?? item.query ?? '', difficulty: '' }));
+  const input = { catalog, profile, workload: readWorkload(own, catalog, profile), strategy, limits: { maxArrayP99: 100, maxArray: 1000 }, directives: [] };
   const design = deriveDesign({ conceptual: proposeDesign(input).design, catalog, profile, directives: [] });
-  for (const item of items.filter(({ db_id }) => db_id === database)) {
-    const sql = item.SQL ?? item.query ?? '';
+  for (const { sql } of own) {
     const start = performance.now();
     const translation = translate(sql, { catalog, profile, design });
     if (translation.status === 'untranslated') {

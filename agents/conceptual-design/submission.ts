@@ -10,8 +10,8 @@ import type { ConceptualDesignAnswer, ConceptualDesignTask } from '../contract';
 /** What a language model submits: its choices and its prose. The structure is built from them, never parsed out of prose. */
 export const submissionSchema = z.strictObject({
   relationships: z
-    .array(z.strictObject({ relationship: z.string(), choice: z.enum(['embed', 'reference']), reason: z.string().min(10).max(2000) }))
-    .describe('One entry for every relationship of the profile, with its id.'),
+    .array(z.strictObject({ relationship: z.string(), choice: z.enum(['embed', 'reference', 'copy']), reason: z.string().min(10).max(2000) }))
+    .describe('One entry for every relationship of the profile, with its id. `copy` is a reference with a few of the parent’s columns beside it, those that the workload reads.'),
   collections: z.array(z.strictObject({ table: z.string(), name: z.string().min(1).max(100) })).describe('Names for collections, where the table’s own name is not good.'),
   patterns: z.array(z.strictObject({ pattern: z.string(), target: z.string(), reason: z.string() })).describe('Guidebook patterns used, and anti-patterns avoided.'),
   source: z.string().min(1).describe('Part 1, Markdown: the source schema, the domain, a profile of each entity.'),
@@ -46,7 +46,7 @@ export function judgeSubmission(input: unknown, task: ConceptualDesignTask): Jud
   const overridden = new Set(reviewers.flatMap((directive) => (directive.kind === 'relationship' ? [directive.relationship] : [])));
   const { design, cannotAct } = proposeDesign({ ...task, directives: [...wishes, ...reviewers] });
   const refused = cannotAct.filter(({ directive }) => wishes.includes(directive) && !(directive.kind === 'relationship' && overridden.has(directive.relationship)));
-  if (refused.length > 0) return { ok: false, problems: refused.map(({ directive, reason }) => `${directive.kind === 'relationship' ? `${directive.relationship} cannot be embedded` : directive.kind}: ${reason}`) };
+  if (refused.length > 0) return { ok: false, problems: refused.map(({ directive, reason }) => `${directive.kind === 'relationship' ? `${directive.relationship}: no ${directive.choice}` : directive.kind}: ${reason}`) };
 
   const reasons = new Map(relationships.map((entry) => [entry.relationship, entry.reason]));
   const choices = design.relationships.map((choice) => {

@@ -54,7 +54,7 @@ function describeWorkload(workload: Workload): string {
 
 function describeDecisions(design: Omit<ConceptualDesign, 'document'>): string {
   if (design.relationships.length === 0) return 'There are no relationships between the tables.';
-  return design.relationships.map((choice) => `- **${text(choice.relationship)}: ${choice.choice}**${choice.field ? ` as \`${choice.field}\`` : ''}. ${text(choice.reason)}`).join('\n');
+  return design.relationships.map((choice) => `- **${text(choice.relationship)}: ${choice.choice}**${choice.field ? ` as \`${choice.field}\`` : ''}${choice.columns ? ` (${choice.columns.map(text).join(', ')})` : ''}. ${text(choice.reason)}`).join('\n');
 }
 
 function describeResult(design: Omit<ConceptualDesign, 'document'>, profile: Profile): string {

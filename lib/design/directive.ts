@@ -1,15 +1,18 @@
 import { z } from 'zod';
 
-const note = z.string().max(4000).optional();
+/** Text that the database can store: without NUL. */
+const text = (max: number) => z.string().max(max).refine((value) => !value.includes('\0'), 'must not contain NUL');
+const name = text(1000).min(1);
+const note = text(20_000).optional();
 
 /** A structured instruction of a reviewer to an agent. `note` is for people and language models. */
 export const directiveSchema = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('relationship'), relationship: z.string(), choice: z.enum(['embed', 'reference', 'copy']), note }),
-  z.strictObject({ kind: z.literal('rename_collection'), table: z.string(), name: z.string(), note }),
-  z.strictObject({ kind: z.literal('rename_field'), table: z.string(), column: z.string(), name: z.string(), note }),
-  z.strictObject({ kind: z.literal('keep_unoptimised'), questionId: z.string(), note }),
-  z.strictObject({ kind: z.literal('drop_rule'), questionId: z.string(), rule: z.string(), note }),
-  z.strictObject({ kind: z.literal('free_text'), note: z.string().min(1).max(4000) }),
+  z.strictObject({ kind: z.literal('relationship'), relationship: name, choice: z.enum(['embed', 'reference', 'copy']), note }),
+  z.strictObject({ kind: z.literal('rename_collection'), table: name, name, note }),
+  z.strictObject({ kind: z.literal('rename_field'), table: name, column: name, name, note }),
+  z.strictObject({ kind: z.literal('keep_unoptimised'), questionId: name, note }),
+  z.strictObject({ kind: z.literal('drop_rule'), questionId: name, rule: name, note }),
+  z.strictObject({ kind: z.literal('free_text'), note: text(20_000).min(1) }),
 ]);
 export type Directive = z.infer<typeof directiveSchema>;
 

@@ -1,7 +1,7 @@
 import type { Profile } from '../sqlite/profile';
 import type { Catalog } from '../sqlite/catalog';
 import type { DocumentDesign, Index, IndexDesign } from './document-design';
-import { columnPath, placementOf } from './placement';
+import { columnPath, copiesOf, placementOf } from './placement';
 import type { AccessPattern, Workload } from './workload';
 
 /** More would cost writes and memory without serving a query of the workload. */
@@ -49,7 +49,27 @@ export function proposeIndexes(design: DocumentDesign, catalog: Catalog, profile
       if (placement && placement.steps.length === 0 && paths) add(placement.collection, paths.slice(0, 3), `serves ${pattern.frequency} ${pattern.frequency === 1 ? 'query' : 'queries'} on ${table} by ${columns.slice(0, 3).join(', ')}`);
     }
   }
+  for (const { pattern, collection, paths } of copiedFilters(design, profile, workload)) {
+    add(collection, paths.slice(0, 3), `serves ${pattern.frequency} ${pattern.frequency === 1 ? 'query' : 'queries'} by what the copy repeats: ${paths.slice(0, 3).join(', ')}`);
+  }
   return out;
+}
+
+/** Filters on the parent of a reference that its copy can answer. */
+function copiedFilters(design: DocumentDesign, profile: Profile, workload: Workload): { pattern: AccessPattern; collection: string; paths: string[] }[] {
+  return workload.patterns.flatMap((pattern) =>
+    pattern.relationships.flatMap((id) => {
+      const relationship = profile.relationships.find((candidate) => candidate.id === id);
+      const placement = relationship && placementOf(design, relationship.childTable);
+      if (!relationship || !placement) return [];
+      return copiesOf(placement).flatMap(({ path, field }) => {
+        if (field.kind !== 'extendedReference' || field.relationship !== id) return [];
+        const filtered = new Set(pattern.filtered.filter(({ table }) => table === relationship.parentTable).map(({ column }) => column));
+        const paths = field.fields.filter(({ column }) => filtered.has(column)).map(({ name }) => `${path}.${name}`);
+        return paths.length > 0 ? [{ pattern, collection: placement.collection, paths }] : [];
+      });
+    }),
+  );
 }
 
 /** Join columns are served by the indexes of their references. */

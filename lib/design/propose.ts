@@ -1,5 +1,6 @@
 import type { Catalog } from '../sqlite/catalog';
 import { isTotal, type Profile, type Relationship } from '../sqlite/profile';
+import { MAX_COPIED_COLUMNS, proposeCopy, shortColumns } from './copies';
 import type { CannotAct, Directive } from './directive';
 import { describeDesign } from './design-document';
 import type { CollectionDesign, ConceptualDesign, IdRule, PatternUse, RelationshipChoice, Strategy } from './document-design';
@@ -42,6 +43,7 @@ export function proposeDesign(input: ProposalInput): Proposal {
   const cannotAct: CannotAct[] = [];
   const embedded = new Map<string, Relationship>();
   const reasons = new Map<string, { reason: string; directed: boolean }>();
+  const copied = new Set<string>();
 
   const wishes = new Map<string, Directive & { kind: 'relationship' }>();
   for (const directive of directives) {
@@ -54,6 +56,13 @@ export function proposeDesign(input: ProposalInput): Proposal {
       cannotAct.push({ directive, reason: `there is no relationship ${id}` });
     } else if (directive.choice === 'reference') {
       reasons.set(id, { reason: 'Referenced because a reviewer directed it.', directed: true });
+    } else if (directive.choice === 'copy') {
+      const obstacle = copyObstacle(relationship, profile);
+      if (obstacle) cannotAct.push({ directive, reason: obstacle });
+      else {
+        copied.add(id);
+        reasons.set(id, { reason: 'Copied because a reviewer directed it.', directed: true });
+      }
     } else {
       const obstacle = hardObstacle(relationship, input, embedded);
       if (obstacle) cannotAct.push({ directive, reason: obstacle });
@@ -87,7 +96,7 @@ export function proposeDesign(input: ProposalInput): Proposal {
   if (strategy === 'fk-embedding') for (const relationship of foreignKeyEmbeddings(catalog, profile)) embedded.set(relationship.childTable, relationship);
 
   const collections = nameCollections(catalog, profile, embedded, directives);
-  const relationships = nameChoices(profile, catalog, embedded, reasons, strategy);
+  const relationships = withCopies(nameChoices(profile, catalog, embedded, reasons, strategy), copied, input);
   const patterns: PatternUse[] = [];
   const draft = { database: catalog.database, strategy, collections, relationships, patterns };
   return { design: { ...draft, document: describeDesign(draft, catalog, profile, workload) }, cannotAct };
@@ -174,6 +183,47 @@ function softObstacle(relationship: Relationship, input: ProposalInput, embedded
   const [together, alone] = [readTogether(workload, relationship), readWithout(workload, childTable, parentTable)];
   if (alone > together) return `the workload reads ${childTable} without ${parentTable} more often (${alone}) than with it (${together})`;
   return undefined;
+}
+
+/** Why the parent's columns cannot be repeated beside a reference. */
+function copyObstacle({ parentIsKey, parentTable, parentColumns, ...relationship }: Relationship, profile: Profile): string | undefined {
+  if (!parentIsKey) return `${parentColumns.join(', ')} of ${parentTable} is not unique, so that a reference has no one row to copy from`;
+  if (shortColumns({ ...relationship, parentIsKey, parentTable, parentColumns }, profile).length === 0) return `${parentTable} has no column besides its key that is short enough to copy`;
+  return undefined;
+}
+
+/** References become copies where the workload reads a few short columns of the parent with them, or a directive says so. */
+function withCopies(choices: readonly RelationshipChoice[], directed: ReadonlySet<string>, { catalog, profile, workload, strategy }: ProposalInput): RelationshipChoice[] {
+  const copies = new Map(
+    choices.flatMap((choice) => {
+      const relationship = profile.relationships.find(({ id }) => id === choice.relationship);
+      if (!relationship || choice.choice === 'embed' || (choice.directed && !directed.has(choice.relationship))) return [];
+      const proposal = proposeCopy(relationship, profile, workload);
+      if (directed.has(choice.relationship)) {
+        const columns = proposal?.columns ?? shortColumns(relationship, profile).slice(0, MAX_COPIED_COLUMNS);
+        return [[choice.relationship, { relationship, columns, reason: choice.reason }] as const];
+      }
+      if (strategy !== 'access-pattern' || !proposal || !relationship.parentIsKey || relationship.selfReference) return [];
+      const { columns, served, joined } = proposal;
+      const reason = `Referenced with a copy of ${columns.join(', ')}: ${served} of the ${joined} ${joined === 1 ? 'query' : 'queries'} that join ${relationship.parentTable} here read no other column of it. ${choice.reason.replace(/^Referenced:/, 'Not embedded:')}`;
+      return [[choice.relationship, { relationship, columns, reason }] as const];
+    }),
+  );
+  return choices.map((choice): RelationshipChoice => {
+    const copy = copies.get(choice.relationship);
+    if (!copy) return choice;
+    const { childTable, parentTable } = copy.relationship;
+    const isOnly = [...copies.values()].filter(({ relationship }) => relationship.childTable === childTable && relationship.parentTable === parentTable).length === 1;
+    return { ...choice, choice: 'copy', field: copyName(copy.relationship, isOnly, catalog), columns: copy.columns, reason: copy.reason };
+  });
+}
+
+/** Named after the parent; after the key where the row refers to the parent in several roles. */
+function copyName({ childTable, childColumns, parentTable }: Relationship, isOnly: boolean, catalog: Catalog): string {
+  const taken = catalog.tables.find(({ name }) => name === childTable)?.columns.map(({ name }) => name.toLowerCase()) ?? [];
+  const role = childColumns.length === 1 ? (childColumns[0] ?? '').replace(/_?(?:id|code|key|no)$/i, '') : '';
+  const wanted = (isOnly ? [parentTable, role] : [role, parentTable]).filter((name) => name !== '');
+  return legalFieldName(wanted.find((name) => !taken.includes(name.toLowerCase())) ?? parentTable);
 }
 
 /** Bytes of the largest document that the embedding would build, from the measured fan-out and mean row sizes. */

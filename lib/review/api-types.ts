@@ -12,6 +12,7 @@
  */
 import { z } from 'zod';
 import type { AgentStep as ContractStep } from '../../agents/contract';
+import { directiveSchema, type Directive } from '../design/directive';
 import { artefactKinds, gateNames, stageNames } from '../pipeline/stages/stage';
 import type { ArtefactKind, GateName, StageName } from '../pipeline/stages/stage';
 
@@ -455,17 +456,8 @@ export const reasonCodes = [
 ] as const;
 export type ReasonCode = (typeof reasonCodes)[number];
 
-const name = text(1000).min(1);
 const note = text(20_000);
-export const directiveSchema = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('relationship'), relationship: name, choice: z.enum(['embed', 'reference']), note: note.optional() }),
-  z.strictObject({ kind: z.literal('rename_collection'), table: name, name, note: note.optional() }),
-  z.strictObject({ kind: z.literal('rename_field'), table: name, column: name, name, note: note.optional() }),
-  z.strictObject({ kind: z.literal('keep_unoptimised'), questionId: name, note: note.optional() }),
-  z.strictObject({ kind: z.literal('drop_rule'), questionId: name, rule: name, note: note.optional() }),
-  z.strictObject({ kind: z.literal('free_text'), note: note.min(1) }),
-]);
-export type DirectiveInput = z.infer<typeof directiveSchema>;
+export type DirectiveInput = Directive;
 
 /** Content of an artefact as Extended JSON; checked by the artefact's own checks. */
 // Not taken apart by zod, so that names like `__proto__` stay data.

@@ -7,7 +7,7 @@ import type { Profile } from '../../../lib/sqlite/profile';
 
 const WIDTH = 220;
 
-/** Collections with the tables that live in them, and the references between them. */
+/** Collections with the tables that live in them, what they copy, and the references between them. */
 export function CollectionGraph({ design, profile }: { readonly design: ConceptualDesign; readonly profile: Profile }) {
   const { nodes, edges } = useMemo(() => layout(design, profile), [design, profile]);
   return (
@@ -33,7 +33,11 @@ function layout(design: ConceptualDesign, profile: Profile): { nodes: Node[]; ed
   let [x, y, rowHeight] = [0, 0, 0];
   const nodes = design.collections.map((collection, at): Node => {
     const inside = [...parentOf].filter(([table]) => rootOf(table) === collection.rootTable).map(([, choice]) => choice);
-    const height = 44 + inside.length * 20;
+    const copies = design.relationships.filter((choice) => {
+      const child = choice.choice === 'copy' ? relationship(choice.relationship)?.childTable : undefined;
+      return child !== undefined && rootOf(child) === collection.rootTable;
+    });
+    const height = 44 + (inside.length + copies.length) * 20;
     if (at > 0 && at % columns === 0) [x, y, rowHeight] = [0, y + rowHeight + 60, 0];
     const position = { x, y };
     x += WIDTH + 80;
@@ -52,6 +56,11 @@ function layout(design: ConceptualDesign, profile: Profile): { nodes: Node[]; ed
                 {choice.cardinality === 'many' ? '[ ]' : ''}
               </div>
             ))}
+            {copies.map((choice) => (
+              <div key={choice.relationship} title={`copied: ${(choice.columns ?? []).join(', ')}`}>
+                ⧉ {choice.field}: {(choice.columns ?? []).join(', ')}
+              </div>
+            ))}
           </div>
         ),
       },
@@ -62,7 +71,9 @@ function layout(design: ConceptualDesign, profile: Profile): { nodes: Node[]; ed
     const found = relationship(choice.relationship);
     const [source, target] = [found && collectionOf(found.childTable), found && collectionOf(found.parentTable)];
     if (!found || !source || !target || choice.choice === 'embed') return [];
-    return [{ id: choice.relationship, source, target, label: found.childColumns.join(', '), markerEnd: { type: MarkerType.ArrowClosed } }];
+    // The line of a copy is dashed: most queries need not follow it.
+    const look = choice.choice === 'copy' ? { style: { strokeDasharray: '6 4' } } : {};
+    return [{ id: choice.relationship, source, target, ...look, label: found.childColumns.join(', '), markerEnd: { type: MarkerType.ArrowClosed } }];
   });
   return { nodes, edges };
 }

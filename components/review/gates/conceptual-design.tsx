@@ -1,7 +1,7 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
 import dynamic from 'next/dynamic';
-import type { ConceptualDesign, IndexDesign } from '../../../lib/design/document-design';
+import type { ConceptualDesign, IndexDesign, RelationshipChoice } from '../../../lib/design/document-design';
 import type { ProfileContent } from '../../../lib/pipeline/stages/design-stages';
 import type { Relationship } from '../../../lib/sqlite/profile';
 import type { Workload } from '../../../lib/design/workload';
@@ -68,21 +68,24 @@ export function ConceptualDesignGate({ task, content, before, directives, setDir
               head: 'Choice',
               cell: (row) => {
                 const wanted = directives.find((entry) => entry.kind === 'relationship' && entry.relationship === row.relationship);
-                const other = row.choice === 'embed' ? 'reference' : 'embed';
+                const others = (['embed', 'reference', 'copy'] as const).filter((choice) => choice !== row.choice);
                 return (
                   <div className="space-y-1">
                     <Badge tone={row.choice === 'embed' ? 'good' : 'neutral'}>
                       {row.choice}
                       {row.choice === 'embed' ? ` ${row.cardinality ?? ''}` : ''}
                     </Badge>
-                    {wanted ? (
+                    {row.choice === 'copy' ? <CopiedColumns choice={row} before={before?.relationships.find((entry) => entry.relationship === row.relationship)} /> : null}
+                    {wanted?.kind === 'relationship' ? (
                       <Button look="quiet" onClick={() => setDirectives(directives.filter((entry) => entry !== wanted))}>
-                        → {other} requested; take back
+                        → {wanted.choice} requested; take back
                       </Button>
                     ) : (
-                      <Button look="quiet" onClick={() => setDirectives([...directives, { kind: 'relationship', relationship: row.relationship, choice: other }])}>
-                        {other} instead
-                      </Button>
+                      others.map((other) => (
+                        <Button key={other} look="quiet" onClick={() => setDirectives([...directives, { kind: 'relationship', relationship: row.relationship, choice: other }])}>
+                          {other} instead
+                        </Button>
+                      ))
                     )}
                   </div>
                 );
@@ -128,6 +131,21 @@ export function ConceptualDesignGate({ task, content, before, directives, setDir
         />
       </Card>
     </div>
+  );
+}
+
+/** What a copy repeats beside the reference, with what it did not repeat before. */
+function CopiedColumns({ choice, before }: { readonly choice: RelationshipChoice; readonly before: RelationshipChoice | undefined }) {
+  const columns = choice.columns ?? [];
+  return (
+    <ul aria-label={`Columns copied to ${choice.field ?? ''}`} className="font-mono text-xs">
+      {columns.map((column) => (
+        <li key={column}>
+          {choice.field}.{column}
+          {before?.choice === 'copy' && !before.columns?.includes(column) ? <Badge tone="warn">new</Badge> : null}
+        </li>
+      ))}
+    </ul>
   );
 }
 
