@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { accumulatorNames } from './accumulators/accumulator';
-import { Doc } from './bson/doc';
+import { Doc, FieldName } from './bson/doc';
+import { encode } from './bson/encode';
 import { ServerError } from './errors';
 import { Environment, operatorNames, parseExpression, Scope } from './expressions/expression';
 import { parseFilter } from './query/match';
@@ -99,4 +100,14 @@ describe('operators never crash', () => {
       }
     });
   }
+});
+
+describe('documents with a name twice', () => {
+  it('are read by the first, whatever was read before', () => {
+    const raw = Doc.fromRaw(encode(new Doc(['a', 'b', 'a'], [1, 2, 3])));
+    const [a, b] = ['a', 'b'].map((name) => new FieldName(name)) as [FieldName, FieldName];
+    expect([raw.read(a), raw.read(b), raw.read(a)]).toEqual([1, 2, 1]);
+    expect(raw.pickAs([a], 1, [undefined])).toBe(true);
+    expect(raw.get('a')).toBe(1);
+  });
 });

@@ -18,8 +18,6 @@ export class FieldName {
 export class Doc {
   private rawBytes: Buffer | undefined;
   private rawStart = 0;
-  // Where the field read last starts: fields are mostly read in the order in which they stand.
-  private resume = 0;
   private keyList: string[] | undefined;
   private valueList: Value[] | undefined;
   private overlay: Overlay | undefined;
@@ -33,7 +31,6 @@ export class Doc {
     const doc = new Doc();
     doc.rawBytes = bytes;
     doc.rawStart = start;
-    doc.resume = start + 4;
     return doc;
   }
   /** A document that differs from another in some top-level fields (a missing value removes); built when it is read whole. */
@@ -85,13 +82,15 @@ export class Doc {
       return at < 0 ? this.overlay.base.read(field) : this.overlay.values[at];
     }
     const bytes = this.rawBytes as Buffer;
-    const first = this.rawStart + 4;
-    const from = this.resume;
-    let at = seek(bytes, from, -1, field.bytes);
-    if (at < 0 && from !== first) at = seek(bytes, first, from, field.bytes);
-    if (at < 0) return undefined;
-    this.resume = at;
-    return readValueAt(bytes, bytes[at] as number, at + field.bytes.length + 2);
+    const wanted = field.bytes;
+    let at = this.rawStart + 4;
+    for (;;) {
+      const type = bytes[at] as number;
+      if (type === 0) return undefined;
+      const value = nameEnds(bytes, at + 1, wanted);
+      if (value >= 0) return readValueAt(bytes, type, value);
+      at = skipValue(bytes, type, afterName(bytes, at + 1));
+    }
   }
 
   has(name: string): boolean {
@@ -134,16 +133,13 @@ export class Doc {
       let value = nameEnds(bytes, at + 1, (wanted[found] as FieldName).bytes);
       if (value < 0) {
         for (const other of wanted) if (nameEnds(bytes, at + 1, other.bytes) >= 0) return false;
-        value = at + 1;
-        while (bytes[value] !== 0) value++;
-        value++;
+        value = afterName(bytes, at + 1);
       } else {
         if (found === count) return false;
         values[found++] = readValueAt(bytes, type, value);
       }
       at = skipValue(bytes, type, value);
     }
-    this.resume = at;
     return found === count;
   }
 
@@ -183,21 +179,9 @@ function nameEnds(bytes: Buffer, at: number, wanted: Buffer): number {
   return i === length && bytes[at + i] === 0 ? at + i + 1 : -1;
 }
 
-/** Where the element with this name starts, from `at` up to `stop` or the end of the document; -1 when there is none. */
-function seek(bytes: Buffer, at: number, stop: number, wanted: Buffer): number {
-  const length = wanted.length;
-  while (at !== stop) {
-    const type = bytes[at] as number;
-    if (type === 0) return -1;
-    const start = at + 1;
-    let i = 0;
-    while (i < length && bytes[start + i] === wanted[i]) i++;
-    let end = start + i;
-    if (i === length && bytes[end] === 0) return at;
-    while (bytes[end] !== 0) end++;
-    at = skipValue(bytes, type, end + 1);
-  }
-  return -1;
+function afterName(bytes: Buffer, at: number): number {
+  while (bytes[at] !== 0) at++;
+  return at + 1;
 }
 
 interface Overlay {
