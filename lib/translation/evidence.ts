@@ -1,5 +1,6 @@
 import type { Document } from 'mongodb';
 import type { DocumentDesign } from '../design/document-design';
+import type { EvidencePath } from './evidence-paths';
 import { columnPath, placementOf } from '../design/placement';
 import type { Transform } from '../design/transform';
 import { printValue } from '../mql/print';
@@ -9,13 +10,6 @@ import { encode } from './lower-expression';
 import type { MqlDocument } from './mql';
 import { copiedFields } from './design-fields';
 import { designPaths, queryPaths } from './query-paths';
-
-export interface EvidencePath {
-  /** `collection.field`. */
-  readonly path: string;
-  readonly inDesign: boolean;
-  readonly inQuery: boolean;
-}
 
 export interface EvidenceRewrite {
   readonly text: string;

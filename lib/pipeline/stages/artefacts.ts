@@ -1,6 +1,8 @@
 import type { Document } from 'mongodb';
 import type { Verdict } from '../../results/compare';
 import type { OutputColumn } from '../../translation/equivalence';
+import type { EvidencePath } from '../../translation/evidence-paths';
+import type { AppliedRule } from '../../translation/optimise';
 import type { SourceDefect } from '../../translation/source-defects';
 
 /** Contents of the item artefacts; those of the database stages are defined by their engines. */
@@ -48,18 +50,11 @@ export interface GoldContent {
   readonly documentsExamined: { readonly before: number | null; readonly after: number | null };
 }
 
-export interface AppliedRule {
-  readonly rule: string;
-  readonly reason: string;
-  readonly before: readonly Document[];
-  readonly after: readonly Document[];
-}
-
 /** `evidence`: the benchmark's hint, rewritten for the document model. */
 export interface EvidenceContent {
   readonly questionId: string;
   readonly evidence: string;
   readonly evidenceMql: string;
-  readonly paths: readonly { readonly path: string; readonly inDesign: boolean; readonly inQuery: boolean }[];
+  readonly paths: readonly EvidencePath[];
   readonly unmatched: readonly string[];
 }
