@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util';
 import { ConfigError, readConfig, type Config } from '../lib/config';
 import { EmbeddedPostgresError, portFree } from '../lib/db/embedded-postgres';
 import { ensureGeneratedClient } from '../lib/db/migrate';
+import { connectMongo } from '../lib/mongo/client';
 import { ensureEmbeddedServer } from '../lib/mongo/embedded/start';
 import { supervise } from './children';
 import { ensureWebBuild, webArguments } from './web-build';
@@ -37,6 +38,27 @@ function stopAll(): Promise<void> {
   return stopping;
 }
 
+/** npm's shell does not pass signals on: whoever ends `npm start` ends us by our parent's going. */
+function stopWithParent(): void {
+  if (process.env.npm_lifecycle_event !== 'start') return;
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    void stopAll().then(() => process.exit(0));
+  }, 1000);
+  timer.unref();
+}
+
+/** An address that the environment names must answer before anything is built on it. */
+async function reachable<T>(variable: string, connect: () => Promise<T>): Promise<T> {
+  try {
+    return await connect();
+  } catch (error) {
+    throw new StartError(`${variable} cannot be used: ${error instanceof Error ? error.message : String(error)}. Check it, or leave it away to use the embedded server`);
+  }
+}
+
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { 'reset-admin': { type: 'boolean' }, help: { type: 'boolean' } } });
   if (values.help) return say(help);
@@ -54,11 +76,13 @@ async function main(): Promise<void> {
     });
   }
 
+  stopWithParent();
   await ensureGeneratedClient();
   say('Starting the databases …');
   const { openStores } = await import('./services');
-  const stores = await openStores();
+  const stores = config.databaseUrl ? await reachable('DATABASE_URL', openStores) : await openStores();
   started.push(() => stores.close());
+  if (config.mongodbUri) await reachable('MONGODB_URI', async () => (await connectMongo(config.mongodbUri!)).close());
   const mongodbUri = config.mongodbUri ?? (await startMongo(config));
   await ensureWebBuild(say);
 

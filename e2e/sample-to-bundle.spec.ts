@@ -104,6 +104,7 @@ test('the sample benchmark goes from the queue to a verified bundle', async ({ p
     await row.getByRole('button', { name: 'reference instead' }).click();
     await desk.keyboard.press('r');
     await expect(desk.getByText('reference sensor(type_id)->sensor.type(id)')).toBeVisible();
+    await desk.keyboard.press('1');
     await desk.getByLabel('Note (optional)').fill('Sensors are read on their own.');
     await desk.keyboard.press('Control+Enter');
     await expect(desk.getByText('Saved', { exact: true })).toBeVisible();

@@ -22,7 +22,7 @@ export function BenchmarkPage({ id }: { readonly id: string }) {
   const leads = user?.role === 'admin' || user?.role === 'lead';
   const client = useQueryClient();
   const run = useMutation({
-    mutationFn: () => api(`/api/benchmarks/${id}/run`, { method: 'POST', body: {} }),
+    mutationFn: () => api<{ queued: number }>(`/api/benchmarks/${id}/run`, { method: 'POST', body: {} }),
     onSuccess: () => client.invalidateQueries({ queryKey: ['benchmarks'] }),
   });
   if (benchmark.isPending) return <Loading what="the benchmark" />;
@@ -47,6 +47,11 @@ export function BenchmarkPage({ id }: { readonly id: string }) {
       }
     >
       {run.error ? <ErrorNote error={run.error} /> : null}
+      {run.data ? (
+        <p role="status" className="text-[13px] text-muted">
+          {run.data.queued === 0 ? 'Nothing is pending: every stage has run on what is there.' : `The agents work on ${run.data.queued} ${run.data.queued === 1 ? 'database' : 'databases'}.`}
+        </p>
+      ) : null}
       <Card title="Databases" padded={false}>
         <PlainTable
           label="Databases"

@@ -1,7 +1,7 @@
 'use client';
 import { Upload } from 'lucide-react';
 import Link from 'next/link';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { Page } from '../shell/page';
 import { number, when } from '../format';
 import { useBenchmarks, useImports, useSession } from '../queries';
@@ -14,13 +14,22 @@ import { PlainTable } from '../ui/plain-table';
 import { ProgressBar } from '../ui/progress-bar';
 import { UploadDialog } from './upload-dialog';
 
+const DISMISSED = 'aptmql.dismissed-imports';
+
 export function BenchmarksPage() {
   const { data: user } = useSession();
   const mayImport = user?.role === 'admin' || user?.role === 'lead';
   const benchmarks = useBenchmarks();
   const imports = useImports(mayImport);
   const [uploading, setUploading] = useState(false);
-  const running = imports.data?.filter((entry) => entry.state !== 'done') ?? [];
+  const [dismissed, setDismissed] = useState<readonly string[]>([]);
+  useEffect(() => setDismissed(JSON.parse(localStorage.getItem(DISMISSED) ?? '[]') as string[]), []);
+  const dismiss = (id: string): void => {
+    const next = [...dismissed, id].slice(-200);
+    localStorage.setItem(DISMISSED, JSON.stringify(next));
+    setDismissed(next);
+  };
+  const running = imports.data?.filter((entry) => entry.state !== 'done' && !dismissed.includes(entry.id)) ?? [];
   return (
     <Page
       title="Benchmarks"
@@ -41,7 +50,14 @@ export function BenchmarksPage() {
                 <span className="text-muted">
                   {entry.phase} · {entry.state}
                 </span>
-                {entry.failure ? <p className="col-span-2 text-bad">{entry.failure}</p> : <div className="col-span-2"><ProgressBar done={entry.done} total={entry.total} label={`Import of ${entry.name}`} /></div>}
+                {entry.failure ? (
+                  <p className="col-span-2 text-bad">
+                    {entry.failure} Nothing was imported.{' '}
+                    <Button look="quiet" onClick={() => dismiss(entry.id)}>
+                      Dismiss
+                    </Button>
+                  </p>
+                ) : <div className="col-span-2"><ProgressBar done={entry.done} total={entry.total} label={`Import of ${entry.name}`} /></div>}
               </li>
             ))}
           </ul>
@@ -62,7 +78,7 @@ export function BenchmarksPage() {
               { head: 'Databases', numeric: true, cell: (row) => number(row.databases) },
               { head: 'Items', numeric: true, cell: (row) => number(row.items) },
               { head: 'Tasks', cell: (row) => <TasksMeter tasks={row.tasks} /> },
-              { head: 'Finalised', cell: (row) => <Badge tone={row.finalisedDatabases === row.databases ? 'good' : 'neutral'}>{row.finalisedDatabases} of {row.databases}</Badge> },
+              { head: 'Finalised', cell: (row) => <Badge tone={row.databases > 0 && row.finalisedDatabases === row.databases ? 'good' : 'neutral'}>{row.finalisedDatabases} of {row.databases}</Badge> },
               { head: 'Imported', cell: (row) => <span className="text-muted">{when(row.createdAt)}</span> },
             ]}
           />

@@ -23,6 +23,8 @@ export function DownloadsPage() {
   const [benchmark, setBenchmark] = useState('');
   const leads = user?.role === 'admin' || user?.role === 'lead';
   const chosen = benchmark || benchmarks.data?.[0]?.id;
+  const row = benchmarks.data?.find((candidate) => candidate.id === chosen);
+  const finalised = row !== undefined && row.databases > 0 && row.finalisedDatabases === row.databases;
   const make = useMutation({
     mutationFn: (draft: boolean) => api('/api/bundles', { method: 'POST', body: { benchmarkId: chosen, draft } }),
     onSettled: () => client.invalidateQueries({ queryKey: ['bundles'] }),
@@ -45,7 +47,13 @@ export function DownloadsPage() {
                 Make a draft bundle
               </Button>
             ) : null}
-            <Button look="primary" icon={<PackagePlus className="size-4" />} disabled={make.isPending} onClick={() => make.mutate(false)}>
+            <Button
+              look="primary"
+              icon={<PackagePlus className="size-4" />}
+              disabled={make.isPending || !finalised}
+              title={finalised ? undefined : 'Every database of the benchmark must be finalised first.'}
+              onClick={() => make.mutate(false)}
+            >
               Make the final bundle
             </Button>
           </>

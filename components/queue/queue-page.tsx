@@ -4,7 +4,7 @@ import { Play } from 'lucide-react';
 import Link from 'next/link';
 import { usePathname, useRouter, useSearchParams } from 'next/navigation';
 import { useState } from 'react';
-import { taskStates, type ClaimResponse, type EmptyQueue, type GateName, type TaskRow } from '../../lib/review/api-types';
+import { taskStates, type BenchmarkRow, type ClaimResponse, type EmptyQueue, type GateName, type TaskRow } from '../../lib/review/api-types';
 import { api } from '../api';
 import { taskTone } from '../database/artefact-list';
 import { gateLabel, number, when } from '../format';
@@ -109,8 +109,8 @@ export function QueuePage() {
         </div>
         {queue.isPending ? <Loading what="the queue" /> : null}
         {queue.error ? <div className="p-3"><ErrorNote error={queue.error} retry={() => void queue.refetch()} /></div> : null}
-        {queue.data?.total === 0 ? <EmptyNote>No task matches. “Start reviewing” says why there is nothing to do.</EmptyNote> : null}
-        {queue.data && queue.data.rows.length > 0 ? <Tasks rows={queue.data.rows} suffix={search.toString() ? `?${search.toString()}` : ''} /> : null}
+        {queue.data?.total === 0 ? <EmptyNote>No task matches these filters.</EmptyNote> : null}
+        {queue.data && queue.data.rows.length > 0 ? <Tasks rows={queue.data.rows} suffix={search.toString() ? `?${search.toString()}` : ''} benchmarks={benchmarks.data ?? []} /> : null}
         {queue.data && queue.data.total > PAGE_SIZE ? (
           <nav aria-label="Pages" className="flex items-center justify-end gap-2 border-t border-line p-2">
             <Button disabled={page <= 1} onClick={() => set('page', String(page - 1))}>
@@ -129,13 +129,14 @@ export function QueuePage() {
   );
 }
 
-function Tasks({ rows, suffix }: { readonly rows: readonly TaskRow[]; readonly suffix: string }) {
+function Tasks({ rows, suffix, benchmarks }: { readonly rows: readonly TaskRow[]; readonly suffix: string; readonly benchmarks: readonly BenchmarkRow[] }) {
   return (
     <PlainTable
       label="Tasks"
       rows={rows}
       rowKey={(row) => row.id}
       columns={[
+        ...(benchmarks.length > 1 ? [{ head: 'Benchmark', cell: (row: TaskRow) => benchmarks.find((benchmark) => benchmark.id === row.benchmarkId)?.name ?? '' }] : []),
         { head: 'Database', cell: (row) => row.database },
         { head: 'Gate', cell: (row) => gateLabel[row.gate] },
         { head: 'Task', cell: (row) => <Link className="text-accent hover:underline" href={`/tasks/${row.id}${suffix}`}>{row.title}</Link> },

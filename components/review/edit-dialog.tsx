@@ -66,10 +66,26 @@ function textForm(task: TaskDetail): TextForm {
 function TextDialog({ task, onClose, onSubmit, title, hint, language, initial, toContent }: EditProps & TextForm) {
   const kept = task.draft && task.draft.startsWith(DRAFT_MARK) ? task.draft.slice(DRAFT_MARK.length) : null;
   const [text, setText] = useState(kept ?? initial);
+  const [fresh, setFresh] = useState(0);
   useDraft(task.id, text === initial ? '' : DRAFT_MARK + text, task.draft ?? '');
   return (
     <Dialog open onClose={onClose} title={title} description={hint} wide>
-      <CodeEditor value={text} onChange={setText} language={language} label={title} height={380} />
+      {kept !== null ? (
+        <p className="mb-2 flex items-center gap-2 rounded-md border border-warn/40 bg-warn-soft p-2 text-[13px] text-warn">
+          {fresh === 0 ? 'This is the draft that you left here.' : 'Started from the current version.'}
+          {fresh === 0 ? (
+            <Button
+              onClick={() => {
+                setText(initial);
+                setFresh(1);
+              }}
+            >
+              Discard it
+            </Button>
+          ) : null}
+        </p>
+      ) : null}
+      <CodeEditor key={fresh} initial={fresh === 0 ? (kept ?? initial) : initial} onChange={setText} language={language} label={title} height={380} />
       <CheckAndSave task={task} content={() => toContent(text)} onClose={onClose} onSubmit={onSubmit} />
     </Dialog>
   );
@@ -80,18 +96,23 @@ const DRAFT_MARK = '\u0001edit\n';
 
 /** The logical design of the collection, as the four-column CSV that the paper's Table 7 shows. */
 function CsvDialog({ task, onClose, onSubmit }: EditProps) {
+  const [loaded, setLoaded] = useState<string | null>(null);
   const [csv, setCsv] = useState<string | null>(null);
   const [error, setError] = useState<unknown>(null);
+  const take = (text: string): void => {
+    setLoaded(text);
+    setCsv(text);
+  };
   useEffect(() => {
     fetch(`/api/tasks/${task.id}/logical.csv`).then(
-      async (response) => (response.ok ? setCsv(await response.text()) : setError(new RequestFailed('The logical design could not be read.', response.status, 'internal', 'Try again.'))),
+      async (response) => (response.ok ? take(await response.text()) : setError(new RequestFailed('The logical design could not be read.', response.status, 'internal', 'Try again.'))),
       setError,
     );
   }, [task.id]);
   return (
     <Dialog open onClose={onClose} title="Edit the logical design" description="One row a field: source, target, type, transformation. Saving migrates and validates again." wide>
       {error ? <ErrorNote error={error} /> : null}
-      {csv === null ? <Loading what="the logical design" /> : <CodeEditor value={csv} onChange={setCsv} language="plaintext" label="Logical design as CSV" height={380} />}
+      {loaded === null ? <Loading what="the logical design" /> : <CodeEditor initial={loaded} onChange={setCsv} language="plaintext" label="Logical design as CSV" height={380} />}
       <CheckAndSave task={task} content={() => ({ csv: csv ?? '' })} onClose={onClose} onSubmit={onSubmit} disabled={csv === null} canApprove={false} />
     </Dialog>
   );

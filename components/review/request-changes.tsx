@@ -1,5 +1,5 @@
 'use client';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { reasonCodes, type DirectiveInput, type ReasonCode, type TaskDetail } from '../../lib/review/api-types';
 import { Badge } from '../ui/badge';
 import { Button } from '../ui/button';
@@ -48,7 +48,17 @@ interface RequestChangesProps {
 
 /** A reason by number key, instructions from the screen, a note if one is needed: as cheap as approving. */
 export function RequestChanges({ task, open, onClose, directives, onRemove, onSubmit }: RequestChangesProps) {
-  const [reason, setReason] = useState<ReasonCode>('wrong_structure');
+  const [reason, setReason] = useState<ReasonCode | null>(null);
+  const [asked, setAsked] = useState(false);
+  const noteField = useRef<HTMLTextAreaElement>(null);
+  const send = (): void => {
+    if (reason) onSubmit(reason, note);
+    else setAsked(true);
+  };
+  const choose = (code: ReasonCode): void => {
+    setReason(code);
+    noteField.current?.focus();
+  };
   const [note, setNote] = useState(task.draft ?? '');
   useDraft(task.id, note, task.draft ?? '');
   return (
@@ -57,33 +67,38 @@ export function RequestChanges({ task, open, onClose, directives, onRemove, onSu
         className="space-y-3"
         onSubmit={(event) => {
           event.preventDefault();
-          onSubmit(reason, note);
+          send();
         }}
         onKeyDown={(event) => {
           const at = Number(event.key) - 1;
-          const typing = (event.target as HTMLElement).tagName === 'TEXTAREA' && note !== '';
+          const typing = (event.target as HTMLElement).tagName === 'TEXTAREA';
           const code = reasonCodes[at];
           if (code && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) {
             event.preventDefault();
-            setReason(code);
+            choose(code);
           }
-          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) onSubmit(reason, note);
+          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) send();
         }}
       >
         <fieldset>
-          <legend className="mb-1 text-[13px] font-medium">Reason</legend>
+          <legend className="mb-1 text-[13px] font-medium">Reason (1–9)</legend>
           <div className="grid grid-cols-3 gap-1">
             {reasonCodes.map((code, at) => (
               <label key={code} className={`flex items-center gap-2 rounded-md border px-2 py-1 text-[13px] ${reason === code ? 'border-accent bg-accent-soft' : 'border-line'}`}>
-                <input type="radio" name="reason" value={code} checked={reason === code} onChange={() => setReason(code)} className="sr-only" />
+                <input type="radio" name="reason" value={code} checked={reason === code} onChange={() => setReason(code)} autoFocus={at === 0} className="peer sr-only" />
                 <kbd className="font-mono text-xs text-muted">{at + 1}</kbd> {reasonLabel[code]}
               </label>
             ))}
           </div>
+          {asked && !reason ? (
+            <p role="alert" className="mt-1 text-[13px] text-bad">
+              Choose a reason: press a number from 1 to 9.
+            </p>
+          ) : null}
         </fieldset>
         <div>
           <p className="mb-1 text-[13px] font-medium">Instructions to the agent</p>
-          {directives.length === 0 ? <p className="text-[13px] text-muted">None. Switch a choice or a rule on the screen to give one; the builtin agent acts on instructions, not on notes.</p> : null}
+          {directives.length === 0 ? <p className="text-[13px] text-muted">None. Switch a choice or a rule on the screen to give one. The builtin agent acts on instructions only: a note alone comes back to the queue, marked “cannot act”.</p> : null}
           <ul className="space-y-1">
             {directives.map((directive) => (
               <li key={JSON.stringify(directive)} className="flex items-center gap-2">
@@ -98,7 +113,7 @@ export function RequestChanges({ task, open, onClose, directives, onRemove, onSu
         </div>
         <label className="block space-y-1">
           <span className="text-[13px] font-medium">Note (optional)</span>
-          <TextArea value={note} onChange={(event) => setNote(event.target.value)} rows={4} autoFocus placeholder="For the agent and for the record" />
+          <TextArea value={note} onChange={(event) => setNote(event.target.value)} rows={4} ref={noteField} placeholder="For the agent and for the record" />
         </label>
         <div className="flex items-center justify-end gap-2">
           <span className="mr-auto text-xs text-muted">Drafts are kept. Ctrl+Enter sends.</span>

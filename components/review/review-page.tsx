@@ -44,6 +44,12 @@ function Review({ task, mayDecide }: { readonly task: TaskDetail; readonly mayDe
   const [empty, setEmpty] = useState<EmptyQueue | null>(null);
   const [undoError, setUndoError] = useState<unknown>(null);
   const openedAt = useRef(task.current.id);
+  const heading = useRef<HTMLHeadingElement>(null);
+  // A new task is a new page: the reader starts at its name.
+  useEffect(() => {
+    document.title = `${task.title} · ${task.database} · AptMQL Studio`;
+    heading.current?.focus({ preventScroll: true });
+  }, [task.id, task.title, task.database]);
   const lease = useLease(task.id, mayDecide && !decided && task.state !== 'closed');
   useEffort(task.id, mayDecide && !decided);
 
@@ -103,7 +109,9 @@ function Review({ task, mayDecide }: { readonly task: TaskDetail; readonly mayDe
           <Link href={`/benchmarks/${task.benchmarkId}`} className="hover:underline">{task.benchmarkName}</Link> /{' '}
           <Link href={`/databases/${task.databaseId}`} className="hover:underline">{task.database}</Link> / <Link href={`/queue?database=${task.databaseId}&gate=${task.gate}`} className="hover:underline">{gateLabel[task.gate]}</Link> /
         </nav>
-        <h1 className="font-semibold break-all">{task.key.slice(task.key.indexOf('/') + 1)}</h1>
+        <h1 ref={heading} tabIndex={-1} className="max-w-2xl truncate font-semibold outline-none" title={task.title}>
+          {task.title}
+        </h1>
         <Badge tone={taskTone[task.state] ?? 'neutral'}>{task.state === 'waiting' ? 'with the agents' : task.state}</Badge>
         {task.verdict ? <span className="text-[13px] text-muted">last verdict: {task.verdict.replaceAll('_', ' ')}</span> : null}
         <span className="ml-auto" />
@@ -117,7 +125,10 @@ function Review({ task, mayDecide }: { readonly task: TaskDetail; readonly mayDe
           {task.waitingFor ? <p className="rounded-md border border-line bg-surface p-3">{task.waitingFor}</p> : null}
           {task.lastSeen && task.lastSeen.id !== task.current.id ? (
             <p className="rounded-md border border-warn/40 bg-warn-soft p-3 text-warn">
-              Version {task.current.seq} replaces version {task.lastSeen.seq}, which you saw last. Changes are marked. <Link className="underline" href={`/artefacts/${task.artefactId}?from=${task.lastSeen.seq}&to=${task.current.seq}`}>Compare both</Link>
+              {task.current.seq > task.lastSeen.seq
+                ? `Version ${task.current.seq} replaces version ${task.lastSeen.seq}, which you saw last.`
+                : `Version ${task.current.seq} is current again; you saw version ${task.lastSeen.seq} last.`}{' '}
+              <Link className="underline" href={`/artefacts/${task.artefactId}?from=${task.lastSeen.seq}&to=${task.current.seq}`}>Compare both</Link>
             </p>
           ) : null}
           <GateScreen task={task} directives={directives} setDirectives={setDirectives} edit={ready && editable ? () => setDialog('edit') : null} />

@@ -6,6 +6,7 @@ import { useEffect, useState, type ReactNode } from 'react';
 import type { Role } from '../../lib/review/api-types';
 import { api } from '../api';
 import { useLiveEvents, useSession } from '../queries';
+import { AccountDialog } from '../session/account-dialog';
 import { DecisionSaver } from '../review/decision-saver';
 import { RefusedDecisions } from '../review/save-state';
 import { classes } from '../ui/classes';
@@ -29,6 +30,7 @@ const places: readonly Place[] = [
 export function AppShell({ children }: { readonly children: ReactNode }) {
   const { data: user } = useSession();
   const path = usePathname();
+  const [account, setAccount] = useState(false);
   useLiveEvents();
   const at = (href: string): boolean => (href === '/' ? path === '/' || path.startsWith('/benchmarks') || path.startsWith('/databases') : path.startsWith(href) || (href === '/queue' && path.startsWith('/tasks')));
   return (
@@ -59,9 +61,10 @@ export function AppShell({ children }: { readonly children: ReactNode }) {
           <ThemeButton />
           {user ? (
             <>
-              <span className="px-2 text-[13px] text-muted" title={user.email}>
+              <button type="button" className="rounded-md px-2 py-1 text-[13px] text-muted hover:bg-surface-2 hover:text-text" title={user.email} onClick={() => setAccount(true)}>
                 {user.name} · {user.role}
-              </span>
+              </button>
+              <AccountDialog user={user} open={account} onClose={() => setAccount(false)} />
               <button
                 type="button"
                 className="rounded-md p-1.5 text-muted hover:bg-surface-2 hover:text-text"

@@ -15,13 +15,16 @@ export function CodeDiff({ before, after, language, label }: { readonly before: 
     const retheme = (): void => void loadMonaco().then((monaco) => monaco.editor.setTheme(monacoTheme()));
     void loadMonaco().then((monaco) => {
       if (disposed || !holder.current) return;
-      editor = monaco.editor.createDiffEditor(holder.current, { ...commonOptions, readOnly: true, renderSideBySide: true, useInlineViewWhenSpaceIsLimited: true, originalEditable: false, originalAriaLabel: `${label}, before`, modifiedAriaLabel: `${label}, after`, theme: monacoTheme() });
+      editor = monaco.editor.createDiffEditor(holder.current, { ...commonOptions, readOnly: true, renderSideBySide: true, renderOverviewRuler: false, useInlineViewWhenSpaceIsLimited: true, originalEditable: false, originalAriaLabel: `${label}, before`, modifiedAriaLabel: `${label}, after`, theme: monacoTheme() });
       editor.setModel({ original: monaco.editor.createModel(before, language), modified: monaco.editor.createModel(after, language) });
     });
     window.addEventListener('themechange', retheme);
+    const scheme = window.matchMedia('(prefers-color-scheme: dark)');
+    scheme.addEventListener('change', retheme);
     return () => {
       disposed = true;
       window.removeEventListener('themechange', retheme);
+      scheme.removeEventListener('change', retheme);
       const model = editor?.getModel();
       editor?.dispose();
       model?.original.dispose();

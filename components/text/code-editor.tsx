@@ -3,12 +3,13 @@ import type * as Monaco from 'monaco-editor';
 import { useEffect, useRef } from 'react';
 import { commonOptions, loadMonaco, monacoTheme, type TextLanguage } from './monaco';
 
-export function CodeEditor({ value, onChange, language, label, height = 280, readOnly = false }: { readonly value: string; readonly onChange?: (text: string) => void; readonly language: TextLanguage; readonly label: string; readonly height?: number; readonly readOnly?: boolean }) {
+/** The editor owns its text once it is open: writing it back from outside would disturb whoever is typing. */
+export function CodeEditor({ initial, onChange, language, label, height = 280, readOnly = false }: { readonly initial: string; readonly onChange?: (text: string) => void; readonly language: TextLanguage; readonly label: string; readonly height?: number; readonly readOnly?: boolean }) {
   const holder = useRef<HTMLDivElement>(null);
   const editor = useRef<Monaco.editor.IStandaloneCodeEditor | null>(null);
   const changed = useRef(onChange);
   changed.current = onChange;
-  const first = useRef(value);
+  const first = useRef(initial);
   useEffect(() => {
     let disposed = false;
     const retheme = (): void => void loadMonaco().then((monaco) => monaco.editor.setTheme(monacoTheme()));
@@ -20,17 +21,16 @@ export function CodeEditor({ value, onChange, language, label, height = 280, rea
       if (!readOnly) made.focus();
     });
     window.addEventListener('themechange', retheme);
+    const scheme = window.matchMedia('(prefers-color-scheme: dark)');
+    scheme.addEventListener('change', retheme);
     return () => {
       disposed = true;
       window.removeEventListener('themechange', retheme);
+      scheme.removeEventListener('change', retheme);
       editor.current?.getModel()?.dispose();
       editor.current?.dispose();
       editor.current = null;
     };
   }, [language, label, readOnly]);
-  useEffect(() => {
-    if (editor.current && editor.current.getValue() !== value) editor.current.setValue(value);
-    first.current = value;
-  }, [value]);
   return <div ref={holder} data-testid="code-editor" className="overflow-hidden rounded-md border border-line" style={{ height }} />;
 }

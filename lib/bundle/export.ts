@@ -91,6 +91,7 @@ const SHIPPED_ROWS = 1000;
  */
 export async function exportBundle(content: BundleContent, options: ExportOptions): Promise<void> {
   const partial = `${options.out}.partial-${process.pid}`;
+  if (content.databases.length === 0 && content.missing === undefined) throw new ExportRefused(['the benchmark has no database']);
   fs.rmSync(partial, { recursive: true, force: true });
   assertReplaceable(options.out);
   try {

@@ -58,7 +58,9 @@ export async function verifyBundle(folder: string, options: VerifyOptions): Prom
   const items = readItems(folder);
   const expected = await readResults(folder);
   let [gold, equal, ties] = [0, 0, 0];
-  const databases = fs.readdirSync(path.join(folder, 'databases')).sort();
+  const home = path.join(folder, 'databases');
+  const databases = fs.existsSync(home) ? fs.readdirSync(home).sort() : [];
+  if (databases.length === 0) problems.push('databases/: there is none');
   for (const [done, database] of databases.entries()) {
     options.onProgress?.(done, databases.length, database);
     const db = await restoreDatabase(path.join(folder, 'databases', database), options.mongo);

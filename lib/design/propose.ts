@@ -151,7 +151,7 @@ export function hardObstacle(relationship: Relationship, input: Pick<ProposalInp
   const { childTable, parentTable, fanOut } = relationship;
   if (relationship.selfReference) return `${childTable} refers to itself, and a document cannot contain itself`;
   if (!relationship.parentIsKey) return `${relationship.parentColumns.join(', ')} of ${parentTable} is not unique, so a child could belong to several parents`;
-  if (!isTotal(relationship)) return `${relationship.orphans} rows of ${childTable} point to no ${parentTable} and ${relationship.nullKeys} have no key: embedding would lose them`;
+  if (!isTotal(relationship)) return `${unplaceable(relationship)}: embedding would lose them`;
   if (fanOut.max > input.limits.maxArray) return `one ${parentTable} has ${fanOut.max} rows of ${childTable}, beyond the limit of ${input.limits.maxArray}`;
   const taken = embedded.get(childTable);
   if (taken && taken.id !== relationship.id) return `${childTable} is embedded in ${taken.parentTable} already`;
@@ -164,6 +164,12 @@ export function hardObstacle(relationship: Relationship, input: Pick<ProposalInp
   const bytes = forecastBytes(relationship, input.profile);
   if (bytes * DOCUMENT_MARGIN > MAX_DOCUMENT_BYTES) return `the largest document would reach about ${Math.round(bytes / 1e6)} MB`;
   return undefined;
+}
+
+/** The rows that no parent would hold, in words. */
+function unplaceable({ childTable, parentTable, orphans, nullKeys }: Relationship): string {
+  const parts = [orphans > 0 ? `${orphans} point to no row of ${parentTable}` : '', nullKeys > 0 ? `${nullKeys} have no key` : ''].filter((part) => part !== '');
+  return `of the rows of ${childTable}, ${parts.join(' and ')}`;
 }
 
 /** Levels of tables that are embedded below this one. */
@@ -242,7 +248,7 @@ export function forecastBytes(relationship: Relationship, profile: Profile): num
 
 const numbers = (relationship: Relationship): string => {
   const { mean, p99, max } = relationship.fanOut;
-  return `A ${relationship.parentTable} has ${mean.toFixed(1)} ${relationship.childTable} rows on average, p99 ${p99}, at most ${max}; no orphans, no null keys.`;
+  return `Each row of ${relationship.parentTable} has ${mean.toFixed(1)} rows of ${relationship.childTable} on average, p99 ${p99}, at most ${max}; no orphans, no null keys.`;
 };
 
 function nameCollections(catalog: Catalog, profile: Profile, embedded: ReadonlyMap<string, Relationship>, directives: readonly Directive[]): CollectionDesign[] {

@@ -7,7 +7,7 @@ import { notify } from '../db/notify';
 import { lastPart, lockDatabase } from '../pipeline/artefact-store';
 import { decodeContent } from '../pipeline/content';
 import { latestRuns } from '../pipeline/schedule';
-import { stageNames } from '../pipeline/stages/stage';
+import { stageNames, type GateName } from '../pipeline/stages/stage';
 import { hasGenuineLoss, type TableValidation } from '../validation/table-validation';
 import type { FinaliseReport, MissingRow } from './api-types';
 import { countTasks } from './task-query';
@@ -33,17 +33,27 @@ async function unfinishedStages(on: Tx, databaseId: string): Promise<MissingRow[
   for (const stage of stageNames) {
     const run = runs.get(stage);
     if (run?.state === 'done') continue;
-    const name = stage.replaceAll('_', ' ');
+    const name = stage === 'cross_validation' ? 'cross-collection validation' : stage.replaceAll('_', ' ');
     const what = !run ? `${name} has not run` : run.state === 'failed' ? `${name} failed: ${run.failure ?? ''}` : run.state === 'cancelled' ? `${name} was cancelled` : `${name} is not finished`;
     rows.push({ what, gate: null, taskId: null, count: 1 });
   }
   return rows;
 }
 
+const gateNouns: Readonly<Record<GateName, string>> = {
+  conceptual_design: 'conceptual design',
+  collection_validation: 'collection validation',
+  cross_validation: 'cross-collection validation',
+  table_validation: 'table validation',
+  untranslated: 'untranslated items',
+  optimised_query: 'optimised queries',
+  evidence: 'evidence',
+};
+
 async function undecidedTasks(on: Tx, databaseId: string): Promise<MissingRow[]> {
   const rows: MissingRow[] = [];
   for (const { gate, tasks } of await countTasks(on, { databaseId })) {
-    const name = gate.replaceAll('_', ' ');
+    const name = gateNouns[gate];
     const row = async (count: number, state: string, what: string) => {
       if (count === 0) return;
       const [first] = await on.$queryRaw<{ id: string }[]>`SELECT id FROM task_state WHERE database_id = ${databaseId}::uuid AND gate = ${gate} AND state = ${state} ORDER BY position LIMIT 1`;

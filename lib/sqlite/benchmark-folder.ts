@@ -20,6 +20,7 @@ const rawItem = z.looseObject({
   difficulty: z.string().nullish(),
 });
 
+const LAYOUT = 'A BIRD folder has dev.json and dev_databases/<name>/<name>.sqlite, a Spider folder dev.json or train_spider.json and database/<name>/<name>.sqlite.';
 const QUESTION_FILE = /^(dev|train.*|test.*|mini_dev.*)\.json$/;
 const DATABASE_FILE = /\.(sqlite|sqlite3|db)$/i;
 const SAFE_NAME = /^[\p{L}\p{N}_][\p{L}\p{N}_ .()-]{0,99}$/u;
@@ -36,11 +37,11 @@ export async function readBenchmarkFolder(folder: string, onProgress?: (done: nu
   const problems: ImportProblem[] = [];
   const questionPaths = fs.readdirSync(root).filter((name) => QUESTION_FILE.test(name) && !name.endsWith('_tables.json')).sort();
   if (questionPaths.length === 0) {
-    throw new BenchmarkFolderError(`no question file (dev.json, train.json, train_spider.json, mini_dev….json) in ${folder}`);
+    throw new BenchmarkFolderError(`there is no question file (dev.json, train.json, train_spider.json, mini_dev….json) at the top of the folder. ${LAYOUT}`);
   }
   const read = questionPaths.map((name) => readQuestionFile(path.join(root, name), problems));
   const found = findDatabases(root);
-  if (found.length === 0) throw new BenchmarkFolderError(`no SQLite file (.sqlite, .sqlite3, .db) below ${folder}`);
+  if (found.length === 0) throw new BenchmarkFolderError(`there is no SQLite file (.sqlite, .sqlite3, .db) in the folder. ${LAYOUT}`);
 
   const databases: SourceDatabase[] = [];
   for (const [at, file] of found.entries()) {
@@ -59,12 +60,17 @@ export async function readBenchmarkFolder(folder: string, onProgress?: (done: nu
   }
   onProgress?.(found.length, found.length, 'done');
 
+  if (databases.length === 0) {
+    const reasons = problems.filter((problem) => problem.kind === 'database_unreadable').slice(0, 5).map((problem) => `${problem.subject}: ${problem.detail}`);
+    throw new BenchmarkFolderError(`none of the ${found.length} databases can be read. ${reasons.join('; ')}`);
+  }
   const all = read.flatMap((file) => file.items);
   const names = new Set(databases.map((database) => database.name));
+  const unreadable = new Set(problems.filter((problem) => problem.kind === 'database_unreadable').map((problem) => problem.subject));
   const orphans = new Map<string, number>();
   for (const item of all) if (!names.has(item.database)) orphans.set(item.database, (orphans.get(item.database) ?? 0) + 1);
   for (const [database, items] of orphans) {
-    problems.push({ kind: 'item_without_database', subject: database, detail: `${items} items ask for the database "${database}", which is not in the folder` });
+    problems.push({ kind: 'item_without_database', subject: database, detail: `${items} items ask for the database "${database}", which ${unreadable.has(database) ? 'cannot be read' : 'is not in the folder'}` });
   }
   const used = new Set(all.map((item) => item.database));
   for (const name of names) if (!used.has(name)) problems.push({ kind: 'database_without_items', subject: name, detail: `no item asks for the database "${name}"` });

@@ -24,7 +24,7 @@ export async function extractBenchmarkZip(file: string, folder: string, limits =
   } catch (error) {
     fs.rmSync(folder, { recursive: true, force: true });
     if (error instanceof BenchmarkFolderError) throw error;
-    throw new BenchmarkFolderError(`${path.basename(file)} cannot be unpacked: ${error instanceof Error ? error.message : String(error)}`);
+    throw new BenchmarkFolderError(`the archive cannot be unpacked: ${error instanceof Error ? error.message : String(error)} Make it again as a plain .zip file.`);
   }
 }
 

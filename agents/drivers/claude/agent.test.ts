@@ -139,6 +139,6 @@ test('a refusal of the model is named; a cancelled run stops', async () => {
 test('the key is in the request’s header and in no step of the transcript', async () => {
   script.push({ content: [call('submit_design', design(() => false))] });
   const { steps } = await run();
-  expect(asked[0]!.headers['x-api-key']).toBe(KEY);
+  expect(asked[0]!.headers.authorization).toBe(`Bearer ${KEY}`);
   expect(JSON.stringify(steps)).not.toContain(KEY);
 });

@@ -44,7 +44,8 @@ const TOOL_TEXT = 20_000;
  * repeats requests that failed in passing (429, 5xx, connection), waiting longer each time.
  */
 export async function converse(settings: ClaudeSettings, system: string, prompt: string, tools: readonly Tool[], context: AgentContext): Promise<void> {
-  const client = new Anthropic({ apiKey: settings.apiKey, ...(settings.baseUrl ? { baseURL: settings.baseUrl } : {}), maxRetries: RETRIES, timeout: 10 * 60_000 });
+  // Only the key that was configured: the SDK would also take other credentials from the environment.
+  const client = new Anthropic({ apiKey: settings.apiKey, authToken: null, ...(settings.baseUrl ? { baseURL: settings.baseUrl } : {}), maxRetries: RETRIES, timeout: 10 * 60_000 });
   const messages: Anthropic.MessageParam[] = [{ role: 'user', content: prompt }];
   context.step({ kind: 'prompt', text: `${system}\n\n${prompt}` });
   let [inputTokens, outputTokens] = [0, 0];

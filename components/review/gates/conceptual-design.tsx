@@ -54,7 +54,7 @@ export function ConceptualDesignGate({ task, content, before, directives, setDir
                 const earlier = before?.relationships.find((entry) => entry.relationship === row.relationship)?.choice;
                 return (
                   <div className="space-y-0.5">
-                    <code className="font-mono text-xs break-all">{row.relationship}</code>
+                    <code className="font-mono text-xs break-words">{row.relationship.replace('->', ' → ')}</code>
                     <div className="flex flex-wrap gap-1">
                       {measured && !measured.declared ? <Badge tone="warn" title={measured.evidence ?? ''}>undeclared</Badge> : null}
                       {row.directed ? <Badge tone="accent">directed</Badge> : null}
@@ -77,12 +77,12 @@ export function ConceptualDesignGate({ task, content, before, directives, setDir
                     </Badge>
                     {row.choice === 'copy' ? <CopiedColumns choice={row} before={before?.relationships.find((entry) => entry.relationship === row.relationship)} /> : null}
                     {wanted?.kind === 'relationship' ? (
-                      <Button look="quiet" onClick={() => setDirectives(directives.filter((entry) => entry !== wanted))}>
+                      <Button aria-label={`Take back: ${row.relationship}`} onClick={() => setDirectives(directives.filter((entry) => entry !== wanted))}>
                         → {wanted.choice} requested; take back
                       </Button>
                     ) : (
                       others.map((other) => (
-                        <Button key={other} look="quiet" onClick={() => setDirectives([...directives, { kind: 'relationship', relationship: row.relationship, choice: other }])}>
+                        <Button key={other} aria-label={`${other} instead: ${row.relationship}`} onClick={() => setDirectives([...directives, { kind: 'relationship', relationship: row.relationship, choice: other }])}>
                           {other} instead
                         </Button>
                       ))
