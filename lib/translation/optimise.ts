@@ -14,7 +14,9 @@ import { matchEarly } from './rules/match-early';
 import { mergeMatches } from './rules/merge-matches';
 import { mergeProjects } from './rules/merge-projects';
 import { sortLimitEarly } from './rules/sort-limit-early';
+import { topOfGroup } from './rules/top-of-group';
 import { unwindCount } from './rules/unwind-count';
+import { unwindFold } from './rules/unwind-fold';
 
 export interface AppliedRule {
   readonly rule: string;
@@ -44,8 +46,10 @@ export const RULES: readonly Rule[] = [
   mergeMatches,
   elemMatch,
   unwindCount,
+  unwindFold,
   groupById,
   sortLimitEarly,
+  topOfGroup,
   mergeProjects,
   countStage,
   facetCount,

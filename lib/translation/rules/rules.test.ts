@@ -74,6 +74,20 @@ const FIXTURES: readonly Fixture[] = [
   },
   unchanged('unwind-count', 'leaves what reads the entries', [{ $unwind: '$goal' }, { $group: { _id: '$goal.kind', n: { $sum: 1 } } }]),
   {
+    rule: 'unwind-fold',
+    title: 'adds up each array',
+    before: [{ $unwind: '$goal' }, { $group: { _id: '$name', sum: { $sum: '$goal.minute' }, last: { $max: '$goal.minute' }, n: { $sum: 1 } } }],
+    after: [{ $match: { goal: { $ne: [] } } }, { $group: { _id: '$name', sum: { $sum: { $sum: '$goal.minute' } }, last: { $max: { $max: '$goal.minute' } }, n: { $sum: { $size: '$goal' } } } }],
+  },
+  unchanged('unwind-fold', 'leaves averages and expressions', [{ $unwind: '$goal' }, { $group: { _id: '$name', mean: { $avg: '$goal.minute' }, sum: { $sum: '$goal.minute' } } }]),
+  {
+    rule: 'top-of-group',
+    title: 'takes the row of the extreme',
+    before: [{ $sort: { age: -1 } }, { $group: { _id: '$team_id', name: { $first: '$name' }, oldest: { $max: '$age' } } }],
+    after: [{ $group: { _id: '$team_id', name: { $top: { sortBy: { age: -1 }, output: '$name' } }, oldest: { $max: '$age' } } }],
+  },
+  unchanged('top-of-group', 'leaves lists, whose order counts', [{ $sort: { age: -1 } }, { $group: { _id: '$team_id', name: { $first: '$name' }, all: { $push: '$name' } } }]),
+  {
     rule: 'elem-match',
     title: 'asks for one entry',
     before: [{ $unwind: '$goal' }, { $match: { 'goal.kind': 'foot', 'goal.minute': { $gt: 3 } } }, { $group: { _id: '$name' } }],

@@ -1,0 +1,31 @@
+import { isDocument, type Mql, type MqlDocument } from '../mql';
+import { replaceStages, type Rule } from '../rule';
+
+/** Sorting everything to take each group's first row → `$top`, which keeps one row a group. */
+export const topOfGroup: Rule = {
+  name: 'top-of-group',
+  apply(pipeline) {
+    for (let at = 0; at + 1 < pipeline.length; at++) {
+      const sort = pipeline[at]?.['$sort'];
+      const group = pipeline[at + 1]?.['$group'];
+      if (!isDocument(sort) || !isDocument(group)) continue;
+      const entries = Object.entries(group);
+      // Anything else that depends on the order would lose it.
+      if (!entries.every(([name, value]) => name === '_id' || firstOf(value) !== undefined || isIndifferent(value))) continue;
+      const firsts = entries.flatMap(([name, value]) => (name !== '_id' && firstOf(value) !== undefined ? [name] : []));
+      if (firsts.length === 0) continue;
+      const topped = entries.map(([name, value]): [string, Mql] => (firsts.includes(name) ? [name, { $top: { sortBy: sort, output: firstOf(value) ?? null } }] : [name, value]));
+      return {
+        pipeline: replaceStages(pipeline, at, 2, { $group: Object.fromEntries(topped) }),
+        reason: `Only the first row of each group is used: $top finds it without sorting the others.`,
+      };
+    }
+    return undefined;
+  },
+};
+
+function firstOf(accumulator: Mql): Mql | undefined {
+  return isDocument(accumulator) ? (accumulator as MqlDocument)['$first'] : undefined;
+}
+
+const isIndifferent = (accumulator: Mql): boolean => isDocument(accumulator) && ['$sum', '$avg', '$min', '$max', '$count'].includes(Object.keys(accumulator)[0] ?? '');

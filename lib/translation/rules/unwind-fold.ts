@@ -1,0 +1,48 @@
+import { embeddedArrays } from '../design-fields';
+import { isDocument, type Mql } from '../mql';
+import { dropsEmpty, isUnder, pathsInExpression, pathsWrittenBy, stageName, unwindPath } from '../pipeline-paths';
+import { replaceStages, type Rule } from '../rule';
+
+/** Accumulators that give the same over each document's own sum, least or greatest value as over the entries. */
+const FOLDED = ['$sum', '$min', '$max'];
+
+/** Unwinding an array only to add up its entries, or to find their extremes → the same operator over the array. */
+export const unwindFold: Rule = {
+  name: 'unwind-fold',
+  apply(pipeline, context) {
+    const arrays = embeddedArrays(context.design, context.collection);
+    for (let at = 0; at + 1 < pipeline.length; at++) {
+      const unwind = pipeline[at];
+      const group = pipeline[at + 1]?.['$group'];
+      const path = unwind && '$unwind' in unwind && dropsEmpty(unwind) ? unwindPath(unwind) : undefined;
+      // A path through two arrays would give arrays of arrays.
+      if (path === undefined || !isDocument(group) || !arrays.includes(path) || path.includes('.') || arrays.some((other) => other.startsWith(`${path}.`))) continue;
+      const isStored = pipeline.slice(0, at).every((stage) => stageName(stage) !== '$lookup' && (pathsWrittenBy(stage) ?? [path]).every((written) => !isUnder(path, written) && !isUnder(written, path)));
+      if (!isStored) continue;
+      const folded = Object.entries(group).map(([name, value]) => fold(name, value, path));
+      if (folded.some((entry) => entry === undefined) || !Object.values(group).some((value) => isFoldable(value, path))) continue;
+      return {
+        pipeline: replaceStages(pipeline, at, 2, { $match: { [path]: { $ne: [] } } }, { $group: Object.fromEntries(folded.filter((entry) => entry !== undefined)) }),
+        reason: `The entries of ${path} are only added up or compared: each document does that for its own array.`,
+      };
+    }
+    return undefined;
+  },
+};
+
+function fold(name: string, value: Mql, path: string): [string, Mql] | undefined {
+  if (name === '_id') return readsArray(value, path) ? undefined : [name, value];
+  if (!isDocument(value)) return undefined;
+  if (value['$sum'] === 1) return [name, { $sum: { $size: `$${path}` } }];
+  const [operator = '', operand] = Object.entries(value)[0] ?? [];
+  if (isFoldable(value, path)) return [name, { [operator]: { [operator]: operand ?? null } }];
+  return ['$first', '$min', '$max', '$addToSet'].includes(operator) && !readsArray(value, path) ? [name, value] : undefined;
+}
+
+function isFoldable(value: Mql | undefined, path: string): boolean {
+  if (!isDocument(value)) return false;
+  const [operator = '', operand] = Object.entries(value)[0] ?? [];
+  return FOLDED.includes(operator) && typeof operand === 'string' && operand.startsWith(`$${path}.`);
+}
+
+const readsArray = (value: Mql, path: string): boolean => [...pathsInExpression(value)].some((read) => read === '*' || isUnder(read, path));
