@@ -1,6 +1,8 @@
 import type { DocumentDesign, Field, LogicalDesign } from '../design/document-design';
 import type { Transform } from '../design/transform';
 
+type Fields = Pick<DocumentDesign, 'logical'>;
+
 /** A field of a collection that holds a source column. */
 export interface ColumnAt {
   readonly collection: string;
@@ -13,7 +15,7 @@ export interface ColumnAt {
 }
 
 /** Every field of the design that is the place of a source column, `_id` included. */
-export function columnFields(design: DocumentDesign): ColumnAt[] {
+export function columnFields(design: Fields): ColumnAt[] {
   return design.logical.flatMap((logical) => fieldsOf(logical));
 }
 
@@ -31,7 +33,7 @@ function fieldsOf(logical: LogicalDesign): ColumnAt[] {
 }
 
 /** Every field that repeats a source column beside a reference to its row. */
-export function copiedFields(design: DocumentDesign): ColumnAt[] {
+export function copiedFields(design: Fields): ColumnAt[] {
   return design.logical.flatMap(({ collection, rootTable, fields: all }) => {
     const visit = (fields: readonly Field[], table: string, prefix: string, arrays: readonly string[]): ColumnAt[] =>
       fields.flatMap((field): ColumnAt[] => {

@@ -5,6 +5,7 @@ import { QueryProcess } from '../../sqlite/query-process';
 import { documentsExamined } from '../../mongo/explain';
 import { checkEquivalence, isEquivalent, resultDigest, type Equivalence, type OutputColumn } from '../../translation/equivalence';
 import type { Translation } from '../../translation/translate';
+import { isWeaklyTested } from '../../translation/weakly-tested';
 import { agentContext } from './agent-context';
 import type { Attempt, EvidenceContent, GoldContent, Mql, TranslationContent } from './artefacts';
 import type { AppliedRule } from '../../translation/optimise';
@@ -135,12 +136,13 @@ async function optimiseItem(item: Item, translation: TranslationContent & { mql:
   const { verdict, expected } = checked;
   if (!isEquivalent(verdict) || !expected) throw new Error(`item ${item.questionId} is no longer equal: ${verdict.detail}`);
   const orderSensitive = /\border\s+by\b/i.test(item.sql);
+  const isWeak = await isWeaklyTested({ db: at.db, collection: after.collection, pipeline: after.pipeline, design: at.design, ordered: orderSensitive, signal: context.signal });
   return {
     questionId: item.questionId,
     mql: after,
     before,
     columns: translation.columns,
-    caveats: translation.caveats,
+    caveats: isWeak ? [...new Set([...translation.caveats, 'weakly_tested'])].sort() : translation.caveats,
     defects: translation.defects,
     optimised: rules.length > 0,
     rules,
