@@ -54,7 +54,7 @@ export function ConceptualDesignGate({ task, content, before, directives, setDir
                 const earlier = before?.relationships.find((entry) => entry.relationship === row.relationship)?.choice;
                 return (
                   <div className="space-y-0.5">
-                    <code className="font-mono text-xs break-words">{row.relationship.replace('->', ' → ')}</code>
+                    <code className="font-mono text-xs break-words">{row.relationship}</code>
                     <div className="flex flex-wrap gap-1">
                       {measured && !measured.declared ? <Badge tone="warn" title={measured.evidence ?? ''}>undeclared</Badge> : null}
                       {row.directed ? <Badge tone="accent">directed</Badge> : null}
