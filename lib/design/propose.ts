@@ -211,7 +211,7 @@ function withCopies(choices: readonly RelationshipChoice[], directed: ReadonlySe
       }
       if (strategy !== 'access-pattern' || !proposal || !relationship.parentIsKey || relationship.selfReference) return [];
       const { columns, served, joined } = proposal;
-      const reason = `Referenced with a copy of ${columns.join(', ')}: ${served} of the ${joined} ${joined === 1 ? 'query' : 'queries'} that join ${relationship.parentTable} here read no other column of it. ${choice.reason.replace(/^Referenced:/, 'Not embedded:')}`;
+      const reason = `Referenced with a copy of ${columns.join(', ')}: of ${joined} ${joined === 1 ? 'query' : 'queries'} with a join to ${relationship.parentTable} here, ${served} ${served === 1 ? 'reads' : 'read'} no other column of it. ${choice.reason.replace(/^Referenced:/, 'Not embedded:')}`;
       return [[choice.relationship, { relationship, columns, reason }] as const];
     }),
   );

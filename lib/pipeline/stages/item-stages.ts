@@ -116,11 +116,12 @@ async function optimiseItem(item: Item, translation: TranslationContent & { mql:
   const first = await equivalence(item, before, translation.columns, at, input, context);
   const examinedBefore = await documentsExamined(at.db, before.collection, before.pipeline);
   const undone: { rule: string; reason: string }[] = [];
-  let after: Mql = { collection: before.collection, pipeline: answer.pipeline };
+  let after: Mql = answer.applied.length > 0 ? { collection: before.collection, pipeline: answer.pipeline } : before;
   let rules: readonly AppliedRule[] = answer.applied;
   let checked = first;
   let examinedAfter = examinedBefore;
-  if (rules.length > 0) {
+  // Each rule stands on those before it: the last one goes until what is left is equal and no dearer.
+  while (rules.length > 0) {
     checked = await equivalence(item, after, translation.columns, at, input, context);
     examinedAfter = await documentsExamined(at.db, after.collection, after.pipeline);
     const worse = !isEquivalent(checked.verdict)
@@ -128,10 +129,11 @@ async function optimiseItem(item: Item, translation: TranslationContent & { mql:
       : examinedBefore !== null && examinedAfter !== null && examinedAfter > examinedBefore
         ? `${examinedAfter} documents were examined instead of ${examinedBefore}`
         : undefined;
-    if (worse) {
-      undone.push(...rules.map((rule) => ({ rule: rule.rule, reason: worse })));
-      [after, rules, checked, examinedAfter] = [before, [], first, examinedBefore];
-    }
+    if (!worse) break;
+    undone.unshift({ rule: rules.at(-1)!.rule, reason: worse });
+    rules = rules.slice(0, -1);
+    after = { collection: before.collection, pipeline: rules.at(-1)?.after ?? before.pipeline };
+    if (rules.length === 0) [checked, examinedAfter] = [first, examinedBefore];
   }
   const { verdict, expected } = checked;
   if (!isEquivalent(verdict) || !expected) throw new Error(`item ${item.questionId} is no longer equal: ${verdict.detail}`);
