@@ -110,6 +110,8 @@ describe('sources that lose data elsewhere', () => {
     ['orphans and null keys', `CREATE TABLE p (id TEXT PRIMARY KEY, v TEXT); CREATE TABLE c (p_id TEXT REFERENCES p(id), v TEXT);
       INSERT INTO p VALUES ('a', 'x'); INSERT INTO c VALUES ('a', '1'), ('zz', '2'), (NULL, '3');`],
     ['text keys that refer to integer keys', 'CREATE TABLE p (id INTEGER PRIMARY KEY, v TEXT); CREATE TABLE c (p_id TEXT REFERENCES p(id), v TEXT); INSERT INTO p VALUES (1, \'x\'), (2, \'y\'); INSERT INTO c VALUES (\'1\', \'a\'), (\'2\', \'b\'), (\'1\', \'c\');'],
+    ['columns named like what every object has', "CREATE TABLE t (\"toString\" TEXT, \"hasOwnProperty\" TEXT, \"valueOf\" INTEGER); INSERT INTO t VALUES ('a', 'b', 1);"],
+    ['generated columns', "CREATE TABLE t (a INTEGER, b INTEGER GENERATED ALWAYS AS (a + 1) STORED, c TEXT GENERATED ALWAYS AS (a || 'v') VIRTUAL); INSERT INTO t (a) VALUES (1), (2);"],
     ['an empty database', 'CREATE TABLE t (a TEXT, b INTEGER PRIMARY KEY);'],
     ['values that look like MongoDB’s own', "CREATE TABLE t (v TEXT); INSERT INTO t VALUES ('$v'), ('$$ROOT'), ('{\"$ne\": 1}'), ('a\u0001b');"],
     ['one child at most, and parents without one', 'CREATE TABLE p (id INTEGER PRIMARY KEY, v TEXT); CREATE TABLE c (p_id INTEGER PRIMARY KEY REFERENCES p(id), w TEXT); INSERT INTO p VALUES (1, \'a\'), (2, \'b\'); INSERT INTO c VALUES (2, \'x\');'],
@@ -238,6 +240,10 @@ test('a fault that no mapping reads is reported as a hole', async () => {
   expect(planted).toBeGreaterThan(15);
   expect(holes.map((fault) => `${fault.kind} ${fault.path}`).sort()).toEqual(['array shortened p.c', 'field dropped p.c.n', 'field dropped p.c.v', 'value altered p.c.n', 'value altered p.c.v', 'values swapped between rows p.c.n', 'values swapped between rows p.c.v']);
   expect(Object.values(caught).reduce((sum, n) => sum + n, 0)).toBe(planted - holes.length);
+});
+
+test('a database with a virtual table is refused by name, never called lossless', async () => {
+  await expect(convert("CREATE VIRTUAL TABLE f USING fts5(body); INSERT INTO f VALUES ('hello');")).rejects.toThrow('the virtual table f cannot be migrated');
 });
 
 test('repeating a finished migration changes nothing; an unfinished one starts over', async () => {

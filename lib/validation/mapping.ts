@@ -34,7 +34,7 @@ export const collectRows = ({ columns, rows }: ReturnType<SqlRunner>): ResultSet
 export async function runMapping(mapping: ValidationMapping, sql: SqlRunner, db: Db): Promise<MappingResult> {
   const rules = { columns: 'named', extraColumns: 'refuse', order: 'bag' } as const;
   const source = sql(mapping.sql);
-  const transforms = source.columns.map((name) => mapping.transforms[name]);
+  const transforms = source.columns.map((name) => transformOf(mapping.transforms, name));
   const expected = new BagDigest();
   for (const row of source.rows) expected.add(row.map((value, at) => carry(transforms[at], value)));
   const run = () => db.collection(mapping.collection).aggregate([...mapping.pipeline], { promoteValues: false, promoteLongs: false, allowDiskUse: true });
@@ -57,9 +57,12 @@ export async function runMapping(mapping: ValidationMapping, sql: SqlRunner, db:
 
 /** A result of the source as its documents show it: every retyped column through its transform. */
 export function transformed(result: ResultSet, transforms: Readonly<Record<string, Transform>>): ResultSet {
-  const by = result.columns.map((name) => transforms[name]);
+  const by = result.columns.map((name) => transformOf(transforms, name));
   if (by.every((transform) => !transform || transform.kind === 'identity')) return result;
   return { columns: result.columns, rows: result.rows.map((row) => row.map((value, at) => carry(by[at], value))) };
 }
+
+// A column can be called `toString`, which every object has.
+const transformOf = (transforms: Readonly<Record<string, Transform>>, name: string): Transform | undefined => (Object.hasOwn(transforms, name) ? transforms[name] : undefined);
 
 const carry = (transform: Transform | undefined, value: Value): Value => (transform ? applyTransform(transform, value as SqliteValue) : value);
