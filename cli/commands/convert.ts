@@ -71,12 +71,14 @@ Exit status: 0 when every database was converted, 1 when one failed (the others 
     process.once('SIGINT', stop);
     process.once('SIGTERM', stop);
     const unpacked = folder.toLowerCase().endsWith('.zip') ? fs.mkdtempSync(path.join(os.tmpdir(), 'aptmql-zip-')) : undefined;
+    const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'aptmql-convert-'));
     let mongo: MongoConnection | undefined;
     try {
       if (unpacked) await extractBenchmarkZip(folder, path.join(unpacked, 'benchmark'));
       const benchmark = await readBenchmarkFolder(unpacked ? path.join(unpacked, 'benchmark') : folder, (done, total, what) => progress.bar(`reading ${what}`, done, total, 'databases'));
       const chosen = choose(benchmark, values.databases?.split(','));
-      mongo = await openMongo(values.uri);
+      // A server of its own: conversions can run beside each other and beside the product, and leave nothing behind.
+      mongo = await openMongo(values.uri ?? process.env.MONGODB_URI, scratch);
       const { reports, databases } = await convertAll(chosen, benchmark, { ...defaultSettings, strategy }, limit, mongo, abort.signal, progress);
       await exportBundle(
         {
@@ -101,6 +103,7 @@ Exit status: 0 when every database was converted, 1 when one failed (the others 
       process.off('SIGINT', stop);
       process.off('SIGTERM', stop);
       await mongo?.close();
+      fs.rmSync(scratch, { recursive: true, force: true });
       if (unpacked) fs.rmSync(unpacked, { recursive: true, force: true });
     }
   },
