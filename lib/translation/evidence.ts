@@ -1,6 +1,5 @@
 import type { Document } from 'mongodb';
 import type { DocumentDesign } from '../design/document-design';
-import type { EvidencePath } from './evidence-paths';
 import { columnPath, placementOf } from '../design/placement';
 import type { Transform } from '../design/transform';
 import { printValue } from '../mql/print';
@@ -10,6 +9,13 @@ import { encode } from './lower-expression';
 import type { MqlDocument } from './mql';
 import { copiedFields } from './design-fields';
 import { designPaths, queryPaths } from './query-paths';
+
+/** A `collection.field` path that a hint mentions, checked against the design and the gold query. */
+export interface EvidencePath {
+  readonly path: string;
+  readonly inDesign: boolean;
+  readonly inQuery: boolean;
+}
 
 export interface EvidenceRewrite {
   readonly text: string;

@@ -1,7 +1,7 @@
 import type { Document } from 'mongodb';
 import type { Verdict } from '../../results/compare';
 import type { OutputColumn } from '../../translation/equivalence';
-import type { EvidencePath } from '../../translation/evidence-paths';
+import type { EvidencePath } from '../../translation/evidence';
 import type { AppliedRule } from '../../translation/optimise';
 import type { SourceDefect } from '../../translation/source-defects';
 

@@ -10,7 +10,7 @@ import { documentsExamined } from '../../mongo/explain';
 import { MqlSyntaxError, parseMql } from '../../mql/parse';
 import type { Item } from '../../sqlite/benchmark';
 import { QueryProcess } from '../../sqlite/query-process';
-import { evidencePaths } from '../../translation/evidence-paths';
+import { evidencePaths } from '../../translation/evidence';
 import { checkEquivalence, isEquivalent, resultDigest, type Equivalence, type OutputColumn } from '../../translation/equivalence';
 import { identity } from '../../design/transform';
 import type { TableValidation } from '../../validation/table-validation';
