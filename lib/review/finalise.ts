@@ -25,11 +25,13 @@ export async function finaliseReport(on: Tx, blobs: BlobStore, databaseId: strin
 }
 
 async function unfinishedStages(on: Tx, databaseId: string): Promise<MissingRow[]> {
-  const runs = new Map((await latestRuns(on, databaseId)).map((run) => [run.stage, run]));
   const rows: MissingRow[] = [];
+  // In the order in which work flows (request, run, task): what moves on between two of these reads is then met again by
+  // the second, whereas the other way round it would be seen by neither.
   const [asked] = await on.$queryRaw<{ asked: boolean }[]>`
     SELECT EXISTS (SELECT 1 FROM outbox WHERE handled_at IS NULL AND topic = 'request_stage' AND position(convert_to(${databaseId}, 'UTF8') in payload) > 0) AS asked`;
   if (asked?.asked) rows.push({ what: 'the agents have just been asked for something', gate: null, taskId: null, count: 1 });
+  const runs = new Map((await latestRuns(on, databaseId)).map((run) => [run.stage, run]));
   for (const stage of stageNames) {
     const run = runs.get(stage);
     if (run?.state === 'done') continue;
