@@ -60,6 +60,8 @@ export interface BundleItem {
   readonly caveats: readonly string[];
   readonly defects: readonly unknown[];
   readonly optimised: boolean;
+  /** ISO time at which the clock is pinned, of gold that depends on the time. */
+  readonly clock?: string;
   readonly evidenceMql: string;
   readonly reason?: { readonly code: number; readonly text: string };
   readonly attempts: readonly unknown[];
@@ -83,6 +85,8 @@ export class ExportRefused extends Error {
 
 /** Expected rows beyond this are counted, not shipped. */
 const SHIPPED_ROWS = 1000;
+/** For gold that names no clock, because nothing in it depends on one. */
+const DEFAULT_CLOCK = '2026-01-01T00:00:00Z';
 
 /**
  * Writes a bundle in the layout of BUNDLE.md. A finalised one is certified on the bytes that ship: every collection is
@@ -211,7 +215,7 @@ async function itemLines(entry: BundleItem, database: BundleDatabase, db: Db, qu
   let rowCount: number | null = null;
   let digest: string | null = null;
   if (mql) {
-    const { verdict, expected } = await checkEquivalence({ sql: item.sql, sourcePath: database.source.path, catalog: database.catalog, queries, db, collection: mql.collection, pipeline: mql.pipeline, columns: entry.columns, signal });
+    const { verdict, expected } = await checkEquivalence({ sql: item.sql, sourcePath: database.source.path, catalog: database.catalog, queries, db, collection: mql.collection, pipeline: mql.pipeline, columns: entry.columns, clock: entry.clock ?? DEFAULT_CLOCK, signal });
     if (!isEquivalent(verdict) || !expected) failure = `${item.database}/${questionId}: gold is not equal to its source: ${verdict.detail}`;
     else {
       rowCount = expected.rows.length;
@@ -236,6 +240,8 @@ async function itemLines(entry: BundleItem, database: BundleDatabase, db: Db, qu
     result_digest: digest,
     order_sensitive: orderSensitive,
     caveats: entry.caveats,
+    // `$$NOW` in the gold stands for this moment.
+    ...(entry.clock !== undefined ? { clock: entry.clock } : {}),
     optimised: entry.optimised,
     ...(entry.reason ? { reason: entry.reason } : {}),
     ...(entry.attempts.length > 0 ? { attempts: JSON.parse(BSON.EJSON.stringify(entry.attempts, { relaxed: false })) as unknown } : {}),

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { runGuarded, GuardedError } from '../mongo/guarded';
 import { compareResults, documentsToResultSet } from '../results/compare';
 import { fromBson, type Value } from '../results/value';
+import { pinPipeline } from '../translation/pinned-clock';
 import { hashFile } from './files';
 import { parsePipelineJson } from './pipeline-json';
 import { restoreDatabase } from './restore';
@@ -45,6 +46,7 @@ const itemSchema = z.object({
   caveats: z.array(z.string()),
   order_sensitive: z.boolean(),
   row_count: z.number().nullable(),
+  clock: z.string().optional(),
 });
 type BundledItem = z.infer<typeof itemSchema>;
 
@@ -141,7 +143,8 @@ async function runGold(item: BundledItem, expected: ExpectedRows | undefined, db
   const mql = item.MQL!;
   let documents: Value[];
   try {
-    documents = (await runGuarded(db, mql.collection, parsePipelineJson(mql.pipeline), { maxTimeMS: 60_000, maxRows: 200_000, maxBytes: 256 * 1024 * 1024, signal })).map(fromBson);
+    const pipeline = parsePipelineJson(mql.pipeline);
+    documents = (await runGuarded(db, mql.collection, item.clock === undefined ? pipeline : pinPipeline(pipeline, item.clock), { maxTimeMS: 60_000, maxRows: 200_000, maxBytes: 256 * 1024 * 1024, signal })).map(fromBson);
   } catch (error) {
     if (!(error instanceof GuardedError)) throw error;
     return `the gold pipeline does not run: ${error.message}`;

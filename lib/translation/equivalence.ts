@@ -9,6 +9,7 @@ import { fromBson, isValueDocument, type ResultSet, type SqliteValue, type Value
 import { applyTransform, type Transform } from '../design/transform';
 import { GuardedError, runGuarded } from '../mongo/guarded';
 import { keyedSql } from './keyed-sql';
+import { pinPipeline, pinSql } from './pinned-clock';
 
 /** One output column of a query in MQL: the field that holds it, and the transform that its source values go through. */
 export interface OutputColumn {
@@ -19,7 +20,7 @@ export interface OutputColumn {
 
 export interface Equivalence {
   readonly verdict: Verdict;
-  /** `tie`, `unordered_limit`: named even where the rows happen to be equal. */
+  /** `tie`, `unordered_limit`, `time_dependent`: named even where the rows happen to be equal. */
   readonly caveats: readonly string[];
   /** Expected rows as the documents show them; undefined when the source query gave none to compare with. */
   readonly expected?: ResultSet;
@@ -35,6 +36,8 @@ export interface EquivalenceInput {
   readonly collection: string;
   readonly pipeline: readonly Document[];
   readonly columns: readonly OutputColumn[];
+  /** ISO time that both sides take for now. */
+  readonly clock: string;
   readonly signal: AbortSignal;
 }
 
@@ -49,25 +52,28 @@ export const isEquivalent = (verdict: Verdict): boolean => verdict.kind === 'equ
  * its keys; at a LIMIT, any choice among rows of equal keys is legal and named.
  */
 export async function checkEquivalence(input: EquivalenceInput): Promise<Equivalence> {
-  const source = await runSource(input, runnableSql(input.sql, input.catalog));
-  if ('kind' in source) return { verdict: source, caveats: [] };
+  const runnable = runnableSql(input.sql, input.catalog);
+  const sql = pinSql(runnable, input.clock);
+  const timed = sql === runnable ? [] : ['time_dependent'];
+  const source = await runSource(input, sql);
+  if ('kind' in source) return { verdict: source, caveats: timed };
   const transforms = input.columns.map((column) => column.transform);
   const expected = carry(source, input.columns.map((column) => column.name), transforms);
   const actual = await runPipeline(input);
-  if ('kind' in actual) return { verdict: actual, caveats: [], expected };
+  if ('kind' in actual) return { verdict: actual, caveats: timed, expected };
 
-  const keyed = keyedSql(input.sql, input.catalog);
+  const keyed = keyedSql(sql, input.catalog);
   const ordered = keyed ? keyed.ordered : /\border\s+by\b/i.test(input.sql);
   const verdict = compareResults(expected, actual, { columns: 'named', extraColumns: 'refuse', order: ordered ? 'sequence' : 'bag' });
   const needsWhole = keyed && (keyed.limit !== undefined || verdict.kind === 'order');
-  if (!needsWhole) return { verdict, caveats: [], expected, actual };
+  if (!needsWhole) return { verdict, caveats: timed, expected, actual };
 
   const whole = await runSource(input, keyed.sql);
-  if ('kind' in whole) return { verdict, caveats: [], expected, actual };
+  if ('kind' in whole) return { verdict, caveats: timed, expected, actual };
   const rows = { ...keyed, rows: whole.rows.map((row) => row.map((value, at) => (at < keyed.width ? cell(transforms[at], value) : value))) };
-  const caveats = keyed.limit !== undefined && cutsATie(rows) ? [keyed.ordered ? 'tie' : 'unordered_limit'] : [];
-  const judged = ['value', 'order', 'equal'].includes(verdict.kind) && verdict.kind !== 'equal' ? judgeTie(verdict, actual, rows, caveats.length > 0) : verdict;
-  return { verdict: judged, caveats, expected, actual };
+  const cuts = keyed.limit !== undefined && cutsATie(rows) ? [keyed.ordered ? 'tie' : 'unordered_limit'] : [];
+  const judged = ['value', 'order', 'equal'].includes(verdict.kind) && verdict.kind !== 'equal' ? judgeTie(verdict, actual, rows, cuts.length > 0) : verdict;
+  return { verdict: judged, caveats: [...timed, ...cuts], expected, actual };
 }
 
 type Whole = Pick<NonNullable<ReturnType<typeof keyedSql>>, 'width' | 'keys' | 'limit' | 'offset' | 'ordered'> & { readonly rows: readonly (readonly Value[])[] };
@@ -128,7 +134,7 @@ async function runSource(input: EquivalenceInput, sql: string): Promise<ResultSe
 async function runPipeline(input: EquivalenceInput): Promise<ResultSet | Verdict> {
   let documents: Value[];
   try {
-    const found = await runGuarded(input.db, input.collection, [...input.pipeline], { maxTimeMS: TIMEOUT_MS, maxRows: MAX_ROWS, maxBytes: 256 * 1024 * 1024, signal: input.signal });
+    const found = await runGuarded(input.db, input.collection, pinPipeline(input.pipeline, input.clock), { maxTimeMS: TIMEOUT_MS, maxRows: MAX_ROWS, maxBytes: 256 * 1024 * 1024, signal: input.signal });
     documents = found.map(fromBson);
   } catch (error) {
     if (!(error instanceof GuardedError)) throw error;

@@ -18,6 +18,7 @@ import { openSource } from '../sqlite/open';
 import { profileDatabase } from '../sqlite/profile-database';
 import type { Profile } from '../sqlite/profile';
 import { runnableSql } from '../sqlite/select/runnable-sql';
+import { pinPipeline, pinSql } from './pinned-clock';
 import { optimise } from './optimise';
 import { translate, type Translated, type Translation } from './translate';
 
@@ -87,12 +88,12 @@ export class World {
   }
 
   /** Runs SQL on the source and its translation, as it is and optimised, on the documents. */
-  async check(sql: string): Promise<Outcome> {
+  async check(sql: string, clock = new Date().toISOString()): Promise<Outcome> {
     const translation = translate(sql, this);
     if (translation.status !== 'translated') return { translation, verdict: 'untranslated', detail: translation.reason };
     const { pipeline } = optimise({ ...this, collection: translation.collection, pipeline: translation.pipeline });
     for (const stages of [translation.pipeline, pipeline]) {
-      const verdict = await this.compare(sql, translation, stages);
+      const verdict = await this.compare(pinSql(sql, clock), translation, pinPipeline(stages, clock));
       if (verdict.kind !== 'equal') return { translation, verdict: verdict.kind, detail: verdict.detail };
     }
     return { translation, verdict: 'equal', detail: '' };

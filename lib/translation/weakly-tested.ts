@@ -1,6 +1,7 @@
 import { BSON, type Db, type Document } from 'mongodb';
 import type { DocumentDesign } from '../design/document-design';
 import { GuardedError, runGuarded } from '../mongo/guarded';
+import { pinPipeline } from './pinned-clock';
 import { mutationsOf, weakPredicates } from './mutations';
 
 export interface WeaklyTestedInput {
@@ -10,6 +11,8 @@ export interface WeaklyTestedInput {
   readonly design: Pick<DocumentDesign, 'logical'>;
   /** The order of the rows counts. */
   readonly ordered: boolean;
+  /** ISO time that is taken for now. */
+  readonly clock: string;
   readonly signal: AbortSignal;
 }
 
@@ -17,10 +20,10 @@ export interface WeaklyTestedInput {
 const LIMITS = { maxTimeMS: 5_000, maxRows: 20_000, maxBytes: 64 * 1024 * 1024 };
 
 /** The pipeline has a predicate that could be any of its near misses without another result: this data does not show that it is right. */
-export async function isWeaklyTested({ db, collection, pipeline, design, ordered, signal }: WeaklyTestedInput): Promise<boolean> {
+export async function isWeaklyTested({ db, collection, pipeline, design, ordered, clock, signal }: WeaklyTestedInput): Promise<boolean> {
   const digest = async (stages: readonly Document[]): Promise<string> => {
     try {
-      const documents = await runGuarded(db, collection, [...stages], { ...LIMITS, signal });
+      const documents = await runGuarded(db, collection, pinPipeline(stages, clock), { ...LIMITS, signal });
       const rows = documents.map((document) => BSON.EJSON.stringify(document, { relaxed: false }));
       return (ordered ? rows : rows.sort()).join('\n');
     } catch (error) {

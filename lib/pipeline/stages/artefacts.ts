@@ -47,6 +47,8 @@ export interface GoldContent {
   readonly rowCount: number;
   readonly resultDigest: string;
   readonly orderSensitive: boolean;
+  /** Of an item that depends on the time: the ISO time that both sides took for now. */
+  readonly clock?: string;
   readonly documentsExamined: { readonly before: number | null; readonly after: number | null };
 }
 

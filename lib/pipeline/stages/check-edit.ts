@@ -180,7 +180,7 @@ async function compareEdited(item: Item, mql: Mql, known: readonly OutputColumn[
   const queries = QueryProcess.borrow();
   try {
     const run = (columns: readonly OutputColumn[]): Promise<Equivalence> =>
-      migratedDatabase(input).then((db) => checkEquivalence({ sql: item.sql, sourcePath: input.source.path, catalog, queries, db, collection: mql.collection, pipeline: mql.pipeline, columns, signal }));
+      migratedDatabase(input).then((db) => checkEquivalence({ sql: item.sql, sourcePath: input.source.path, catalog, queries, db, collection: mql.collection, pipeline: mql.pipeline, columns, clock: input.settings.pinnedClock, signal }));
     const first = await run(known);
     if (isEquivalent(first.verdict) && known.length > 0) return { ...first, columns: known };
     if (!first.actual || !first.expected) return { ...first, columns: known };

@@ -78,7 +78,7 @@ async function judge(item: Item, answer: Translation, at: ItemWork, input: Stage
 }
 
 const equivalence = (item: Item, mql: Mql, columns: readonly OutputColumn[], at: ItemWork, input: StageInput, context: StageContext): Promise<Equivalence> =>
-  checkEquivalence({ sql: item.sql, sourcePath: input.source.path, catalog: at.catalog, queries: at.queries, db: at.db, collection: mql.collection, pipeline: mql.pipeline, columns, signal: context.signal });
+  checkEquivalence({ sql: item.sql, sourcePath: input.source.path, catalog: at.catalog, queries: at.queries, db: at.db, collection: mql.collection, pipeline: mql.pipeline, columns, clock: input.settings.pinnedClock, signal: context.signal });
 
 function touchedInputs(input: StageInput, design: DocumentDesign, touches: readonly { readonly collection: string; readonly fields: readonly string[] }[]): ArtefactInput[] {
   return touches.map(({ collection, fields }) => {
@@ -138,7 +138,7 @@ async function optimiseItem(item: Item, translation: TranslationContent & { mql:
   const { verdict, expected } = checked;
   if (!isEquivalent(verdict) || !expected) throw new Error(`item ${item.questionId} is no longer equal: ${verdict.detail}`);
   const orderSensitive = /\border\s+by\b/i.test(item.sql);
-  const isWeak = await isWeaklyTested({ db: at.db, collection: after.collection, pipeline: after.pipeline, design: at.design, ordered: orderSensitive, signal: context.signal });
+  const isWeak = await isWeaklyTested({ db: at.db, collection: after.collection, pipeline: after.pipeline, design: at.design, ordered: orderSensitive, clock: input.settings.pinnedClock, signal: context.signal });
   return {
     questionId: item.questionId,
     mql: after,
@@ -153,6 +153,7 @@ async function optimiseItem(item: Item, translation: TranslationContent & { mql:
     rowCount: expected.rows.length,
     resultDigest: resultDigest(expected, orderSensitive),
     orderSensitive,
+    ...(translation.caveats.includes('time_dependent') && { clock: input.settings.pinnedClock }),
     documentsExamined: { before: examinedBefore, after: examinedAfter },
   };
 }

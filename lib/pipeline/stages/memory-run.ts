@@ -97,6 +97,7 @@ async function bundleItem(item: Item, read: ArtefactReader, decisions: readonly 
     caveats: gold?.caveats ?? translation?.caveats ?? [],
     defects: gold?.defects ?? translation?.defects ?? [],
     optimised: gold?.optimised ?? false,
+    ...(gold?.clock !== undefined ? { clock: gold.clock } : {}),
     evidenceMql: gold ? (evidence?.evidenceMql ?? item.evidence) : item.evidence,
     ...(translation?.reason ? { reason: translation.reason } : {}),
     attempts: gold ? [] : (translation?.attempts ?? []),
