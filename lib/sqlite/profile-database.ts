@@ -1,99 +1,97 @@
+import { isUtf8 } from 'node:buffer';
 import type Database from 'better-sqlite3';
-import type { Value } from '../results/value';
+import type { SqliteValue, Value } from '../results/value';
 import { quoteName as q, type Catalog, type Table } from './catalog';
+import { ColumnProfiler, shorten, type ColumnScan } from './column-profiler';
+import { findDependencies } from './functional-dependencies';
+import { relationshipCycles } from './relationship-cycles';
 import { readRelationships } from './relationships';
-import type { ColumnProfile, Profile, TableProfile, ValueFormat } from './profile';
+import type { ColumnProfile, Profile, TableProfile } from './profile';
 
-/** Profiles a source database: types as stored, formats, keys and relationships. Exact, nothing is sampled. */
+/**
+ * Profiles a source database: types as stored, formats, keys, dependencies and relationships. What losslessness stands
+ * on (counts, storage classes, keys, orphans, fan-out) is exact; what is estimated or sampled says so.
+ */
 export function profileDatabase(sqlite: Database.Database, catalog: Catalog, onTable?: (table: string) => void): Profile {
   const tables = catalog.tables.map((table) => {
     onTable?.(table.name);
     return profileTable(sqlite, table);
   });
-  return { database: catalog.database, tables, relationships: readRelationships(sqlite, catalog, tables) };
+  const relationships = readRelationships(sqlite, catalog, tables);
+  return { database: catalog.database, tables, relationships, cycles: relationshipCycles(relationships) };
 }
 
-// SQLite allows 2,000 result columns; eight are asked for each source column.
-const COLUMNS_A_STATEMENT = 200;
+/** Distinct values held for a table while it is read, over all its columns, and for one column. */
+const HELD_VALUES = 1_000_000;
+const HELD_VALUES_A_COLUMN = 16_384;
+/** Up to here distinct values are counted where they could not be held; beyond, only those of possible keys. */
+const COUNTED_ROWS = 100_000;
 
 function profileTable(sqlite: Database.Database, table: Table): TableProfile {
-  const rowCount = Number(sqlite.prepare(`SELECT count(*) FROM ${q(table.name)}`).pluck().get());
-  const columns: ColumnProfile[] = [];
-  let bytes = 0;
-  for (let from = 0; from < table.columns.length; from += COLUMNS_A_STATEMENT) {
-    const part = table.columns.slice(from, from + COLUMNS_A_STATEMENT);
-    const asked = part.map(({ name }) => {
-      const c = q(name);
-      return `total(${c} IS NULL), total(typeof(${c})='integer'), total(typeof(${c})='real'), total(typeof(${c})='text'), total(typeof(${c})='blob'),
-        count(DISTINCT ${c} COLLATE BINARY), min(${c} COLLATE BINARY), max(${c} COLLATE BINARY), max(length(CAST(${c} AS BLOB))), total(length(CAST(${c} AS BLOB)))`;
-    });
-    const row = sqlite.prepare(`SELECT ${asked.join(',')} FROM ${q(table.name)}`).raw().get() as Value[];
-    part.forEach(({ name }, at) => {
-      const [none, integer, real, text, blob, distinct, min, max, maxBytes, allBytes] = row.slice(at * 10, at * 10 + 10);
-      bytes += Number(allBytes);
-      const stored = { null: Number(none), integer: Number(integer), real: Number(real), text: Number(text), blob: Number(blob) };
-      columns.push({
-        column: name,
-        stored,
-        distinct: Number(distinct),
-        min: shorten(min ?? null),
-        max: shorten(max ?? null),
-        maxBytes: Number(maxBytes ?? 0),
-        formats: stored.text > 0 ? formatsOf(sqlite, table.name, name) : [],
-      });
-    });
+  const profilers = table.columns.map(() => new ColumnProfiler(Math.min(HELD_VALUES_A_COLUMN, Math.ceil(HELD_VALUES / table.columns.length))));
+  let rowCount = 0;
+  for (const row of sqlite.prepare(`SELECT ${table.columns.map(({ name }) => q(name)).join(', ')} FROM ${q(table.name)}`).raw().iterate() as Iterable<SqliteValue[]>) {
+    rowCount++;
+    for (let c = 0; c < profilers.length; c++) profilers[c]!.add(row[c]!);
   }
-  return { table: table.name, rowCount, columns, keys: keysThatHold(sqlite, table, rowCount, columns), meanRowBytes: rowCount ? bytes / rowCount : 0 };
+  const columns = table.columns.map(({ name }, c) => settle(sqlite, table, name, rowCount, profilers[c]!.finish()));
+  const bytes = columns.reduce((sum, { meanBytes, stored }) => sum + meanBytes * (rowCount - stored.null), 0);
+  const keys = keysThatHold(sqlite, table, rowCount, columns);
+  const constants = columns.filter(({ distinct, stored }) => rowCount > 0 && (stored.null === rowCount || (distinct === 1 && stored.null === 0))).map(({ column }) => column);
+  return { table: table.name, rowCount, columns, keys, meanRowBytes: rowCount ? bytes / rowCount : 0, constants, ...findDependencies(sqlite, table.name, rowCount, columns, keys, constants) };
 }
 
-const shorten = (value: Value): Value =>
-  typeof value === 'string' ? value.slice(0, 200) : value instanceof Uint8Array ? value.slice(0, 64) : value;
-
-const formatTests: Record<Exclude<ValueFormat, 'empty'>, (text: string) => boolean> = {
-  'iso-date': (text) => /^\d{4}-\d{2}-\d{2}$/.test(text) && realDate(text),
-  'iso-datetime': (text) => /^\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2}(\.\d+)?Z?$/.test(text) && realDate(text.slice(0, 10)),
-  'us-date': (text) => /^\d{1,2}\/\d{1,2}\/\d{4}$/.test(text),
-  boolean: (text) => /^(true|false|t|f|yes|no|y|n)$/i.test(text),
-  integer: (text) => /^-?(0|[1-9]\d{0,17})$/.test(text),
-  decimal: (text) => /^-?\d+\.\d+$/.test(text),
-  money: (text) => /^-?[$€£]\s?\d{1,3}(,?\d{3})*(\.\d+)?$/.test(text),
-  json: (text) => /^\s*[[{]/.test(text) && isJson(text),
-};
-
-const realDate = (text: string): boolean => {
-  const date = new Date(`${text}T00:00:00Z`);
-  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
-};
-const isJson = (text: string): boolean => {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-};
-
-function formatsOf(sqlite: Database.Database, table: string, column: string): ValueFormat[] {
-  let open = Object.entries(formatTests) as [ValueFormat, (text: string) => boolean][];
-  let allEmpty = true;
-  const texts = sqlite.prepare(`SELECT ${q(column)} FROM ${q(table)} WHERE typeof(${q(column)}) = 'text'`).pluck();
-  for (const text of texts.iterate() as Iterable<string>) {
-    if (text !== '') allEmpty = false;
-    open = open.filter(([, test]) => test(text));
-    if (open.length === 0 && !allEmpty) return [];
-  }
-  return allEmpty ? ['empty'] : open.map(([format]) => format);
+/** Asks SQLite for what the scan had to leave open. */
+function settle(sqlite: Database.Database, table: Table, column: string, rowCount: number, scan: ColumnScan): ColumnProfile {
+  const { mayBeKey, suspectText, orderUnsure, distinctEstimated, distinct, ...known } = scan;
+  const exact = !distinctEstimated ? distinct : mayBeKey && table.rowidAlias && table.primaryKey[0] === column ? rowCount : mayBeKey || rowCount <= COUNTED_ROWS ? countDistinct(sqlite, table.name, column) : undefined;
+  return {
+    ...known,
+    column,
+    ...(exact === undefined ? { distinct, distinctEstimated: true } : { distinct: exact }),
+    ...(orderUnsure ? bounds(sqlite, table.name, column) : {}),
+    invalidUtf8: suspectText ? countInvalidText(sqlite, table.name, column) : 0,
+  };
 }
+
+const countDistinct = (sqlite: Database.Database, table: string, column: string): number =>
+  Number(sqlite.prepare(`SELECT count(DISTINCT ${q(column)} COLLATE BINARY) FROM ${q(table)}`).pluck().get());
+
+function bounds(sqlite: Database.Database, table: string, column: string): Pick<ColumnProfile, 'min' | 'max'> {
+  const [min, max] = sqlite.prepare(`SELECT min(${q(column)} COLLATE BINARY), max(${q(column)} COLLATE BINARY) FROM ${q(table)}`).raw().get() as [Value, Value];
+  return { min: shorten(min), max: shorten(max) };
+}
+
+/** The driver shows U+FFFD for bytes that are no text; a blob of the same value shows the bytes. */
+function countInvalidText(sqlite: Database.Database, table: string, column: string): number {
+  const encoding = String(sqlite.pragma('encoding', { simple: true }));
+  const isValid = encoding === 'UTF-8' ? isUtf8 : isUtf16(encoding === 'UTF-16be');
+  let invalid = 0;
+  for (const bytes of sqlite.prepare(`SELECT CAST(${q(column)} AS BLOB) FROM ${q(table)} WHERE typeof(${q(column)}) = 'text'`).pluck().iterate() as Iterable<Buffer>) if (!isValid(bytes)) invalid++;
+  return invalid;
+}
+
+const isUtf16 = (bigEndian: boolean) => {
+  const decoder = new TextDecoder(bigEndian ? 'utf-16be' : 'utf-16le', { fatal: true });
+  return (bytes: Uint8Array): boolean => {
+    try {
+      decoder.decode(bytes);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+};
 
 /** Declared keys that the data keeps (SQLite lets primary keys hold nulls), and single columns that happen to be unique. */
 function keysThatHold(sqlite: Database.Database, table: Table, rowCount: number, columns: readonly ColumnProfile[]): string[][] {
   const full = (name: string): boolean => columns.find((c) => c.column === name)?.stored.null === 0;
   const declared = [table.primaryKey, ...table.uniqueKeys].filter((key) => key.length > 1 && key.every(full));
   const holding = declared.filter((key) => {
-    const names = key.map(q).join(',');
+    const names = key.map((name) => `${q(name)} COLLATE BINARY`).join(',');
     return !sqlite.prepare(`SELECT 1 FROM ${q(table.name)} GROUP BY ${names} HAVING count(*) > 1 LIMIT 1`).get();
   });
-  const single = columns.filter((c) => rowCount > 0 && c.distinct === rowCount && c.stored.null === 0).map((c) => [c.column]);
+  const single = columns.filter((c) => rowCount > 0 && !c.distinctEstimated && c.distinct === rowCount && c.stored.null === 0).map((c) => [c.column]);
   const emptyPrimary = rowCount === 0 && table.primaryKey.length > 0 ? [[...table.primaryKey]] : [];
   return [...holding.map((key) => [...key]), ...single, ...emptyPrimary];
 }

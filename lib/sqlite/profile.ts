@@ -1,10 +1,15 @@
 import type { Value } from '../results/value';
+import type { ValueFormat } from './value-formats';
+
+export type { ValueFormat } from './value-formats';
 
 /** What the data of a source database is like: types as stored, not as declared. */
 export interface Profile {
   readonly database: string;
   readonly tables: readonly TableProfile[];
   readonly relationships: readonly Relationship[];
+  /** Circles of relationships, each as the ids along it, child to parent; a self-reference is a circle of one. */
+  readonly cycles: readonly (readonly string[])[];
 }
 
 export interface TableProfile {
@@ -13,8 +18,19 @@ export interface TableProfile {
   readonly columns: readonly ColumnProfile[];
   /** Column sets that are unique and free of nulls in the data: declared keys that hold, and single columns. */
   readonly keys: readonly (readonly string[])[];
-  /** Mean bytes of a row as SQLite stores its values. */
+  /** Mean bytes of a row's values, as BSON would carry them. */
   readonly meanRowBytes: number;
+  /** Columns with one and the same value in every row, null included. */
+  readonly constants: readonly string[];
+  readonly functionalDependencies: readonly FunctionalDependency[];
+  /** What was searched for functional dependencies. Those listed hold in all rows, whatever was searched. */
+  readonly dependencySearch: { readonly columns: number; readonly rows: number };
+}
+
+/** Rows that agree in `determinant`, which is no key, agree in every one of `dependents`. Null determinants do not count. */
+export interface FunctionalDependency {
+  readonly determinant: readonly string[];
+  readonly dependents: readonly string[];
 }
 
 /** How many values of a column are stored in each of SQLite's storage classes. */
@@ -30,16 +46,27 @@ export interface ColumnProfile {
   readonly column: string;
   readonly stored: StorageCounts;
   readonly distinct: number;
+  /** True where `distinct` is an estimate, right to about 2 %: long columns of large tables that cannot be keys. */
+  readonly distinctEstimated?: boolean;
   /** By SQLite's order, nulls left out; null when all values are. Text is cut at 200 characters. */
   readonly min: Value;
   readonly max: Value;
-  /** Longest text or blob in bytes. */
+  /** Longest value in bytes, and the mean over values that are not null, as BSON would carry them. */
   readonly maxBytes: number;
+  readonly meanBytes: number;
   /** Formats that every non-null text value of the column has. */
   readonly formats: readonly ValueFormat[];
+  /** How many values have each format: text, and integers that read as 0 and 1 or as a month. */
+  readonly formatCounts: Readonly<Partial<Record<ValueFormat, number>>>;
+  /** The most frequent values, at most five, with exact counts; of a long column, among its first distinct values. */
+  readonly topValues: readonly { readonly value: Value; readonly count: number }[];
+  /** Texts that end in a blank. */
+  readonly trailingBlanks: number;
+  /** Texts whose bytes are not valid in the database's encoding. */
+  readonly invalidUtf8: number;
+  /** Reals that are infinite; SQLite stores NaN as null. */
+  readonly nonFinite: number;
 }
-
-export type ValueFormat = 'iso-date' | 'iso-datetime' | 'us-date' | 'boolean' | 'integer' | 'decimal' | 'money' | 'json' | 'empty';
 
 /** Child rows point to parent rows: declared as a foreign key, or inferred from inclusion and names. */
 export interface Relationship {
