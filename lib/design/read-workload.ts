@@ -1,39 +1,81 @@
 import type { Item } from '../sqlite/benchmark';
-import type { Catalog } from '../sqlite/catalog';
+import { quoteName, type Catalog } from '../sqlite/catalog';
 import type { Profile, Relationship } from '../sqlite/profile';
 import { analyseQuery, type JoinPair, type QueryAnalysis } from '../sqlite/select/analyse-query';
 import { bindSelect } from '../sqlite/select/bind';
 import { SqlBindError } from '../sqlite/select/bind-error';
 import { parseSelect } from '../sqlite/select/parse-select';
+import { queryBlocks, type QueryBlock } from '../sqlite/select/query-blocks';
 import { SqlSyntaxError } from '../sqlite/select/syntax-error';
-import type { AccessPattern, ColumnUse, Workload } from './workload';
+import type { AccessPattern, ColumnUse, PatternVariant, Workload } from './workload';
 
-/** Parses the items' SQL and groups the queries of the same shape, the most frequent first. */
+/**
+ * Parses the items' SQL and groups the queries of the same shape, the most frequent first. A database that no item asks
+ * gets assumed patterns (guidebook, section 3).
+ */
 export function readWorkload(items: readonly Item[], catalog: Catalog, profile: Profile): Workload {
-  const patterns = new Map<string, AccessPattern>();
+  if (items.length === 0) return assumedWorkload(catalog, profile);
+  const statements: Statement[] = [];
   const unread: { questionId: string; reason: string }[] = [];
   for (const item of items) {
-    let analysis: QueryAnalysis;
     try {
-      analysis = analyseQuery(bindSelect(parseSelect(item.sql), catalog).query);
+      const { query } = bindSelect(parseSelect(item.sql), catalog);
+      statements.push({ questionId: item.questionId, shape: shapeOf(analyseQuery(query), profile), blocks: queryBlocks(query) });
     } catch (error) {
       if (!(error instanceof SqlSyntaxError) && !(error instanceof SqlBindError)) throw error;
       unread.push({ questionId: item.questionId, reason: error.message });
-      continue;
     }
-    const shape = shapeOf(analysis, profile);
-    const key = JSON.stringify(shape);
-    const known = patterns.get(key);
-    patterns.set(key, { ...shape, frequency: (known?.frequency ?? 0) + 1, questionIds: [...(known?.questionIds ?? []), item.questionId] });
   }
-  const sorted = [...patterns.entries()].sort(([a, x], [b, y]) => y.frequency - x.frequency || (a < b ? -1 : 1));
-  return { database: catalog.database, patterns: sorted.map(([, pattern]) => pattern), unread };
+  return { database: catalog.database, patterns: groupByShape(statements), unread };
 }
 
-type Shape = Omit<AccessPattern, 'frequency' | 'questionIds'>;
+type Shape = Omit<AccessPattern, 'frequency' | 'variants'>;
+
+interface Statement {
+  readonly questionId: string;
+  readonly shape: Shape;
+  readonly blocks: readonly QueryBlock[];
+}
+
+function groupByShape(statements: readonly Statement[]): AccessPattern[] {
+  const patterns = new Map<string, { shape: Shape; variants: Map<string, PatternVariant> }>();
+  for (const { questionId, shape, blocks } of statements) {
+    const key = JSON.stringify(shape);
+    const pattern = patterns.get(key) ?? { shape, variants: new Map<string, PatternVariant>() };
+    patterns.set(key, pattern);
+    const variant = JSON.stringify(blocks);
+    pattern.variants.set(variant, { blocks, questionIds: [...(pattern.variants.get(variant)?.questionIds ?? []), questionId] });
+  }
+  return [...patterns.entries()]
+    .map(([key, { shape, variants }]) => {
+      const list = [...variants.values()].sort((a, b) => b.questionIds.length - a.questionIds.length);
+      return { key, pattern: { ...shape, frequency: list.reduce((sum, { questionIds }) => sum + questionIds.length, 0), variants: list } };
+    })
+    .sort((a, b) => b.pattern.frequency - a.pattern.frequency || (a.key < b.key ? -1 : 1))
+    .map(({ pattern }) => pattern);
+}
+
+/** What any application would ask: one row of each table by its key, and the two sides of each relationship together. */
+function assumedWorkload(catalog: Catalog, profile: Profile): Workload {
+  const statements = [
+    ...catalog.tables.map((table) => {
+      const [key] = table.primaryKey.length === 1 ? table.primaryKey : [];
+      return `SELECT * FROM ${quoteName(table.name)}${key ? ` WHERE ${quoteName(key)} = 1` : ''}`;
+    }),
+    ...profile.relationships.map(({ childTable, childColumns, parentTable, parentColumns }) => {
+      const on = childColumns.map((column, at) => `c.${quoteName(column)} = p.${quoteName(parentColumns[at]!)}`).join(' AND ');
+      const filter = parentColumns.map((column) => `p.${quoteName(column)} = 1`).join(' AND ');
+      return `SELECT * FROM ${quoteName(parentTable)} p JOIN ${quoteName(childTable)} c ON ${on} WHERE ${filter}`;
+    }),
+  ].map((sql, at): Statement => {
+    const { query } = bindSelect(parseSelect(sql), catalog);
+    return { questionId: `assumed ${at + 1}`, shape: shapeOf(analyseQuery(query), profile), blocks: queryBlocks(query) };
+  });
+  return { database: catalog.database, patterns: groupByShape(statements), unread: [], assumed: true };
+}
 
 function shapeOf(analysis: QueryAnalysis, profile: Profile): Shape {
-  const uses = (role: 'filtered' | 'grouped' | 'sorted' | 'projected'): ColumnUse[] =>
+  const uses = (role: 'filtered' | 'grouped' | 'sorted' | 'projected' | 'aggregated'): ColumnUse[] =>
     analysis.tables.flatMap((table) => table[role].map((column) => ({ table: table.table, column }))).sort((a, b) => (`${a.table}.${a.column}` < `${b.table}.${b.column}` ? -1 : 1));
   // A column that only joins is served by its reference; it is no filter of the pattern.
   const joins = (use: ColumnUse): boolean => analysis.joins.some(({ left, right }) => [left, right].some((side) => side.table === use.table && side.column === use.column));
@@ -45,6 +87,7 @@ function shapeOf(analysis: QueryAnalysis, profile: Profile): Shape {
     grouped: uses('grouped'),
     sorted: uses('sorted'),
     projected: uses('projected'),
+    aggregated: uses('aggregated'),
   };
 }
 

@@ -1,9 +1,13 @@
+import type { QueryBlock } from '../sqlite/select/query-blocks';
+
 /** The SQL of a source database's items, grouped by shape. */
 export interface Workload {
   readonly database: string;
   readonly patterns: readonly AccessPattern[];
   /** Items whose SQL could not be parsed or bound, with the reason. */
   readonly unread: readonly { readonly questionId: string; readonly reason: string }[];
+  /** Set when no item asks the database: the patterns are then inferred from its schema. */
+  readonly assumed?: boolean;
 }
 
 export interface AccessPattern {
@@ -15,7 +19,15 @@ export interface AccessPattern {
   readonly grouped: readonly ColumnUse[];
   readonly sorted: readonly ColumnUse[];
   readonly projected: readonly ColumnUse[];
+  readonly aggregated: readonly ColumnUse[];
+  /** Queries of this shape. */
   readonly frequency: number;
+  /** The same queries by what decides their cost: which passes over the data they make, and by which conditions. */
+  readonly variants: readonly PatternVariant[];
+}
+
+export interface PatternVariant {
+  readonly blocks: readonly QueryBlock[];
   readonly questionIds: readonly string[];
 }
 
