@@ -19,6 +19,8 @@ interface Case {
   collation?: Document;
   expected?: Document[];
   error?: boolean;
+  /** MongoDB's number of the error, where the case says which it must be. */
+  code?: number;
   confirmed?: boolean;
 }
 interface Outcome {
@@ -87,6 +89,7 @@ async function runFiles(files: readonly string[], db: Db): Promise<Outcome[]> {
       let parsed: Case;
       try {
         parsed = EJSON.parse(line, { relaxed: false }) as unknown as Case;
+        assertDates(parsed);
       } catch (error) {
         throw new Error(`${file}:${i + 1} is not Extended JSON: ${error instanceof Error ? error.message : String(error)}`);
       }
@@ -117,7 +120,10 @@ async function runCase(c: Case, db: Db): Promise<{ passed: boolean; detail?: str
     results = await cursor.toArray();
   } catch (error) {
     if (!(error instanceof MongoServerError)) throw error;
-    if (c.error) return { passed: true };
+    if (c.error) {
+      const code = Number(error.code);
+      return c.code === undefined || code === Number(c.code) ? { passed: true } : { passed: false, detail: `expected error ${Number(c.code)}, got ${code}: ${error.message}` };
+    }
     return { passed: false, detail: `error ${String(error.code)}: ${error.message}` };
   }
   const got = results.map((d) => show(withoutMadeId(d)));
@@ -133,6 +139,12 @@ function withoutMadeId<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
   const kept = Object.entries(value).filter(([key, v]) => !(key === '_id' && typeof v === 'string' && v.startsWith(MADE_ID)));
   return Object.fromEntries(kept.map(([key, v]) => [key, withoutMadeId(v as unknown)])) as T;
+}
+/** EJSON makes an invalid date of a text that is none, which would be stored as 1970. */
+function assertDates(value: unknown): void {
+  if (value instanceof Date) {
+    if (Number.isNaN(value.getTime())) throw new Error('a $date is no date');
+  } else if (typeof value === 'object' && value !== null) Object.values(value).forEach(assertDates);
 }
 const show = (document: Document): string => EJSON.stringify(document, { relaxed: false });
 

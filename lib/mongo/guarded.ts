@@ -1,5 +1,5 @@
 import { BSON, MongoNetworkError, MongoServerError, type Db, type Document } from 'mongodb';
-import { findForbidden } from '../mql/allow-list';
+import { findForbidden, isSystemCollection } from '../mql/allow-list';
 
 export interface GuardLimits {
   readonly maxTimeMS: number;
@@ -34,7 +34,7 @@ const TIME_CODES = new Set([50, 11601]);
 export async function runGuarded(db: Db, collection: string, pipeline: unknown, limits: GuardLimits): Promise<Document[]> {
   const refusal = findForbidden(pipeline);
   if (refusal) throw new GuardedError('forbidden', `${refusal.message} (at ${refusal.at || 'the top'})`, refusal.name);
-  if (collection.startsWith('system.') || collection.includes('$')) throw new GuardedError('forbidden', `the collection ${collection} may not be read`, collection);
+  if (isSystemCollection(collection)) throw new GuardedError('forbidden', `the collection ${collection} may not be read`, collection);
   const stages = pipeline as Document[];
   const options = {
     maxTimeMS: limits.maxTimeMS,

@@ -43,6 +43,19 @@ describe('findForbidden', () => {
     expect(findForbidden([{ $unionWith: { db: 'admin', coll: 'x' } }])?.name).toBe('$unionWith');
   });
 
+  it('refuses the collections of the server itself, however they are named', () => {
+    for (const stage of [{ $unionWith: 'system.users' }, { $unionWith: { coll: 'system.users' } }, { $lookup: { from: 'system.users', localField: 'a', foreignField: 'b', as: 'c' } }, { $graphLookup: { from: 'a.$cmd' } }]) {
+      expect(findForbidden([stage])?.name).toBe(Object.keys(stage)[0]);
+      expect(findForbidden([{ $facet: { f: [stage] } }])?.name).toBe(Object.keys(stage)[0]);
+    }
+    expect(findForbidden([{ $unionWith: 'systematic' }])).toBeNull();
+  });
+
+  it('refuses what pretends to be a date', () => {
+    expect(findForbidden([{ $match: { a: { $gt: new Date('x') } } }])?.name).toBe('date');
+    expect(findForbidden([{ $match: { a: { $gt: new Date(0) } } }])).toBeNull();
+  });
+
   it('is not fooled by disguises', () => {
     const smuggled = new Map([['$where', 'x']]);
     expect(findForbidden([{ $match: smuggled }])).not.toBeNull();

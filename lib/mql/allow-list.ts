@@ -78,10 +78,11 @@ function checkStage(name: string, spec: unknown, at: string): Refusal | null {
     }
     return null;
   }
+  if (name === '$unionWith' && typeof spec === 'string') return checkCollection(name, spec, at);
   if ((name === '$lookup' || name === '$unionWith' || name === '$graphLookup') && isPlainObject(spec)) {
     for (const key of ['from', 'coll']) {
-      // `from: {db, coll}` names another database.
-      if (Object.hasOwn(spec, key) && typeof spec[key] !== 'string') return refuse(name, join(at, key), `${name} may only name a collection of the same database`);
+      const found = Object.hasOwn(spec, key) ? checkCollection(name, spec[key], join(at, key)) : null;
+      if (found) return found;
     }
     if (Object.hasOwn(spec, 'db')) return refuse(name, join(at, 'db'), `${name} may only name a collection of the same database`);
     for (const [key, inner] of Object.entries(spec)) {
@@ -91,6 +92,15 @@ function checkStage(name: string, spec: unknown, at: string): Refusal | null {
     return null;
   }
   return checkValue(spec, at);
+}
+
+/** Whether a collection is one of the server's own. */
+export const isSystemCollection = (name: string): boolean => name.startsWith('system.') || name.includes('$');
+
+function checkCollection(stage: string, collection: unknown, at: string): Refusal | null {
+  // `from: {db, coll}` names another database.
+  if (typeof collection !== 'string') return refuse(stage, at, `${stage} may only name a collection of the same database`);
+  return isSystemCollection(collection) ? refuse(stage, at, `the collection ${collection} may not be read`) : null;
 }
 
 /** Any key that starts with `$` is an operator, except inside `$literal`, where all is data. */
@@ -108,6 +118,7 @@ function checkValue(value: unknown, at: string): Refusal | null {
   // A driver's value has `_bsontype` from its class; as a field of its own it is an attempt to pass for one.
   if (Object.hasOwn(value, '_bsontype')) return refuse('_bsontype', at, 'a pipeline may not contain a field named _bsontype');
   if ('_bsontype' in value) return (value as { _bsontype: unknown })._bsontype === 'Code' ? refuse('Code', at, 'a pipeline may not contain code') : null;
+  if (value instanceof Date && Number.isNaN(value.getTime())) return refuse('date', at, 'a date of the pipeline is no date');
   if (value instanceof Date || value instanceof RegExp || value instanceof Uint8Array) return null;
   // Maps and objects with a class of their own would be sent as documents without having been looked at.
   if (!isPlainObject(value)) return refuse('object', at, 'a pipeline may only contain plain values');

@@ -154,6 +154,7 @@ export class ValueReader {
     if (keys.length !== 1 || !WRAPPERS.has(first)) return object;
     try {
       const [value] = BSON.EJSON.deserialize({ value: [plain(object)] }, { relaxed: false })['value'] as unknown[];
+      if (value instanceof Date && Number.isNaN(value.getTime())) throw new Error('it is no date');
       return value instanceof Int32 ? value.value : value instanceof Double && !Number.isInteger(value.value) ? value.value : value;
     } catch (error) {
       return this.fail(`malformed ${first}: ${error instanceof Error ? error.message : String(error)}`, open);

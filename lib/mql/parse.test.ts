@@ -51,6 +51,7 @@ describe('shell text', () => {
     ['db.c.aggregate([])[0].f', /only an entry of toArray/],
     ['db.c.find({}).f', /before there is one document/],
     ['1 + 1', /name/],
+    ['db.c.aggregate([{$match: {a: {$date: "x"}}}])', /no date/],
   ])('refuses %s', (text, message) => {
     expect(() => parseMql(text)).toThrow(MqlSyntaxError);
     expect(() => parseMql(text)).toThrow(message);

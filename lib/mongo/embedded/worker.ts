@@ -3,6 +3,8 @@ import { Doc } from './bson/doc';
 import { Engine, numberField, reply, type Request } from './commands/engine';
 import { workerCommands } from './commands/table';
 import { ServerError } from './errors';
+import { checkHeap } from './memory';
+import { watchRegexes } from './query/regex';
 import { Store } from './storage/store';
 import { encode } from './bson/encode';
 import { Double, typeName, type Value } from './values/value';
@@ -17,6 +19,7 @@ const settings = workerData as WorkerSettings;
 const store = new Store(settings.file, settings.writer, settings.cacheBytes);
 const engine = new Engine(store, settings.index);
 const killSwitch = new Int32Array(settings.killSwitch);
+watchRegexes(killSwitch.subarray(1));
 
 /** The error reply of MongoDB's form. */
 export function errorReply(error: unknown): Buffer {
@@ -27,12 +30,16 @@ export function errorReply(error: unknown): Buffer {
 }
 function internal(error: unknown): ServerError {
   if (error instanceof RangeError && /call stack/i.test(error.message)) return new ServerError(15, 'the query or a document is nested too deeply');
+  // What one of the operators' own checks let through.
+  if (error instanceof RangeError && /string length/i.test(error.message)) return new ServerError(13548, 'BufBuilder attempted to grow() past the 64MB limit.');
+  if (error instanceof RangeError && /array|allocation/i.test(error.message)) return new ServerError(146, 'the query used too much memory of the embedded server');
   return new ServerError(1, `internal error of the embedded server: ${error instanceof Error ? error.message : String(error)}`);
 }
 
 function checkpointFor(operation: number, maxTimeMS: number): () => void {
   const deadline = maxTimeMS > 0 ? performance.now() + maxTimeMS : Infinity;
   return () => {
+    checkHeap();
     if (Atomics.load(killSwitch, 0) === operation) throw new ServerError(11601, 'operation was interrupted');
     if (deadline !== Infinity && performance.now() > deadline) throw new ServerError(50, 'operation exceeded time limit');
   };

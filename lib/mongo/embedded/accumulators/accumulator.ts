@@ -1,7 +1,8 @@
-import { Doc } from '../bson/doc';
+import { Doc, sizeOf } from '../bson/doc';
 import { failedToParse, ServerError, unsupported } from '../errors';
 import { isIntegral, mergeDocuments } from '../expressions/array';
 import { namedArguments, parseExpression, variadic, type Environment, type Evaluate, type Family, type Scope } from '../expressions/expression';
+import { exceeded, OPERATOR_LIMIT } from '../memory';
 import { parseSortPattern, TopItems } from '../query/sort';
 import { Sum } from '../values/arithmetic';
 import { compareValues } from '../values/compare';
@@ -100,10 +101,22 @@ class EdgeCollector implements Collector {
     return this.value === undefined ? null : this.value;
   }
 }
+/** Counts what an accumulator keeps: it has a limit of its own, because it cannot use the disk. */
+class Kept {
+  private bytes = 0;
+  constructor(private readonly name: string) {}
+  add(v: Value): void {
+    this.bytes += sizeOf(v);
+    if (this.bytes > OPERATOR_LIMIT) throw exceeded(this.name);
+  }
+}
 class PushCollector implements Collector {
   private readonly values: Value[] = [];
+  private readonly kept = new Kept('$push');
   push(v: Value): void {
-    if (v !== undefined) this.values.push(v);
+    if (v === undefined) return;
+    this.kept.add(v);
+    this.values.push(v);
   }
   result(): Value {
     return this.values;
@@ -111,11 +124,12 @@ class PushCollector implements Collector {
 }
 class SetCollector implements Collector {
   private readonly set: ValueSet;
+  private readonly kept = new Kept('$addToSet');
   constructor({ collation }: Environment) {
     this.set = new ValueSet(collation);
   }
   push(v: Value): void {
-    if (v !== undefined) this.set.add(v);
+    if (v !== undefined && this.set.add(v)) this.kept.add(v);
   }
   result(): Value {
     return [...this.set.values];

@@ -171,6 +171,15 @@ export class Doc {
   }
 }
 
+/** What a value takes in memory, roughly as the server counts it. */
+export function sizeOf(v: Value): number {
+  if (typeof v === 'string') return 32 + v.length;
+  if (Array.isArray(v)) return v.reduce<number>((n, item) => n + sizeOf(item), 32);
+  if (!(v instanceof Doc)) return 16;
+  const raw = v.raw();
+  return raw ? raw.end - raw.start : v.values.reduce<number>((n, item) => n + 16 + sizeOf(item), 32);
+}
+
 /** Where a name ends and the value starts, if the name at `at` is this one; else -1. */
 function nameEnds(bytes: Buffer, at: number, wanted: Buffer): number {
   const length = wanted.length;

@@ -1,3 +1,4 @@
+import { ServerError } from '../errors';
 import { Decimal } from '../values/decimal';
 import {
   Binary,
@@ -13,6 +14,9 @@ import {
   type Value,
 } from '../values/value';
 import { Doc } from './doc';
+
+/** No message is larger: a full batch and one more document. */
+const MAX_WRITTEN = 64 * 1024 * 1024;
 
 /** A growing buffer that writes BSON. Reused: what `finish` returns is a copy. */
 export class BsonWriter {
@@ -38,6 +42,8 @@ export class BsonWriter {
 
   private need(n: number): void {
     if (this.at + n <= this.buffer.length) return;
+    // Values that share parts can be far larger written out than they are in memory.
+    if (this.at + n > MAX_WRITTEN) throw new ServerError(10334, `BSONObj size: ${this.at + n} is invalid. Size must be between 0 and 16793600(16MB)`);
     const grown = Buffer.allocUnsafe(Math.max(this.buffer.length * 2, this.at + n));
     this.buffer.copy(grown, 0, 0, this.at);
     this.buffer = grown;

@@ -1,5 +1,6 @@
-import { Doc } from '../bson/doc';
+import { Doc, sizeOf } from '../bson/doc';
 import { badValue, failedToParse, ServerError } from '../errors';
+import { checkArray, exceeded, OPERATOR_LIMIT } from '../memory';
 import { compareValues, equalValues } from '../values/compare';
 import { fieldName } from '../values/path';
 import { isNullish, isNumeric, isTruthy, toDouble, typeName, type Value } from '../values/value';
@@ -74,6 +75,7 @@ function eachElement(
             most = Number(n);
           }
         }
+        checkArray(items.length, name);
         const saved = frame[slot];
         let n = 0;
         const result = build(
@@ -144,6 +146,7 @@ const zip: OperatorBuilder = (operand, scope, name) => {
       }
       const lengths = arrays.map((a) => a.length);
       const n = longest ? Math.max(...lengths) : Math.min(...lengths);
+      checkArray(n * arrays.length, name);
       const fill = defaults.map((d) => d.evaluate(doc) ?? null);
       return Array.from({ length: n }, (_, i) => arrays.map((a, j) => (i < a.length ? a[i] : fill[j]) ?? null));
     },
@@ -222,6 +225,7 @@ export const array: Family = {
     for (const v of values) {
       if (isNullish(v)) return null;
       if (!Array.isArray(v)) throw new ServerError(28664, `$concatArrays only supports arrays, not ${typeName(v)}`);
+      checkArray(out.length + v.length, '$concatArrays');
       for (const item of v) out.push(item);
     }
     return out;
@@ -236,7 +240,16 @@ export const array: Family = {
     }
     return out;
   }),
-  $map: eachElement(['input', 'in'], ['as'], 16883, (items, map) => items.map((item) => map(item) ?? null)),
+  $map: eachElement(['input', 'in'], ['as'], 16883, (items, map) => {
+    if (items.length < 100) return items.map((item) => map(item) ?? null);
+    let bytes = 0;
+    return items.map((item) => {
+      const value = map(item) ?? null;
+      if (typeof value === 'object') bytes += sizeOf(value);
+      if (bytes > OPERATOR_LIMIT) throw exceeded('$map');
+      return value;
+    });
+  }),
   $first: endOf('first'),
   $last: endOf('last'),
   $firstN: several((items, n) => items.slice(0, n)),
@@ -278,7 +291,7 @@ export const array: Family = {
       const step = values.length > 2 ? whole(values[2], 34447, 'step') : 1;
       if (step === 0) throw new ServerError(34449, '$range requires a non-zero step value');
       const count = Math.max(0, Math.ceil((end - start) / step));
-      if (count > 10_000_000) throw new ServerError(146, '$range would use too much memory');
+      checkArray(count, '$range');
       return Array.from({ length: count }, (_, i) => start + i * step);
     },
     2,

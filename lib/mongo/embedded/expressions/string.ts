@@ -5,7 +5,8 @@ import { formatDouble } from '../values/format';
 import { isoString } from '../values/dates';
 import { Decimal } from '../values/decimal';
 import { Code, DateTime, Double, isNullish, isNumeric, Regex, Symbol_, Timestamp, toDouble, typeName, type Numeric, type Value } from '../values/value';
-import { compileRegex } from '../query/regex';
+import { checkText } from '../memory';
+import { compileRegex, execRegex, testRegex } from '../query/regex';
 import { isIntegral } from './array';
 import { binary, named, unary, variadic, type Family } from './expression';
 
@@ -95,6 +96,10 @@ const replacing = (all: boolean) =>
       if (!isNullish(v) && typeof v !== 'string') throw new ServerError(code, `${name} requires that '${key}' be a string, found: ${typeName(v)}`);
     }
     if (typeof input !== 'string' || typeof find !== 'string' || typeof replacement !== 'string') return null;
+    if (all) {
+      const times = find === '' ? input.length + 1 : input.split(find).length - 1;
+      checkText(input.length + times * (replacement.length - find.length));
+    }
     if (all) return find === '' ? [...codePoints(input)].map((c) => replacement + c).join('') + replacement : input.split(find).join(replacement);
     const i = input.indexOf(find);
     return i < 0 ? input : input.slice(0, i) + replacement + input.slice(i + find.length);
@@ -157,6 +162,7 @@ export const string: Family = {
       if (isNullish(v)) return null;
       if (typeof v !== 'string') throw new ServerError(16702, `$concat only supports strings, not ${typeName(v)}`);
       out += v;
+      checkText(out.length);
     }
     return out;
   }),
@@ -167,7 +173,7 @@ export const string: Family = {
   $rtrim: trimming(false, true),
   $regexFind: named(['input', 'regex'], ['options'], ({ input, regex, options }, given, name) => {
     const o = regexOperands(input, regex, options, given, name);
-    const match = o && o.regex.exec(o.text);
+    const match = o && execRegex(o.regex, o.text);
     return o && match ? matchDocument(o.text, match) : null;
   }),
   $regexFindAll: named(['input', 'regex'], ['options'], ({ input, regex, options }, given, name, { checkpoint }) => {
@@ -178,7 +184,7 @@ export const string: Family = {
     const searching = new RegExp(o.regex.source, `${o.regex.flags}g`);
     // A search starts at every position but the end; one that starts earlier may still match there.
     do {
-      const match = searching.exec(text);
+      const match = execRegex(searching, text);
       if (!match) break;
       out.push(matchDocument(text, match));
       if (match[0] === '') searching.lastIndex = match.index + ((text.codePointAt(match.index) ?? 0) > 0xffff ? 2 : 1);
@@ -188,7 +194,7 @@ export const string: Family = {
   }),
   $regexMatch: named(['input', 'regex'], ['options'], ({ input, regex, options }, given, name) => {
     const o = regexOperands(input, regex, options, given, name);
-    return o !== null && o.regex.test(o.text);
+    return o !== null && testRegex(o.regex, o.text);
   }),
   $replaceOne: replacing(false),
   $replaceAll: replacing(true),

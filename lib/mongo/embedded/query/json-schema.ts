@@ -5,7 +5,7 @@ import { ValueSet } from '../values/value-map';
 import { isNumeric, toDouble, type Value } from '../values/value';
 import { toDecimal } from '../values/arithmetic';
 import { typeCondition } from './match';
-import { compileRegex } from './regex';
+import { compileRegex, testRegex } from './regex';
 
 type Check = (value: Value) => boolean;
 
@@ -72,12 +72,12 @@ const keywords: Record<string, (operand: Value, schema: Doc) => Check> = {
   },
   patternProperties: (_v, schema) => {
     const { patterns } = properties(schema);
-    return ofDoc((doc) => doc.keys.every((key) => patterns.every(([regex, check]) => !regex.test(key) || check(doc.get(key)))));
+    return ofDoc((doc) => doc.keys.every((key) => patterns.every(([regex, check]) => !testRegex(regex, key) || check(doc.get(key)))));
   },
   additionalProperties: (v, schema) => {
     const { named, patterns } = properties(schema);
     const other: Check = typeof v === 'boolean' ? () => v : compileSchema(v);
-    return ofDoc((doc) => doc.keys.every((key) => named.has(key) || patterns.some(([regex]) => regex.test(key)) || other(doc.get(key))));
+    return ofDoc((doc) => doc.keys.every((key) => named.has(key) || patterns.some(([regex]) => testRegex(regex, key)) || other(doc.get(key))));
   },
   minProperties: (v) => {
     const n = count(v, 'minProperties');
@@ -130,7 +130,7 @@ const keywords: Record<string, (operand: Value, schema: Doc) => Check> = {
   pattern: (v) => {
     if (typeof v !== 'string') throw typeMismatch("$jsonSchema keyword 'pattern' must be a string");
     const regex = compileRegex(v, '');
-    return ofString((text) => regex.test(text));
+    return ofString((text) => testRegex(regex, text));
   },
   minimum: (v, schema) => {
     const n = bound(v, 'minimum');

@@ -20,7 +20,7 @@ import {
   type Value,
 } from '../values/value';
 import { compileJsonSchema } from './json-schema';
-import { compileRegex } from './regex';
+import { compileRegex, testRegex } from './regex';
 
 export type Test = (doc: Doc) => boolean;
 
@@ -306,7 +306,7 @@ function membership(path: string, list: Value, collation: Collation, name = '$in
 function regexCondition(pattern: string, options: string, self?: Regex): Condition {
   const regex = compileRegex(pattern, options);
   return (v) => {
-    if (typeof v === 'string') return regex.test(v);
+    if (typeof v === 'string') return testRegex(regex, v);
     return self !== undefined && v instanceof Regex && v.pattern === self.pattern && v.options === self.options;
   };
 }

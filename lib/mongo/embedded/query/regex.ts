@@ -17,6 +17,31 @@ export function compileRegex(pattern: string, options: string): RegExp {
 }
 const cache = new Map<string, RegExp>();
 
+/**
+ * A regular expression that backtracks without end cannot be interrupted from within. Odd while one runs: whoever
+ * watches the thread sees that it does not come back.
+ */
+let watch: Int32Array<ArrayBufferLike> = new Int32Array(1);
+export function watchRegexes(shared: Int32Array<ArrayBufferLike>): void {
+  watch = shared;
+}
+export function testRegex(regex: RegExp, text: string): boolean {
+  watch[0] = ((watch[0] as number) + 1) | 0;
+  try {
+    return regex.test(text);
+  } finally {
+    watch[0] = ((watch[0] as number) + 1) | 0;
+  }
+}
+export function execRegex(regex: RegExp, text: string): RegExpExecArray | null {
+  watch[0] = ((watch[0] as number) + 1) | 0;
+  try {
+    return regex.exec(text);
+  } finally {
+    watch[0] = ((watch[0] as number) + 1) | 0;
+  }
+}
+
 const START = '(?<![^])';
 const END = '(?![^])';
 const SPACE = ' \\t\\n\\v\\f\\r';

@@ -1,4 +1,5 @@
-import { Doc } from '../bson/doc';
+import { Doc, sizeOf } from '../bson/doc';
+import { OPERATOR_LIMIT } from '../memory';
 import { failedToParse, ServerError, unsupported } from '../errors';
 import { parseExpression, type Evaluate, type Expression, type Scope } from '../expressions/expression';
 import { valuesAt, type Filter } from '../query/match';
@@ -184,8 +185,22 @@ const lookup: StageBuilder = (operand, context, name) => {
   if (typeof as !== 'string') throw failedToParse("must specify 'as' field for a $lookup");
   const target = splitPath(as);
   const join = parseJoin(operand, context, name);
-  return mapping(name, (doc) => setPath(doc, target, join(doc)));
+  return mapping(name, (doc) => {
+    const found = join(doc);
+    limitSize(found, new ServerError(4568, `Total size of documents in ${String(operand.get('from'))} matching pipeline's $lookup stage exceeds ${OPERATOR_LIMIT} bytes`));
+    return setPath(doc, target, found);
+  });
 };
+
+/** Few documents are within any limit: they are not counted. */
+function limitSize(docs: readonly Doc[], error: ServerError): void {
+  if (docs.length < 8) return;
+  let bytes = 0;
+  for (const doc of docs) {
+    bytes += sizeOf(doc);
+    if (bytes > OPERATOR_LIMIT) throw error;
+  }
+}
 
 function parseJoin(operand: Doc, context: StageContext, name: string): Join {
   const spec = operand.get('pipeline');
@@ -279,7 +294,9 @@ const facet: StageBuilder = (operand, context, name) => {
         if (done) return null;
         done = true;
         const docs = drain(input, checkpoint);
-        return new Doc(parts.map((p) => p.key), parts.map((p) => drain(p.pipeline.open(listNext(docs)), checkpoint)));
+        const results = parts.map((p) => drain(p.pipeline.open(listNext(docs)), checkpoint));
+        limitSize(results.flat(), new ServerError(4031700, `document constructed by $facet exceeds the limit of ${OPERATOR_LIMIT} bytes`));
+        return new Doc(parts.map((p) => p.key), results);
       };
     },
   };
@@ -317,6 +334,7 @@ const graphLookup: StageBuilder = (operand, context, name) => {
     const visited = new ValueMap<true>(collation);
     const seen = new Set<Doc>();
     const found: Doc[] = [];
+    let bytes = 0;
     for (let depth = 0; depth <= maxDepth && frontier.length > 0; depth++) {
       const fresh: Value[] = [];
       for (const v of nullify(frontier)) {
@@ -329,6 +347,8 @@ const graphLookup: StageBuilder = (operand, context, name) => {
       for (const d of fresh.length === 0 ? [] : index.find(fresh)) {
         if (seen.has(d) || (restriction && !restriction.test(d))) continue;
         seen.add(d);
+        bytes += sizeOf(d);
+        if (bytes > OPERATOR_LIMIT) throw new ServerError(40099, '$graphLookup reached maximum memory consumption');
         found.push(depthField ? setPath(d, depthField, BigInt(depth)) : d);
         frontier.push(...follow(d));
       }

@@ -8,7 +8,7 @@ import { Store } from '../storage/store';
 import { Binary, DateTime, Double, isNumeric, toDouble, type Value } from '../values/value';
 import { MessageSplitter, parseMessage, replyHeader, type Message } from './message';
 import { ScramConversation, type Credential } from './scram';
-import { QueryThread, type Handle } from './workers';
+import { QueryThread, type Handle, type Loss } from './workers';
 
 export const SERVER_VERSION = '8.0.0';
 const MAX_BSON = 16 * 1024 * 1024;
@@ -33,8 +33,7 @@ const errorAnswer = (error: ServerError): Buffer =>
 
 /** Listens on the loopback interface and never waits for a query: all that touches data runs on other threads. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const lost = (overTime: boolean): Buffer =>
-    errorAnswer(overTime ? new ServerError(50, 'operation exceeded time limit') : new ServerError(11601, 'operation was interrupted'));
+  const lost = (why: Loss): Buffer => errorAnswer(losses[why]);
   const cacheBytes = options.cacheBytes ?? 512 * 1024 * 1024;
   // The tables must be there before readers open the file.
   new Store(options.file, true).close();
@@ -63,6 +62,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     },
   };
 }
+
+const losses: Readonly<Record<Loss, ServerError>> = {
+  time: new ServerError(50, 'operation exceeded time limit'),
+  interrupted: new ServerError(11601, 'operation was interrupted'),
+  regex: new ServerError(51156, 'Error occurred while executing the regular expression: match limit exceeded'),
+  memory: new ServerError(146, 'the query used too much memory of the embedded server'),
+};
 
 interface Connection {
   readonly id: number;

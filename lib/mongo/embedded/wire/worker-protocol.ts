@@ -5,7 +5,7 @@ export interface WorkerSettings {
   readonly index: number;
   readonly writer: boolean;
   readonly cacheBytes: number;
-  /** One int32: the operation that is to stop. */
+  /** Two int32: the operation that is to stop, and a count that is odd while a regular expression runs. */
   readonly killSwitch: SharedArrayBuffer;
 }
 /** A whole wire message to run. */

@@ -41,12 +41,18 @@ function workerBootstrap(root: string): string {
   return `import(${JSON.stringify(tsxEntry(root, './esm/api'))}).then(({ register }) => { register(); return import(${JSON.stringify(script)}); });`;
 }
 
+/** How long one regular expression may run on one text, in looks of a second each. */
+const REGEX_LOOKS = 10;
+/** Why a thread was ended in the middle of an operation. */
+export type Loss = 'time' | 'interrupted' | 'regex' | 'memory';
+
 interface Running {
   readonly operation: number;
   readonly resolve: (reply: Buffer) => void;
   readonly bytes: ArrayBuffer;
   readonly maxTimeMS: number;
   timer?: NodeJS.Timeout;
+  watch?: NodeJS.Timeout;
   started: boolean;
 }
 
@@ -67,13 +73,13 @@ export class QueryThread {
   /** Resolves when the thread can work. */
   readonly started = new Promise<void>((resolve) => (this.announce = resolve));
   private readonly queue: Running[] = [];
-  private readonly killSwitch = new SharedArrayBuffer(4);
+  private readonly killSwitch = new SharedArrayBuffer(8);
   private closed = false;
 
   constructor(
     private readonly settings: Omit<WorkerSettings, 'killSwitch'>,
     /** The reply that stands for an operation whose thread had to be ended. */
-    private readonly lost: (overTime: boolean) => Buffer,
+    private readonly lost: (why: Loss) => Buffer,
   ) {
     this.spawn();
   }
@@ -108,13 +114,14 @@ export class QueryThread {
       if (failure) console.error(`embedded server: a query thread ended: ${failure.message}`);
       // A thread that cannot even start would fail for ever.
       if (!this.ready && ++this.failedStarts > 3) throw new Error(`query threads do not start: ${failure?.message ?? 'unknown reason'}`);
-      this.replace(false);
+      const outOfMemory = failure && 'code' in failure && failure.code === 'ERR_WORKER_OUT_OF_MEMORY';
+      this.replace(outOfMemory ? 'memory' : 'interrupted');
     });
   }
 
-  private replace(overTime: boolean): void {
+  private replace(why: Loss): void {
     const current = this.queue[0];
-    if (current?.started) this.finish(current.operation, this.lost(overTime), false);
+    if (current?.started) this.finish(current.operation, this.lost(why), false);
     this.spawn();
   }
 
@@ -132,7 +139,8 @@ export class QueryThread {
     const next = this.queue[0];
     if (!this.ready || !next || next.started) return;
     next.started = true;
-    if (next.maxTimeMS > 0) next.timer = setTimeout(() => this.end(next.operation, true), next.maxTimeMS + GRACE_MS);
+    if (next.maxTimeMS > 0) next.timer = setTimeout(() => this.end(next.operation, 'time'), next.maxTimeMS + GRACE_MS);
+    this.watchRegexes(next);
     this.worker?.postMessage({ operation: next.operation, bytes: next.bytes } satisfies ToWorker, [next.bytes]);
   }
 
@@ -140,6 +148,7 @@ export class QueryThread {
     const current = this.queue[0];
     if (current?.operation !== operation) return;
     clearTimeout(current.timer);
+    clearInterval(current.watch);
     this.queue.shift();
     current.resolve(reply);
     if (pump) this.pump();
@@ -151,25 +160,43 @@ export class QueryThread {
     if (!running) return;
     if (!running.started) {
       this.queue.splice(i, 1);
-      running.resolve(this.lost(false));
+      running.resolve(this.lost('interrupted'));
       return;
     }
     Atomics.store(new Int32Array(this.killSwitch), 0, operation);
     clearTimeout(running.timer);
-    running.timer = setTimeout(() => this.end(operation, false), KILL_GRACE_MS);
+    running.timer = setTimeout(() => this.end(operation, 'interrupted'), KILL_GRACE_MS);
   }
 
-  private end(operation: number, overTime: boolean): void {
+  /** Ends the thread when one regular expression backtracks for ever: nothing else can stop it. */
+  private watchRegexes(running: Running): void {
+    const progress = new Int32Array(this.killSwitch);
+    let last = 0;
+    let looks = 0;
+    running.watch = setInterval(() => {
+      const now = Atomics.load(progress, 1);
+      looks = now === last && now % 2 !== 0 ? looks + 1 : 0;
+      last = now;
+      if (looks < REGEX_LOOKS) return;
+      Atomics.store(progress, 1, 0);
+      this.end(running.operation, 'regex');
+    }, 1000);
+  }
+
+  private end(operation: number, why: Loss): void {
     if (this.queue[0]?.operation !== operation) return;
     const old = this.worker;
     this.worker = undefined;
     void old?.terminate();
-    this.replace(overTime);
+    this.replace(why);
   }
 
   async close(): Promise<void> {
     this.closed = true;
-    for (const running of this.queue) clearTimeout(running.timer);
+    for (const running of this.queue) {
+      clearTimeout(running.timer);
+      clearInterval(running.watch);
+    }
     await this.worker?.terminate();
   }
 }
