@@ -140,9 +140,9 @@ function areDetermined(body: BoundSelect, bare: readonly (BoundColumn | BoundRow
     }
     for (const source of sources) {
       if (source.content.kind !== 'table') continue;
-      const { name, columns } = source.content.table;
+      const { name } = source.content.table;
       const keys = env.compilation.profile.tables.find((table) => sameName(table.table, name))?.keys ?? [];
-      if (keys.some((key) => key.every((column) => known.has(`${String(source.id)}.${column}`)))) for (const column of columns) known.add(`${String(source.id)}.${column.name}`);
+      if (keys.some((key) => key.every((column) => known.has(`${String(source.id)}.${column}`)))) for (const column of source.columns) known.add(`${String(source.id)}.${column.name}`);
     }
   }
   return bare.every((column) => column.kind === 'column' && known.has(id(column)));

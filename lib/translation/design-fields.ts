@@ -1,4 +1,4 @@
-import type { DocumentDesign, Field, LogicalDesign } from '../design/document-design';
+import type { ComputedField, DocumentDesign, Field, LogicalDesign } from '../design/document-design';
 import type { Transform } from '../design/transform';
 
 type Fields = Pick<DocumentDesign, 'logical'>;
@@ -45,6 +45,10 @@ export function copiedFields(design: Fields): ColumnAt[] {
     return visit(all, rootTable, '', []);
   });
 }
+
+/** Aggregates over child rows that the root documents of a collection hold. */
+export const computedPaths = (design: Fields, collection: string): { readonly path: string; readonly field: ComputedField }[] =>
+  (design.logical.find((entry) => entry.collection === collection)?.fields ?? []).flatMap((field) => (field.kind === 'computed' ? [{ path: field.name, field }] : []));
 
 /** Arrays of embedded rows; never missing, empty without children. */
 export function embeddedArrays(design: DocumentDesign, collection: string): string[] {

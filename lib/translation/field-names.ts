@@ -1,3 +1,4 @@
+import { plainColumnName } from './computed-column';
 import { columnOf, type BoundExpression } from '../sqlite/select/bound';
 
 /** Names of fields and variables that are legal in MongoDB and not yet taken. */
@@ -33,7 +34,7 @@ function legalName(wanted: string): string {
 export function describeExpression(expression: BoundExpression): string {
   switch (expression.kind) {
     case 'column':
-      return columnOf(expression).name;
+      return plainColumnName(columnOf(expression).name);
     case 'cast':
     case 'collate':
       return describeExpression(expression.operand);

@@ -218,7 +218,7 @@ const isOnChain = (placement: Placement, other: Placement): boolean => {
 };
 
 /** Is the condition `source.column = x`, with an `x` that the test accepts? */
-function equates(condition: BoundExpression, source: number, column: string, test: (other: BoundColumn) => boolean): boolean {
+export function equates(condition: BoundExpression, source: number, column: string, test: (other: BoundColumn) => boolean): boolean {
   if (condition.kind !== 'compare' || condition.operator !== '=' || condition.nullSafe || condition.collation !== 'BINARY') return false;
   const { left, right } = condition;
   if (left.kind !== 'column' || right.kind !== 'column') return false;

@@ -2,6 +2,7 @@ import { columnPath, type Placement } from '../design/placement';
 import { sameName } from '../sqlite/catalog';
 import { columnProfile, type Profile } from '../sqlite/profile';
 import { columnOf, type BoundColumn, type BoundSource } from '../sqlite/select/bound';
+import { computedColumn } from './computed-column';
 import { copiedPath, type ServingCopy } from './copied-source';
 import type { Lowered } from './environment';
 import { IDENTITY } from './lower-conversion';
@@ -67,9 +68,10 @@ export function locateColumn(location: Location, column: BoundColumn, profile: P
   }
   const { name } = columnOf(column);
   if (location.kind === 'copy') return locateCopied(location, name, profile);
-  const found = columnPath(location.placement, name);
+  const stored = computedColumn(location.placement, name, profile);
+  const found = stored ? { path: stored.path, transform: IDENTITY, inherited: false } : columnPath(location.placement, name);
   if (!found) throw new Untranslatable('not_placed', `the design has no field for ${location.placement.table}.${name}`);
-  const type = profiledType(profile, location.placement.table, name);
+  const type = stored?.type ?? profiledType(profile, location.placement.table, name);
   const common = { type: location.optional ? optionalType(type) : type, transform: found.transform, designPath: found.path };
   const { entry } = location;
   if (entry && found.path.startsWith(`${entry.path}.`)) {

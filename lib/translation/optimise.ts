@@ -8,6 +8,7 @@ import { elemMatch } from './rules/elem-match';
 import { exprToPredicate } from './rules/expr-to-predicate';
 import { facetCount } from './rules/facet-count';
 import { groupById } from './rules/group-by-id';
+import { groupByKey } from './rules/group-by-key';
 import { inSubPipelines } from './rules/in-sub-pipelines';
 import { lookupKey } from './rules/lookup-key';
 import { matchEarly } from './rules/match-early';
@@ -48,6 +49,7 @@ export const RULES: readonly Rule[] = [
   unwindCount,
   unwindFold,
   groupById,
+  groupByKey,
   sortLimitEarly,
   topOfGroup,
   mergeProjects,

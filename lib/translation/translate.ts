@@ -9,6 +9,7 @@ import { parseSelect } from '../sqlite/select/parse-select';
 import { SqlSyntaxError } from '../sqlite/select/syntax-error';
 import { assertBudget } from './budget';
 import { Compilation } from './compilation';
+import { useComputedFields } from './computed-fields';
 import { QueryCompiler } from './compile-query';
 import type { Ordering } from './compiled-query';
 import { sourceDefects, type SourceDefect } from './source-defects';
@@ -51,17 +52,18 @@ export interface Untranslated {
  */
 export function translate(sql: string, { catalog, profile, design }: TranslationContext): Translation {
   try {
-    const { query } = bindSelect(parseSelect(sql), catalog);
+    const bound = bindSelect(parseSelect(sql), catalog).query;
+    const query = useComputedFields(bound, { catalog, design, profile });
     const compilation = new Compilation(catalog, profile, design);
     const compiled = new QueryCompiler(compilation).query(query, undefined, { purpose: 'rows' });
     assertBudget(compiled.stages);
-    const defects = sourceDefects(query, profile);
+    const defects = sourceDefects(bound, profile);
     if (defects.length > 0) compilation.caveats.add('source_defect');
     return {
       status: 'translated',
       collection: compiled.collection,
       pipeline: compiled.stages as Document[],
-      columns: query.columns.map(({ name }, at) => ({ name, path: compiled.fields[at]?.field ?? '', transform: compiled.fields[at]?.transform ?? { kind: 'identity' } })),
+      columns: bound.columns.map(({ name }, at) => ({ name, path: compiled.fields[at]?.field ?? '', transform: compiled.fields[at]?.transform ?? { kind: 'identity' } })),
       ordering: compiled.ordering,
       ...(compiled.limit !== undefined && { limit: compiled.limit }),
       caveats: [...compilation.caveats].sort(),

@@ -42,7 +42,7 @@ export class World {
     readonly design: DocumentDesign,
   ) {}
 
-  static async create(ddl: string, options: { strategy?: Strategy; retyped?: Readonly<Record<string, Transform>>; directives?: readonly Directive[] } = {}): Promise<World> {
+  static async create(ddl: string, options: { strategy?: Strategy; retyped?: Readonly<Record<string, Transform>>; directives?: readonly Directive[]; change?: (design: DocumentDesign) => DocumentDesign } = {}): Promise<World> {
     const folder = mkdtempSync(path.join(tmpdir(), 'translation-'));
     const file = path.join(folder, 'source.sqlite');
     const writer = new Database(file);
@@ -59,7 +59,8 @@ export class World {
       limits: { maxArrayP99: 100, maxArray: 1000 },
       directives: options.directives ?? [],
     }).design;
-    const design = retype(deriveDesign({ conceptual, catalog, profile, directives: [] }), options.retyped ?? {});
+    const retyped = retype(deriveDesign({ conceptual, catalog, profile, directives: [] }), options.retyped ?? {});
+    const design = options.change?.(retyped) ?? retyped;
     const server = await ensureEmbeddedServer({ dataDir: path.join(folder, 'mongo') });
     const client = await new MongoClient(server.uri).connect();
     const db = client.db('source');
@@ -81,6 +82,11 @@ export class World {
     const translation = translate(sql, this);
     if (translation.status !== 'translated') throw new Error(`${String(translation.code)}: ${translation.reason}`);
     return translation;
+  }
+
+  optimised(sql: string): Document[] {
+    const { collection, pipeline } = this.translate(sql);
+    return optimise({ ...this, collection, pipeline }).pipeline;
   }
 
   async run(collection: string, pipeline: readonly Document[]): Promise<Document[]> {

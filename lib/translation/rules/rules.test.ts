@@ -41,6 +41,8 @@ const unchanged = (rule: string, title: string, pipeline: readonly MqlDocument[]
 
 const FIXTURES: readonly Fixture[] = [
   { rule: 'merge-matches', title: 'joins filters', before: [{ $match: { age: { $gt: 1 } } }, { $match: { name: 'x', age: { $lt: 9 } } }], after: [{ $match: { age: { $gt: 1, $lt: 9 }, name: 'x' } }] },
+  { rule: 'merge-matches', title: 'keeps the narrower bound', before: [{ $match: { age: { $gt: 0 }, name: 'x' } }, { $match: { age: { $gt: 9 } } }], after: [{ $match: { name: 'x', age: { $gt: 9 } } }] },
+  { rule: 'merge-matches', title: 'keeps a bound that the other lets through', before: [{ $match: { age: { $gt: 9 } } }, { $match: { age: { $gte: 9 } } }], after: [{ $match: { age: { $gt: 9, $gte: 9 } } }] },
   { rule: 'merge-matches', title: 'keeps two conditions on one operator apart', before: [{ $match: { age: { $ne: 1 } } }, { $match: { age: { $ne: 2 } } }], after: [{ $match: { age: { $ne: 1 }, $and: [{ age: { $ne: 2 } }] } }] },
   {
     rule: 'match-early',
@@ -96,6 +98,21 @@ const FIXTURES: readonly Fixture[] = [
   unchanged('elem-match', 'counts every entry', [{ $unwind: '$goal' }, { $match: { 'goal.kind': 'foot' } }, { $group: { _id: '$name', n: { $sum: 1 } } }]),
   { rule: 'group-by-id', title: 'needs no group', before: [{ $match: { age: 3 } }, { $group: { _id: '$_id' } }, { $project: { _id: 0, id: '$_id' } }], after: [{ $match: { age: 3 } }, { $project: { _id: 0, id: '$_id' } }] },
   unchanged('group-by-id', 'needs one behind an array', [{ $unwind: '$goal' }, { $group: { _id: '$_id' } }]),
+  {
+    rule: 'group-by-key',
+    title: 'reads the one document',
+    before: [{ $match: { age: 3 } }, { $group: { _id: '$_id', name: { $first: '$name' }, n: { $sum: { $size: '$goal' } }, age: { $sum: '$age' } } }, { $sort: { age: -1 } }, { $limit: 1 }, { $project: { _id: 0, name: '$name', n: '$n' } }],
+    after: [{ $match: { age: 3 } }, { $sort: { age: -1 } }, { $limit: 1 }, { $project: { _id: 0, name: '$name', n: { $size: '$goal' } } }],
+  },
+  {
+    rule: 'group-by-key',
+    title: 'leaves a $project where a later stage reads a computed value',
+    before: [{ $group: { _id: '$name', n: { $sum: { $size: '$goal' } } } }, { $match: { n: { $gt: 1 } } }, { $project: { _id: 0, name: '$_id' } }],
+    after: [{ $project: { _id: '$name', n: { $size: '$goal' } } }, { $match: { n: { $gt: 1 } } }, { $project: { _id: 0, name: '$_id' } }],
+  },
+  unchanged('group-by-key', 'not where rows share the key', [{ $group: { _id: '$age', n: { $sum: 1 }, team: { $addToSet: '$team_id' } } }]),
+  unchanged('group-by-key', 'not behind an array', [{ $unwind: '$goal' }, { $group: { _id: '$_id', n: { $sum: '$goal.minute' } } }]),
+  unchanged('group-by-key', 'not a list', [{ $group: { _id: '$_id', all: { $push: '$name' } } }]),
   { rule: 'sort-limit-early', title: 'joins only what stays', before: [...team, { $sort: { age: -1 } }, { $limit: 1 }, { $project: { t: '$team.name' } }], after: [{ $sort: { age: -1 } }, { $limit: 1 }, ...team, { $project: { t: '$team.name' } }] },
   unchanged('sort-limit-early', 'not where the join drops rows', [...mentor, { $sort: { age: -1 } }, { $limit: 1 }, { $project: { t: '$team.name' } }]),
   { rule: 'merge-projects', title: 'reads through', before: [{ $project: { _id: 0, n: '$name', t: '$team.name' } }, { $group: { _id: '$n' } }], after: [{ $group: { _id: '$name' } }] },
