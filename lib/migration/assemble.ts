@@ -10,31 +10,44 @@ import { identity, toBson, TransformError } from '../design/transform';
 /** A value or a row that the design cannot carry; nothing was written in its place. */
 export class MigrationError extends Error {}
 
+/** A document and the scan position of its root row, from which a later run can go on. */
+export interface Assembled {
+  readonly document: Record<string, unknown>;
+  readonly position: readonly SqliteValue[];
+}
+
+/** Where an earlier run stopped: the root row of its last document, and how many there were. */
+export interface StartAfter {
+  readonly position: readonly SqliteValue[];
+  readonly documents: number;
+}
+
+/** The documents of one collection, in the source's order. */
+export function* assembleDocuments(sourcePath: string, catalog: Catalog, design: LogicalDesign, used: Map<string, number>): Generator<Record<string, unknown>> {
+  for (const { document } of assemble(sourcePath, catalog, design, used)) yield document;
+}
+
 /**
  * The documents of one collection, assembled by streaming: the root's rows and, beside them, every embedded table's
  * rows sorted by the position of the parent they belong to. Each stream is read once and merged, so memory does not
- * grow with the database.
+ * grow with the database. With `after`, what an earlier run has assembled is left out, and is not read either.
  *
  * Also counts the source rows that went into documents, by table.
  */
-export function* assembleDocuments(sourcePath: string, catalog: Catalog, design: LogicalDesign, used: Map<string, number>): Generator<Record<string, unknown>> {
-  const opened: Database.Database[] = [];
-  // One connection a stream: the driver allows one running statement a connection.
-  const open = (): Database.Database => {
-    const sqlite = openSource(sourcePath);
-    opened.push(sqlite);
-    return sqlite;
-  };
+export function* assemble(sourcePath: string, catalog: Catalog, design: LogicalDesign, used: Map<string, number>, after?: StartAfter): Generator<Assembled> {
+  const sqlite = openSource(sourcePath);
+  const running: Iterator<SqliteValue[]>[] = [];
   try {
     const root = tableOf(catalog, design.rootTable);
     const chain: ChainLink[] = [{ table: root, alias: 't0', join: [], orderBy: [] }];
+    const source: Source = { sqlite, running, catalog, used, after: after?.position };
     const copies = new RowCopies(design.fields, 't0');
-    const stream = new RowStream(open(), chain, copies);
-    const children = embeds(design.fields).map((field) => new ChildAssembler(field, chain, catalog, open, used));
+    const stream = new RowStream(source, chain, copies);
+    const children = embeds(design.fields).map((field) => new ChildAssembler(field, chain, source));
     const columns = columnsOf(design.fields, stream, root);
     const id = design.id;
     const idAt = id.kind === 'column' ? stream.position(id.column) : -1;
-    let ordinal = 0;
+    let ordinal = after?.documents ?? 0;
     for (let row = stream.next(); row; row = stream.next()) {
       ordinal++;
       const document: Record<string, unknown> = {
@@ -42,12 +55,23 @@ export function* assembleDocuments(sourcePath: string, catalog: Catalog, design:
       };
       fill(document, design.fields, columns, row, copies, children);
       bump(used, root.name);
-      yield document;
+      yield { document, position: row.keys };
     }
     for (const child of children) child.assertExhausted();
   } finally {
-    for (const sqlite of opened) sqlite.close();
+    // A connection with a statement under way cannot be closed.
+    for (const rows of running) rows.return?.();
+    sqlite.close();
   }
+}
+
+interface Source {
+  readonly sqlite: Database.Database;
+  readonly running: Iterator<SqliteValue[]>[];
+  readonly catalog: Catalog;
+  readonly used: Map<string, number>;
+  /** Root rows up to this scan position are left out, with everything below them. */
+  readonly after: readonly SqliteValue[] | undefined;
 }
 
 interface ChainLink {
@@ -59,7 +83,7 @@ interface ChainLink {
 
 interface Row {
   /** Scan positions of the row and of its ancestors, root first: what rows are merged by. */
-  readonly keys: readonly string[];
+  readonly keys: readonly SqliteValue[];
   /** The row's columns, then what its copies need. */
   readonly values: readonly SqliteValue[];
 }
@@ -102,17 +126,22 @@ class RowCopies {
 
 export const aggregateSql = (field: ComputedField): string => `${field.aggregate}(${field.column === undefined ? '*' : q(field.column)})`;
 
+// SQLite's limit is 2,000 result columns; a table can have as many, and its scan key comes on top.
+const COLUMNS_A_STATEMENT = 1900;
+
 /** Rows of the last table of a chain of joins, sorted by the scan positions of all tables above it. */
 class RowStream {
-  readonly #rows: Iterator<SqliteValue[]>;
-  readonly #keyWidths: number[];
+  /** One statement, or several side by side, which return the same rows in the same order, where one cannot be that wide. */
+  readonly #parts: Iterator<SqliteValue[]>[];
+  readonly #keyWidth: number;
   readonly #columns: readonly string[];
   #ahead: Row | undefined;
 
-  constructor(sqlite: Database.Database, chain: readonly ChainLink[], copies: RowCopies) {
+  constructor({ sqlite, running, after }: Source, chain: readonly ChainLink[], copies: RowCopies) {
     const last = chain.at(-1)!;
     const keyColumns = chain.map((link) => scanKey(link.table).map((column) => `${link.alias}.${column}`));
-    this.#keyWidths = keyColumns.map((columns) => columns.length);
+    const keys = keyColumns.flat();
+    this.#keyWidth = keys.length;
     this.#columns = last.table.columns.map((column) => column.name);
     const from = chain.map((link, at) => {
       const on = link.join.map(({ parent, child }) => `${chain[at - 1]!.alias}.${q(parent)} = ${link.alias}.${q(child)}`).join(' AND ');
@@ -123,9 +152,12 @@ class RowStream {
       ...link.orderBy.map(({ column, direction }) => `${link.alias}.${q(column)} ${direction}`),
       ...keyColumns[at]!,
     ]);
-    const selected = [...keyColumns.flat(), ...this.#columns.map((column) => `${last.alias}.${q(column)}`), ...copies.selected];
-    const sql = `SELECT ${selected.join(', ')} FROM ${[...from, ...copies.joins].join(' ')} ORDER BY ${order.join(', ')}`;
-    this.#rows = sqlite.prepare(sql).raw().iterate() as Iterator<SqliteValue[]>;
+    const rootKey = keyColumns[0]!;
+    const where = after ? ` WHERE (${rootKey.join(', ')}) > (${rootKey.map(() => '?').join(', ')})` : '';
+    const selected = [...keys, ...this.#columns.map((column) => `${last.alias}.${q(column)}`), ...copies.selected];
+    const tail = ` FROM ${[...from, ...copies.joins].join(' ')}${where} ORDER BY ${order.join(', ')}`;
+    this.#parts = chunk(selected, COLUMNS_A_STATEMENT).map((part) => sqlite.prepare(`SELECT ${part.join(', ')}${tail}`).raw().iterate(...(after ?? [])) as Iterator<SqliteValue[]>);
+    running.push(...this.#parts);
     this.#ahead = this.#read();
   }
 
@@ -146,15 +178,10 @@ class RowStream {
   }
 
   #read(): Row | undefined {
-    const result = this.#rows.next();
-    if (result.done) return undefined;
-    const keys: string[] = [];
-    let at = 0;
-    for (const width of this.#keyWidths) {
-      keys.push(result.value.slice(at, at + width).map(String).join('\u0000'));
-      at += width;
-    }
-    return { keys, values: result.value.slice(at) };
+    const results = this.#parts.map((part) => part.next());
+    if (results[0]!.done) return undefined;
+    const all = results.length === 1 ? (results[0]!.value as SqliteValue[]) : results.flatMap((result) => result.value as SqliteValue[]);
+    return { keys: all.slice(0, this.#keyWidth), values: all.slice(this.#keyWidth) };
   }
 }
 
@@ -174,32 +201,30 @@ class ChildAssembler {
   readonly #copies: RowCopies;
   readonly #columns: readonly number[];
   readonly #children: readonly ChildAssembler[];
-  readonly #depth: number;
+  readonly #used: Map<string, number>;
 
   constructor(
     readonly field: EmbedField,
     above: readonly ChainLink[],
-    catalog: Catalog,
-    open: () => Database.Database,
-    private readonly used: Map<string, number>,
+    source: Source,
   ) {
-    const table = tableOf(catalog, field.table);
+    const table = tableOf(source.catalog, field.table);
     const chain = [...above, { table, alias: `t${above.length}`, join: field.join, orderBy: field.orderBy }];
-    this.#depth = above.length;
+    this.#used = source.used;
     this.#copies = new RowCopies(field.fields, `t${above.length}`);
-    this.#stream = new RowStream(open(), chain, this.#copies);
+    this.#stream = new RowStream(source, chain, this.#copies);
     this.#columns = columnsOf(field.fields, this.#stream, table);
-    this.#children = embeds(field.fields).map((inner) => new ChildAssembler(inner, chain, catalog, open, used));
+    this.#children = embeds(field.fields).map((inner) => new ChildAssembler(inner, chain, source));
   }
 
   /** The entries that belong to the parent row; advances the stream past them. */
   take(parent: Row): Record<string, unknown>[] {
     const entries: Record<string, unknown>[] = [];
-    for (let row = this.#stream.peek(); row && belongs(row, parent, this.#depth); row = this.#stream.peek()) {
+    for (let row = this.#stream.peek(); row && belongs(row, parent); row = this.#stream.peek()) {
       this.#stream.next();
       const entry: Record<string, unknown> = {};
       fill(entry, this.field.fields, this.#columns, row, this.#copies, this.#children);
-      bump(this.used, this.field.table);
+      bump(this.#used, this.field.table);
       entries.push(entry);
     }
     return entries;
@@ -207,15 +232,19 @@ class ChildAssembler {
 
   assertExhausted(): void {
     const left = this.#stream.peek();
-    if (left) throw new MigrationError(`a row of ${this.field.table} (position ${left.keys.at(-1)}) met no parent while merging`);
+    if (left) throw new MigrationError(`a row of ${this.field.table} (position ${String(left.keys.at(-1))}) met no parent while merging`);
     for (const child of this.#children) child.assertExhausted();
   }
 }
 
-const belongs = (child: Row, parent: Row, depth: number): boolean => {
-  for (let at = 0; at < depth; at++) if (child.keys[at] !== parent.keys[at]) return false;
+/** A child's keys begin with those of its parent. */
+function belongs(child: Row, parent: Row): boolean {
+  for (let at = 0; at < parent.keys.length; at++) {
+    const [mine, theirs] = [child.keys[at]!, parent.keys[at]!];
+    if (mine !== theirs && !(mine instanceof Uint8Array && theirs instanceof Uint8Array && Buffer.compare(mine, theirs) === 0)) return false;
+  }
   return true;
-};
+}
 
 const embeds = (fields: readonly Field[]): EmbedField[] => fields.filter(isEmbed);
 
@@ -257,6 +286,8 @@ function tableOf(catalog: Catalog, name: string): Table {
   if (!table) throw new MigrationError(`the source has no table ${name}`);
   return table;
 }
+
+const chunk = <T>(list: readonly T[], size: number): T[][] => Array.from({ length: Math.ceil(list.length / size) }, (_, at) => list.slice(at * size, at * size + size));
 
 const bump = (counts: Map<string, number>, table: string): void => {
   counts.set(table, (counts.get(table) ?? 0) + 1);

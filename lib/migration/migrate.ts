@@ -1,8 +1,10 @@
-import { BSON, type Db, type MongoClient } from 'mongodb';
+import { Binary, Double, Long, type Collection, type Db, type Document, type MongoClient } from 'mongodb';
 import type { Catalog } from '../sqlite/catalog';
-import type { DocumentDesign, IndexDesign } from '../design/document-design';
+import type { DocumentDesign, IndexDesign, LogicalDesign } from '../design/document-design';
 import { contentHash } from '../results/hash';
-import { assembleDocuments, MigrationError } from './assemble';
+import { fromBson, type SqliteValue } from '../results/value';
+import { assemble, MigrationError, type StartAfter } from './assemble';
+import { BATCH_DOCUMENTS, nothingWritten, writeDocuments, type Written } from './write-documents';
 
 export interface MigrationInput {
   readonly sourcePath: string;
@@ -24,67 +26,135 @@ export interface Migration {
   readonly rows: Readonly<Record<string, number>>;
 }
 
-// A batch is flushed at either bound: few round trips, and never near the wire's 48 MB message limit.
-const BATCH_DOCUMENTS = 1000;
-const BATCH_BYTES = 8 * 1024 * 1024;
-const MAX_BSON = 16 * 1024 * 1024;
-
 const MARKER = 'aptmql_migrations';
+const PROGRESS = 'aptmql_migration_progress';
 
 /**
  * Migrates a source database by its design. Every design has a MongoDB database of its own, named by the hash of what
  * goes into it, so that the one in use is never touched: it is superseded when the new one is complete. Repeating a
- * finished migration returns its record; an interrupted one leaves no record and starts over.
+ * finished migration returns its record; an interrupted one goes on where it stopped, with the same result.
  */
 export async function migrate(input: MigrationInput): Promise<Migration> {
-  const { catalog, design, mongo } = input;
   const mongoDatabase = migrationDatabase(input);
-  const marker = mongo.db(`${input.prefix}_meta`).collection<{ _id: string; migration: Migration }>(MARKER);
+  const meta = input.mongo.db(`${input.prefix}_meta`);
+  const marker = meta.collection<{ _id: string; migration: Migration }>(MARKER);
+  const db = input.mongo.db(mongoDatabase);
   const finished = await marker.findOne({ _id: mongoDatabase });
-  if (finished && (await countsHold(mongo.db(mongoDatabase), finished.migration))) return finished.migration;
+  if (finished && (await countsHold(db, finished.migration))) return finished.migration;
 
-  const db = mongo.db(mongoDatabase);
-  await db.dropDatabase();
-  const rows = new Map<string, number>(catalog.tables.map((table) => [table.name, 0]));
-  const collections: Migration['collections'][number][] = [];
-  for (const logical of design.logical) {
-    let [documents, bytes, largestDocument] = [0, 0, 0];
-    const target = await db.createCollection(logical.collection);
-    let batch: Record<string, unknown>[] = [];
-    let batchBytes = 0;
-    // One batch is under way while the next is assembled: both sides work at once.
-    let underWay: Promise<unknown> = Promise.resolve();
-    const flush = async (): Promise<void> => {
-      if (batch.length === 0) return;
-      await underWay;
-      input.signal.throwIfAborted();
-      underWay = target.insertMany(batch, { ordered: true });
-      // A failure is met at the next flush, or at the end; until then it is nobody's unhandled rejection.
-      underWay.catch(() => undefined);
-      [batch, batchBytes] = [[], 0];
-      input.onDocuments?.(logical.collection, documents);
-    };
-    for (const document of assembleDocuments(input.sourcePath, catalog, logical, rows)) {
-      const size = BSON.calculateObjectSize(document);
-      if (size > MAX_BSON) throw new MigrationError(`the document ${String(document._id)} of ${logical.collection} would be ${size} bytes; MongoDB takes 16 MB`);
-      if (batchBytes + size > BATCH_BYTES) await flush();
-      batch.push(document);
-      batchBytes += size;
-      documents++;
-      bytes += size;
-      largestDocument = Math.max(largestDocument, size);
-      if (batch.length >= BATCH_DOCUMENTS) await flush();
-    }
-    await flush();
-    await underWay;
-    collections.push({ name: logical.collection, documents, bytes, largestDocument });
+  const progress = new Progress(meta.collection(PROGRESS), mongoDatabase);
+  // Without a record of it, nobody knows what lies there.
+  if (finished || !(await progress.exists())) {
+    await progress.forget();
+    await db.dropDatabase();
   }
+  const written = await writeCollections(db, input, progress);
   for (const [collection, indexes] of Object.entries(input.indexes)) {
     for (const index of indexes) await db.collection(collection).createIndex(index.key, index.unique ? { unique: true } : {});
   }
-  const migration = { mongoDatabase, collections, rows: Object.fromEntries(rows) };
+  const migration = migrationRecord(mongoDatabase, input.catalog, written);
+  if (!(await countsHold(db, migration))) throw new MigrationError(`${mongoDatabase} does not hold as many documents as were written: something else writes to it`);
   await marker.replaceOne({ _id: mongoDatabase }, { migration }, { upsert: true });
+  await progress.forget();
   return migration;
+}
+
+async function writeCollections(db: Db, input: MigrationInput, progress: Progress): Promise<Map<string, Written>> {
+  const { sourcePath, catalog, design, signal } = input;
+  const all = new Map<string, Written>();
+  for (const logical of design.logical) {
+    signal.throwIfAborted();
+    const start = await startOf(db, logical, input, progress);
+    const used = new Map(Object.entries(start.rows));
+    const onWritten = async (written: Written): Promise<void> => {
+      await progress.record(logical.collection, written);
+      input.onDocuments?.(logical.collection, written.documents);
+    };
+    const documents = assemble(sourcePath, catalog, logical, used, afterOf(start));
+    all.set(logical.collection, await writeDocuments(db.collection(logical.collection), documents, used, start, { signal, onWritten }));
+  }
+  return all;
+}
+
+const afterOf = ({ position, documents }: Written): StartAfter | undefined => (position ? { position, documents } : undefined);
+
+/**
+ * Where the writing of a collection begins. What an earlier run recorded was acknowledged; behind it may lie up to two
+ * batches, of which the record came too late, perhaps in part: they are removed. If the rest is not what was recorded,
+ * the collection starts over.
+ */
+async function startOf(db: Db, logical: LogicalDesign, input: MigrationInput, progress: Progress): Promise<Written> {
+  const recorded = await progress.read(logical.collection);
+  const target = db.collection<Document>(logical.collection);
+  if (recorded && (await target.estimatedDocumentCount()) >= recorded.documents) {
+    const beyond: unknown[] = [];
+    for (const { document } of assemble(input.sourcePath, input.catalog, logical, new Map(), afterOf(recorded))) if (beyond.push(document._id) === 2 * BATCH_DOCUMENTS) break;
+    if (beyond.length > 0) await target.deleteMany({ _id: { $in: beyond as never[] } });
+    if ((await target.countDocuments({})) === recorded.documents) return recorded;
+  }
+  await target.drop();
+  await db.createCollection(logical.collection);
+  await progress.record(logical.collection, nothingWritten);
+  return nothingWritten;
+}
+
+interface ProgressDocument {
+  readonly _id: { readonly database: string; readonly collection: string };
+  readonly written: Omit<Written, 'position' | 'rows'> & { readonly position: readonly unknown[] | null; readonly rows: readonly { readonly table: string; readonly rows: number }[] };
+}
+
+/** What is known to be written, kept beside the migrated databases. */
+class Progress {
+  constructor(
+    private readonly records: Collection<ProgressDocument>,
+    private readonly database: string,
+  ) {}
+
+  async exists(): Promise<boolean> {
+    return (await this.records.countDocuments({ '_id.database': this.database }, { limit: 1 })) > 0;
+  }
+
+  async read(collection: string): Promise<Written | undefined> {
+    const found = await this.records.findOne({ _id: { database: this.database, collection } }, { promoteLongs: false, promoteValues: false });
+    if (!found) return undefined;
+    const { documents, bytes, largestDocument, position, rows } = found.written;
+    return {
+      documents: Number(documents),
+      bytes: Number(bytes),
+      largestDocument: Number(largestDocument),
+      position: position && position.map(sqliteValue),
+      rows: Object.fromEntries(rows.map((entry) => [String(entry.table), Number(entry.rows)])),
+    };
+  }
+
+  async record(collection: string, written: Written): Promise<void> {
+    // Table names may hold dots and dollars: they are values here, not keys.
+    const rows = Object.entries(written.rows).map(([table, n]) => ({ table, rows: n }));
+    const position = written.position && written.position.map(bsonValue);
+    await this.records.replaceOne({ _id: { database: this.database, collection } }, { written: { ...written, rows, position } }, { upsert: true });
+  }
+
+  async forget(): Promise<void> {
+    await this.records.deleteMany({ '_id.database': this.database });
+  }
+}
+
+/** A scan position as BSON and back, types and all 64 bits kept. */
+function bsonValue(value: SqliteValue): unknown {
+  if (typeof value === 'bigint') return Long.fromBigInt(value);
+  if (typeof value === 'number') return new Double(value);
+  return value instanceof Uint8Array ? new Binary(value) : value;
+}
+
+function sqliteValue(value: unknown): SqliteValue {
+  if (value instanceof Double) return value.value;
+  return fromBson(value) as SqliteValue;
+}
+
+function migrationRecord(mongoDatabase: string, catalog: Catalog, written: ReadonlyMap<string, Written>): Migration {
+  const rows = Object.fromEntries(catalog.tables.map(({ name }) => [name, 0]));
+  for (const entry of written.values()) for (const [table, n] of Object.entries(entry.rows)) rows[table] = (rows[table] ?? 0) + n;
+  return { mongoDatabase, collections: [...written].map(([name, { documents, bytes, largestDocument }]) => ({ name, documents, bytes, largestDocument })), rows };
 }
 
 function migrationDatabase({ prefix, catalog, design, indexes }: MigrationInput): string {
