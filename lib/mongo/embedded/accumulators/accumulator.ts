@@ -170,6 +170,7 @@ class Collecting implements Accumulator {
 }
 
 const constantCount = (v: Value, name: string): number => {
+  if (isNumeric(v) && !isIntegral(v)) throw new ServerError(5787903, `Value for 'n' must be of integral type, but found ${toDouble(v)} (in ${name})`);
   if (!isIntegral(v)) throw new ServerError(5787902, `Value for 'n' must be of integral type, but found ${typeName(v)} (in ${name})`);
   if (Number(v) <= 0) throw new ServerError(5787908, `'n' must be greater than 0, found ${String(v)} (in ${name})`);
   return Number(v);

@@ -38,7 +38,9 @@ const endOf = (which: 'first' | 'last') =>
 /** `$firstN`, `$lastN`, `$minN`, `$maxN` over an array. */
 const several = (pick: (items: Value[], n: number, environment: Environment) => Value[]) =>
   named(['n', 'input'], [], ({ n, input }, _given, name, environment) => {
-    if (!isIntegral(n) || Number(n) <= 0) throw new ServerError(5787903, `'n' must be a positive integer for ${name}, found ${String(n)}`);
+    if (!isNumeric(n)) throw new ServerError(5787902, `Value for 'n' must be of integral type, but found ${typeName(n)}`);
+    if (!isIntegral(n)) throw new ServerError(5787903, `Value for 'n' must be of integral type, but found ${toDouble(n)}`);
+    if (Number(n) <= 0) throw new ServerError(5787908, `'n' must be greater than 0, found ${String(n)}`);
     if (!Array.isArray(input)) throw new ServerError(5788200, `${name} requires 'input' to be an array, found ${typeName(input)}`);
     return pick(input, Number(n), environment);
   });

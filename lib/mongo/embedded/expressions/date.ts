@@ -1,5 +1,6 @@
 import { Doc } from '../bson/doc';
 import { ServerError } from '../errors';
+import { parseDate, parseDateAs } from '../values/date-text';
 import {
   addUnits,
   DAY,
@@ -11,8 +12,6 @@ import {
   fromLocal,
   isoString,
   isoWeekOf,
-  parseDate,
-  parseDateAs,
   parseUnit,
   parseWeekday,
   parseZone,

@@ -2,7 +2,8 @@ import { Doc } from '../bson/doc';
 import { encodedSize } from '../bson/encode';
 import { badValue, failedToParse, ServerError, unsupported } from '../errors';
 import { toDecimal } from '../values/arithmetic';
-import { formatDate, parseDate, utc } from '../values/dates';
+import { parseDate } from '../values/date-text';
+import { formatDate, utc } from '../values/dates';
 import { Decimal } from '../values/decimal';
 import {
   Binary,
@@ -175,7 +176,8 @@ function targetOf(to: Value): Target | null {
   } else throw failedToParse("$convert's 'to' argument must be a string or number");
   const convert = Object.hasOwn(conversions, name) ? conversions[name] : undefined;
   if (convert) return { convert, subtype: to instanceof Doc && name === 'binData' ? subtypeOf(to.get('subtype')) : 0 };
-  if (name in BsonType && name !== 'missing') throw failure(`Unsupported conversion to ${name} in $convert`);
+  // A type that exists but is no target fails when a value is converted to it, so that `onError` can catch it.
+  if (name in BsonType) return { convert: (v) => { throw cannot(v, name); }, subtype: 0 };
   throw badValue(`Unknown type name: ${name}`);
 }
 

@@ -1,10 +1,10 @@
 import { accumulatorNames, parseAccumulator, type Accumulator, type AccumulatorFactory } from '../accumulators/accumulator';
 import { Doc } from '../bson/doc';
-import { failedToParse, ServerError, unsupported } from '../errors';
+import { failedToParse, ServerError, typeMismatch, unsupported } from '../errors';
 import { isIntegral } from '../expressions/array';
 import { namedArguments, parseExpression, type Evaluate } from '../expressions/expression';
 import { parseSortPattern, type SortPattern } from '../query/sort';
-import { addNumbers, DoubleDouble, subtractNumbers, Sum } from '../values/arithmetic';
+import { addNumbers, divideNumbers, multiplyNumbers, subtractNumbers, Sum, toDecimal } from '../values/arithmetic';
 import { compareValues } from '../values/compare';
 import { addUnits, parseUnit, utc, type Unit } from '../values/dates';
 import { Decimal } from '../values/decimal';
@@ -31,13 +31,19 @@ interface Window {
 
 const setWindowFields: StageBuilder = (operand, context, name) => {
   if (!(operand instanceof Doc)) throw failedToParse('the $setWindowFields stage specification must be an object');
+  for (const key of operand.keys) if (!['output', 'partitionBy', 'sortBy'].includes(key)) throw new ServerError(40415, `BSON field '${name}.${key}' is an unknown field.`);
+  for (const key of ['sortBy', 'output']) {
+    const v = operand.get(key);
+    if (v !== undefined && !(v instanceof Doc)) throw typeMismatch(`BSON field '${name}.${key}' is the wrong type '${typeName(v)}', expected type 'object'`);
+  }
+  if (!operand.has('output')) throw new ServerError(40414, `BSON field '${name}.output' is missing but a required field`);
   const args = namedArguments(operand, name, ['output'], ['partitionBy', 'sortBy']);
   const { environment } = context.scope;
   const { order } = environment.collation;
   const partitionBy = args.has('partitionBy') ? parseExpression(args.get('partitionBy'), context.scope).evaluate : null;
   const pattern = args.has('sortBy') ? parseSortPattern(args.get('sortBy'), environment.collation) : null;
-  const output = args.get('output');
-  if (!(output instanceof Doc)) throw failedToParse("'output' must be an object");
+  const output = args.get('output') as Doc;
+  checkConflicts(output.keys);
   const fields = output.keys.map((key, i) => ({ path: splitPath(key), compute: parseFunction(output.values[i], pattern, context) }));
   return blocking(name, (input) => {
     const docs = drain(input, environment.checkpoint);
@@ -64,12 +70,20 @@ const setWindowFields: StageBuilder = (operand, context, name) => {
   });
 };
 
+/** Two outputs may not be at one path, nor one inside the other. */
+function checkConflicts(paths: readonly string[]): void {
+  for (const path of paths) {
+    if (paths.some((other) => other !== path && other.startsWith(`${path}.`))) throw new ServerError(6307900, `$setWindowFields 'output' specification contains two conflicting paths: ${path}`);
+  }
+}
+
 function parseFunction(spec: Value, pattern: SortPattern | null, context: StageContext): WindowFunction {
   if (!(spec instanceof Doc)) throw failedToParse('The field must be an object with one window function');
-  const window = spec.has('window') ? parseWindow(spec.get('window'), pattern) : null;
+  const window = spec.has('window') ? parseWindow(spec.get('window'), pattern, context) : null;
   const names = spec.keys.filter((key) => key !== 'window');
   const name = names[0];
-  if (names.length !== 1 || name === undefined) throw failedToParse('Expected exactly one window function and at most one window');
+  if (!name?.startsWith('$')) throw failedToParse(`Expected a $-prefixed window function, ${name ?? ''}`);
+  if (names.length !== 1) throw failedToParse('Expected exactly one window function and at most one window');
   const operand = spec.get(name);
   const rankFunction = Object.hasOwn(ranking, name) ? ranking[name] : undefined;
   if (rankFunction) {
@@ -90,7 +104,15 @@ function parseFunction(spec: Value, pattern: SortPattern | null, context: StageC
   return (partition) => overWindows(partition, chosen, bounds, factory, removable);
 }
 
-function parseWindow(spec: Value, pattern: SortPattern | null): Window {
+/** A bound that is not a keyword may be any expression without fields. */
+function parseBound(b: Value, context: StageContext): Bound {
+  if (b === 'unbounded' || b === 'current' || isNumeric(b)) return b;
+  const expression = parseExpression(b, context.scope);
+  if (expression.kind !== 'constant' || !isNumeric(expression.value)) throw failedToParse("Window bounds must be 'unbounded', 'current', or a number.");
+  return expression.value;
+}
+
+function parseWindow(spec: Value, pattern: SortPattern | null, context: StageContext): Window {
   if (!(spec instanceof Doc)) throw failedToParse("'window' field must be an object");
   const kind = spec.has('documents') ? 'documents' : spec.has('range') ? 'range' : null;
   for (const key of spec.keys) if (key !== 'documents' && key !== 'range' && key !== 'unit') throw failedToParse(`'window' field has an unknown option: ${key}`);
@@ -98,16 +120,16 @@ function parseWindow(spec: Value, pattern: SortPattern | null): Window {
   if (spec.has('documents') && spec.has('range')) throw failedToParse('Window bounds can specify either documents or range, not both.');
   const bounds = spec.get(kind);
   if (!Array.isArray(bounds) || bounds.length !== 2) throw failedToParse(`Window bounds must be a 2-element array`);
-  const [low, high] = bounds as [Value, Value];
+  const [low, high] = bounds.map((b) => parseBound(b, context)) as [Bound, Bound];
   for (const b of [low, high]) {
-    if (b === 'unbounded' || b === 'current') continue;
-    if (!isNumeric(b)) throw failedToParse(`Window bounds must be 'unbounded', 'current' or a number`);
-    if (kind === 'documents' && !isIntegral(b)) throw failedToParse('Numeric document-based bounds must be an integer');
+    if (isNumeric(b) && kind === 'documents' && !isIntegral(b)) throw failedToParse('Numeric document-based bounds must be an integer');
   }
-  if (isNumeric(low) && isNumeric(high) && toDouble(low) > toDouble(high)) throw new ServerError(5339900, 'Lower bound must not exceed upper bound');
+  const offset = (b: Bound): number => (b === 'current' ? 0 : isNumeric(b) ? toDouble(b) : NaN);
+  if (offset(low) > offset(high)) throw new ServerError(5339900, 'Lower bound must not exceed upper bound');
   if (kind === 'documents' && (low !== 'unbounded' || high !== 'unbounded') && !pattern) throw new ServerError(5339901, 'Document-based bounds require a sortBy');
-  if (kind === 'range' && (pattern?.parts.length !== 1 || pattern.parts[0]?.direction !== 1)) {
-    if (low !== 'unbounded' || high !== 'unbounded') throw new ServerError(5339902, 'Range-based bounds require sortBy a single ascending field');
+  if (kind === 'range') {
+    if (pattern?.parts.length !== 1) throw new ServerError(5339902, 'Range-based bounds require sortBy a single field');
+    if (pattern.parts[0]?.direction !== 1 && (isNumeric(low) || isNumeric(high))) throw new ServerError(8947401, 'Range-based bounds require a non-descending sortBy');
   }
   const unit = spec.get('unit');
   if (unit !== undefined) {
@@ -305,66 +327,79 @@ const shift: Special = (operand, pattern, window, context, name) => {
     });
 };
 
-/** The sort key as a number, in the unit asked for. */
-function positions(partition: Partition, unit: Unit | undefined, name: string): number[] {
-  const lengths: Partial<Record<Unit, number>> = { week: 604_800_000, day: 86_400_000, hour: 3_600_000, minute: 60_000, second: 1000, millisecond: 1 };
+const MS_PER_UNIT: Partial<Record<Unit, number>> = { week: 604_800_000, day: 86_400_000, hour: 3_600_000, minute: 60_000, second: 1000, millisecond: 1 };
+
+/** MongoDB's numbers for a sort key that does not go with `unit`. */
+interface AxisErrors {
+  readonly notDate: number;
+  readonly date: number;
+  readonly other: number;
+}
+
+/** The sort key as a number: milliseconds when a unit was asked for. */
+function positions(partition: Partition, unit: Unit | undefined, name: string, errors: AxisErrors): Numeric[] {
   return partition.keys.map(([v]) => {
-    if (v instanceof DateTime) {
-      if (!unit) throw new ServerError(5624900, `${name} where the sortBy is a Date requires an 'unit'`);
-      const length = lengths[unit];
-      if (!length) throw new ServerError(5490704, `unit must be 'week' or smaller`);
-      return v.ms / length;
+    if (unit) {
+      if (!(v instanceof DateTime)) throw new ServerError(errors.notDate, `${name} with 'unit' expects the sortBy field to be a Date`);
+      return BigInt(v.ms);
     }
-    if (!isNumeric(v)) throw new ServerError(5624901, `${name} requires the sortBy to be a number or a date`);
-    if (unit) throw new ServerError(5624902, `${name} with 'unit' expects the sortBy field to be a Date`);
-    return toDouble(v);
+    if (v instanceof DateTime) throw new ServerError(errors.date, `${name} where the sortBy is a Date requires an 'unit'`);
+    if (!isNumeric(v)) throw new ServerError(errors.other, `${name} (with no 'unit') expects the sortBy field to be numeric`);
+    return v;
   });
 }
 
-function overAxis(compute: (x: readonly number[], y: readonly Value[]) => Value): Special {
+type Along = (x: readonly Numeric[], y: readonly Value[], msPerUnit: number | undefined) => Value;
+
+function overAxis(errors: AxisErrors, compute: Along): Special {
   return (operand, pattern, window, context, name) => {
     if (!pattern || pattern.parts.length !== 1) throw failedToParse(`${name} requires a sortBy with exactly one element`);
     if (name === '$derivative' && !window) throw failedToParse(`${name} requires explicit window bounds`);
     const args = namedArguments(operand, name, ['input'], ['unit']);
     const input = parseExpression(args.get('input'), context.scope).evaluate;
     const unitText = args.get('unit');
+    if (unitText !== undefined && typeof unitText !== 'string') throw failedToParse(`${name} 'unit' must be a string, but got ${typeName(unitText)}`);
     const unit = typeof unitText === 'string' ? parseUnit(unitText, name) : undefined;
+    const msPerUnit = unit && MS_PER_UNIT[unit];
+    if (unit && msPerUnit === undefined) throw new ServerError(5490710, "unit must be 'week' or smaller");
     const bounds = boundsOf(window ?? { kind: 'documents', low: 'unbounded', high: 'unbounded' }, pattern);
     return (partition) => {
-      const x = positions(partition, unit, name);
+      const x = positions(partition, unit, name, errors);
       const y = partition.docs.map(input);
       return x.map((_, i) => {
         const [first, last] = bounds(partition, i);
-        return first > last ? null : compute(x.slice(first, last + 1), y.slice(first, last + 1));
+        return first > last ? null : compute(x.slice(first, last + 1), y.slice(first, last + 1), msPerUnit);
       });
     };
   };
 }
 
-const derivative = overAxis((x, y) => {
-  if (x.length < 2) return null;
+const derivative = overAxis({ notDate: 5624900, date: 5624901, other: 5624902 }, (x, y, msPerUnit) => {
   const [a, b] = [y[0], y[y.length - 1]];
-  if (isNullish(a) || isNullish(b)) return null;
-  if (!isNumeric(a) || !isNumeric(b)) throw new ServerError(5624903, "The input value of $derivative must be numeric");
-  const rise = subtractNumbers(b, a);
-  const run = (x[x.length - 1] as number) - (x[0] as number);
-  if (run === 0) return null;
-  if (rise instanceof Decimal) throw unsupported('$derivative of decimals');
-  return double(toDouble(rise) / run);
+  if (isNullish(a) || isNullish(b)) throw new ServerError(5624903, '$derivative input must not be null or missing');
+  if (!isNumeric(a) || !isNumeric(b)) throw typeMismatch(`can't $subtract ${typeName(a)} from ${typeName(b)}`);
+  const run = subtractNumbers(x[x.length - 1] as Numeric, x[0] as Numeric);
+  if (isZero(run)) return null;
+  const slope = divideNumbers(subtractNumbers(b, a), run);
+  return msPerUnit === undefined ? slope : multiplyNumbers(slope, msPerUnit);
+});
+const isZero = (n: Numeric): boolean => (n instanceof Decimal ? n.isZero : toDouble(n) === 0);
+
+/** The area under the line through the points: `$integral`. */
+const integral = overAxis({ notDate: 5423901, date: 5423902, other: 5423902 }, (x, y, msPerUnit) => {
+  const sum = new Sum();
+  let undefinedArea = false;
+  y.forEach((b, i) => {
+    if (!isNumeric(b)) throw new ServerError(5423900, 'The input value of $integral window function must be numeric');
+    const at = x[i] as Numeric;
+    if (Number.isNaN(toDouble(b)) || Number.isNaN(toDouble(at))) undefinedArea = true;
+    else if (i > 0) sum.push(divideNumbers(multiplyNumbers(addNumbers(b, y[i - 1] as Numeric), subtractNumbers(at, x[i - 1] as Numeric)), double(2)));
+  });
+  if (undefinedArea) return double(NaN);
+  return msPerUnit === undefined ? sum.sum : divideNumbers(sum.sum, msPerUnit);
 });
 
-const integral = overAxis((x, y) => {
-  const sum = new DoubleDouble();
-  for (let i = 1; i < x.length; i++) {
-    const [a, b] = [y[i - 1], y[i]];
-    if (isNullish(a) || isNullish(b)) return null;
-    if (!isNumeric(a) || !isNumeric(b)) throw new ServerError(5423900, 'The input value of $integral must be numeric');
-    if ((a instanceof Decimal) || (b instanceof Decimal)) throw unsupported('$integral of decimals');
-    sum.add(((toDouble(a) + toDouble(b)) / 2) * ((x[i] as number) - (x[i - 1] as number)));
-  }
-  return x.length === 1 ? 0 : double(sum.value);
-});
-
+/** Computed with decimals, also of doubles, as on the server. */
 const expMovingAvg: Special = (operand, pattern, window, context, name) => {
   if (window) throw failedToParse("$expMovingAvg does not accept a 'window' field");
   if (!pattern) throw failedToParse('$expMovingAvg requires a sortBy');
@@ -375,15 +410,20 @@ const expMovingAvg: Special = (operand, pattern, window, context, name) => {
   const a = args.get('alpha');
   if (args.has('N') && !(isIntegral(n) && Number(n) > 0)) throw failedToParse("'N' field must be an integer greater than zero");
   if (args.has('alpha') && !(isNumeric(a) && toDouble(a) > 0 && toDouble(a) < 1)) throw failedToParse("'alpha' must be between 0 and 1 (exclusive)");
-  const alpha = args.has('N') ? 2 / (Number(n) + 1) : toDouble(a as Numeric);
+  const whole = (k: number): Decimal => Decimal.fromBigInt(BigInt(k));
+  const alpha = args.has('N') ? whole(2).divide(whole(Number(n) + 1)) : toDecimal(a as Numeric);
+  const rest = Decimal.one.subtract(alpha);
   return ({ docs }) => {
-    let average: number | undefined;
+    let average: Decimal | undefined;
+    let decimal = false;
     return docs.map((doc) => {
       const v = input(doc);
-      if (!isNumeric(v)) return average === undefined ? null : double(average);
-      if (v instanceof Decimal) throw unsupported('$expMovingAvg of decimals');
-      average = average === undefined ? toDouble(v) : toDouble(v) * alpha + average * (1 - alpha);
-      return double(average);
+      if (isNumeric(v)) {
+        decimal ||= v instanceof Decimal;
+        const exact = toDecimal(v);
+        average = average === undefined ? exact : exact.multiply(alpha).add(average.multiply(rest));
+      }
+      return average === undefined ? null : decimal ? average : double(average.toNumber());
     });
   };
 };
@@ -433,7 +473,8 @@ const linearFill: Special = (operand, pattern, window, context, name) => {
   if (!pattern || pattern.parts.length !== 1) throw new ServerError(605001, '$linearFill must be specified with a top level sortBy expression with exactly one element');
   const input = parseExpression(operand, context.scope).evaluate;
   return (partition) => {
-    const x = positions(partition, partition.keys[0]?.[0] instanceof DateTime ? 'millisecond' : undefined, name);
+    const dates = partition.keys[0]?.[0] instanceof DateTime;
+    const x = positions(partition, dates ? 'millisecond' : undefined, name, { notDate: 6050202, date: 6050202, other: 6050202 }).map(toDouble);
     const y = partition.docs.map((doc) => input(doc) ?? null);
     x.forEach((position, i) => {
       if (i > 0 && position === x[i - 1]) throw new ServerError(6050106, 'There can be no repeated values in the sort field');

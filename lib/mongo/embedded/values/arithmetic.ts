@@ -1,6 +1,6 @@
 import { ServerError } from '../errors';
 import { Decimal } from './decimal';
-import { DateTime, Double, double, isNumeric, toDouble, typeName, type Numeric, type Value } from './value';
+import { DateTime, Double, double, isNullish, isNumeric, toDouble, typeName, type Numeric, type Value } from './value';
 
 const INT64_MAX = 2n ** 63n - 1n;
 const INT64_MIN = -(2n ** 63n);
@@ -163,19 +163,40 @@ export class Sum {
   }
 }
 
+/** A long that came of int32 only is an int32 again when it fits: the operands' types decide, not those on the way. */
+function narrowed(total: Numeric, onlyInts: boolean): Numeric {
+  return onlyInts && typeof total === 'bigint' && total >= -2147483648n && total <= 2147483647n ? Number(total) : total;
+}
+
+export function multiplyAll(values: readonly Value[]): Value {
+  let total: Numeric = 1;
+  let onlyInts = true;
+  for (const v of values) {
+    if (isNullish(v)) return null;
+    if (!isNumeric(v)) throw new ServerError(14, `$multiply only supports numeric types, not ${typeName(v)}`);
+    onlyInts &&= widthOf(v) === 0;
+    total = multiplyNumbers(total, v);
+  }
+  return narrowed(total, onlyInts);
+}
+
 /** `$add` keeps a running total whose type widens; a date among the numbers makes the result a date. */
 export function addAll(values: readonly Value[]): Value {
   let total: Numeric = 0;
+  let onlyInts = true;
   let date: DateTime | undefined;
   for (const v of values) {
-    if (isNumeric(v)) total = addNumbers(total, v);
+    if (isNumeric(v)) {
+      onlyInts &&= widthOf(v) === 0;
+      total = addNumbers(total, v);
+    }
     else if (v instanceof DateTime) {
       if (date) throw new ServerError(16612, 'only one date allowed in an $add expression');
       date = v;
-    } else if (v === null || v === undefined || typeName(v) === 'undefined') return null;
+    } else if (isNullish(v)) return null;
     else throw new ServerError(16554, `$add only supports numeric or date types, not ${typeName(v)}`);
   }
-  return date ? shiftDate(date, total) : total;
+  return date ? shiftDate(date, total) : narrowed(total, onlyInts);
 }
 
 /** A date some milliseconds later; a fraction of one rounds, halves away from zero. */

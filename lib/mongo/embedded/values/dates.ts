@@ -1,4 +1,4 @@
-import { failedToParse, ServerError, unsupported } from '../errors';
+import { ServerError } from '../errors';
 
 /** Calendar arithmetic on the proleptic Gregorian calendar, with time zones. Times are milliseconds since 1970. */
 
@@ -154,14 +154,14 @@ export function daysFromIsoWeek(year: number, week: number, day: number): number
   return fourth - ((weekday(fourth) + 6) % 7) + (week - 1) * 7 + day - 1;
 }
 
-const pad = (n: number, width: number): string => String(n).padStart(width, '0');
+export const pad = (n: number, width: number): string => String(n).padStart(width, '0');
 
 export function isoString(ms: number, zone: Zone = utc, suffix = 'Z'): string {
   const p = partsOf(ms, zone);
   return `${pad(p.year, 4)}-${pad(p.month, 2)}-${pad(p.day, 2)}T${pad(p.hour, 2)}:${pad(p.minute, 2)}:${pad(p.second, 2)}.${pad(p.millisecond, 3)}${suffix}`;
 }
 
-const months = ['January', 'February', 'March', 'April', 'May', 'June', 'July', 'August', 'September', 'October', 'November', 'December'];
+export const months = ['January', 'February', 'March', 'April', 'May', 'June', 'July', 'August', 'September', 'October', 'November', 'December'];
 
 /** `$dateToString`. */
 export function formatDate(ms: number, format: string, zone: Zone): string {
@@ -223,138 +223,6 @@ function directive(d: string, p: Parts, ms: number, zone: Zone): string {
       return String(Math.trunc(zone.offsetAt(ms) / 60_000));
     default:
       throw new ServerError(18536, `Invalid format character '%${d}' in format string`);
-  }
-}
-
-const TIME = /(?:[T ](\d{1,2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?)?\s*(Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?)?\s*$/.source;
-const layouts: { pattern: RegExp; order: readonly [number, number, number] }[] = [
-  { pattern: new RegExp(`^\\s*(\\d{4})-(\\d{1,2})(?:-(\\d{1,2}))?${TIME}`, 'i'), order: [1, 2, 3] },
-  { pattern: new RegExp(`^\\s*(\\d{4})/(\\d{1,2})/(\\d{1,2})${TIME}`, 'i'), order: [1, 2, 3] },
-  { pattern: /^\s*(\d{4})(\d{2})(\d{2})(?:T?(\d{2}):?(\d{2}):?(\d{2})?(?:[.,](\d{1,9}))?)?\s*(Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?)?\s*$/i, order: [1, 2, 3] },
-  // Slashes with the year last are American; dots and hyphens are not.
-  { pattern: new RegExp(`^\\s*(\\d{1,2})/(\\d{1,2})/(\\d{4})${TIME}`, 'i'), order: [3, 1, 2] },
-  { pattern: new RegExp(`^\\s*(\\d{1,2})[.-](\\d{1,2})[.-](\\d{4})${TIME}`, 'i'), order: [3, 2, 1] },
-];
-
-/** `$dateFromString` without a format: ISO 8601, its usual relaxations, and dates with a month's name. */
-export function parseDate(text: string, zone: Zone | undefined): number {
-  for (const { pattern, order } of layouts) {
-    const match = pattern.exec(text);
-    if (!match) continue;
-    const [year, month, day] = order.map((i) => Number(match[i] ?? '1')) as [number, number, number];
-    const [hour = '0', minute = '0', second = '0', fraction = '', offset] = match.slice(4);
-    return assemble(text, [year, month, day, Number(hour), Number(minute), Number(second)], Number(fraction.slice(0, 3).padEnd(3, '0')), offset, zone);
-  }
-  return parseNamed(text, zone);
-}
-
-/** Such as `July 4th, 2017 10:00 PM` or `Wed Jan 31 12:05:28 +03:30 1996`. */
-function parseNamed(text: string, zone: Zone | undefined): number {
-  let rest = ` ${text.toLowerCase().replace(/,/g, ' ')} `;
-  const take = (pattern: RegExp): RegExpExecArray | null => {
-    const match = pattern.exec(rest);
-    if (match) rest = `${rest.slice(0, match.index)} ${rest.slice(match.index + match[0].length)}`;
-    return match;
-  };
-  const monthName = take(/ (jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?(?= )/);
-  if (!monthName) {
-    if (/^\s*(?:@\d|now|today|tomorrow|yesterday|noon|midnight|[+-]\d+ (?:day|week|month|year)|\d{1,2}[/.-]\d{1,2}[/.-]\d{2}\b)/.test(rest)) throw unsupported(`the date text "${text}"`);
-    throw parseError(text);
-  }
-  take(/ (?:sun|mon|tue|wed|thu|fri|sat)[a-z]*\.?(?= )/);
-  const time = take(/ (\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)? ?([ap]\.?m\.?)?(?= |[+-])/);
-  const offset = take(/ (z|utc|gmt|[+-]\d{2}(?::?\d{2})?)(?= )/);
-  const year = take(/ (\d{4})(?= )/);
-  const day = take(/ (\d{1,2})(?:st|nd|rd|th)?(?= )/);
-  if (!year || !day || rest.trim() !== '') throw unsupported(`the date text "${text}"`);
-  let hour = Number(time?.[1] ?? 0);
-  if (time?.[5]) hour = (hour % 12) + (time[5].startsWith('p') ? 12 : 0);
-  const month = months.findIndex((m) => m.slice(0, 3).toLowerCase() === (monthName[1] as string).slice(0, 3)) + 1;
-  const parts = [Number(year[1]), month, Number(day[1]), hour, Number(time?.[2] ?? 0), Number(time?.[3] ?? 0)] as const;
-  return assemble(text, parts, Number((time?.[4] ?? '').slice(0, 3).padEnd(3, '0')), offset?.[1], zone);
-}
-
-const parseError = (text: string): ServerError => new ServerError(241, `Error parsing date string '${text}'`);
-
-function assemble(
-  text: string,
-  [year, month, day, hour, minute, second]: readonly [number, number, number, number, number, number],
-  ms: number,
-  offset: string | undefined,
-  zone: Zone | undefined,
-): number {
-  if (month < 1 || month > 12 || day < 1 || day > 31 || hour > 24 || minute > 59 || second > 59) throw parseError(text);
-  if (day > daysInMonth(year, month)) throw parseError(text);
-  if (offset && zone) {
-    throw new ServerError(241, `you cannot pass in a date/time string with GMT offset together with a timezone argument`);
-  }
-  const local = daysFromCivil(year, month, day) * DAY + hour * 3_600_000 + minute * 60_000 + second * 1000 + ms;
-  if (offset) return fromLocal(local, /^[A-Z]/i.test(offset) ? utc : parseZone(offset));
-  return fromLocal(local, zone ?? utc);
-}
-
-/** `$dateFromString` with a format. */
-export function parseDateAs(text: string, format: string, zone: Zone | undefined): number {
-  const reader = new FormatReader(text);
-  for (let i = 0; i < format.length; i++) {
-    if (format[i] !== '%') reader.literal(format[i] as string);
-    else {
-      const d = format[++i];
-      if (d === undefined) throw new ServerError(18535, "Unmatched '%' at end of format string");
-      reader.directive(d);
-    }
-  }
-  return reader.finish(zone);
-}
-
-class FormatReader {
-  private at = 0;
-  private readonly f: Record<string, number> = {};
-  private offset: string | undefined;
-  constructor(private readonly text: string) {}
-  private take(pattern: RegExp): string {
-    const match = pattern.exec(this.text.slice(this.at));
-    if (!match) throw parseError(this.text);
-    this.at += match[0].length;
-    return match[0];
-  }
-  literal(c: string): void {
-    if (this.text[this.at] !== c) throw parseError(this.text);
-    this.at++;
-  }
-  directive(d: string): void {
-    const widths: Record<string, RegExp> = {
-      Y: /^\d{4}/, G: /^\d{4}/, m: /^\d{1,2}/, d: /^\d{1,2}/, H: /^\d{1,2}/, M: /^\d{1,2}/, S: /^\d{1,2}/, L: /^\d{1,3}/, j: /^\d{3}/, V: /^\d{1,2}/, u: /^\d/,
-    };
-    const width = widths[d];
-    if (width) {
-      const digits = this.take(width);
-      this.f[d] = d === 'L' ? Number(digits.padEnd(3, '0')) : Number(digits);
-    } else if (d === '%') this.literal('%');
-    else if (d === 'b' || d === 'B') {
-      const name = this.take(d === 'b' ? /^[A-Za-z]{3}/ : /^[A-Za-z]+/).toLowerCase();
-      const i = months.findIndex((m) => (d === 'b' ? m.slice(0, 3) : m).toLowerCase() === name);
-      if (i < 0) throw parseError(this.text);
-      this.f.m = i + 1;
-    } else if (d === 'z') this.offset = this.take(/^(?:Z|[+-]\d{2}:?\d{2}|[+-]\d{2})/);
-    else if (d === 'Z') {
-      const minutes = Number(this.take(/^[+-]?\d+/));
-      this.offset = `${minutes < 0 ? '-' : '+'}${pad(Math.floor(Math.abs(minutes) / 60), 2)}${pad(Math.abs(minutes) % 60, 2)}`;
-    } else throw new ServerError(18536, `Invalid format character '%${d}' in format string`);
-  }
-  finish(zone: Zone | undefined): number {
-    if (this.at !== this.text.length) throw parseError(this.text);
-    const { Y, G, V, u, j, m = 1, d = 1, H = 0, M = 0, S = 0, L = 0 } = this.f;
-    if (G !== undefined || V !== undefined || u !== undefined) {
-      if (Y !== undefined) throw parseError(this.text);
-      return this.at_(daysFromIsoWeek(G ?? 1970, V ?? 1, u ?? 1), H, M, S, L, zone);
-    }
-    if (j !== undefined) return this.at_(daysFromCivil(Y ?? 1970, 1, 1) + j - 1, H, M, S, L, zone);
-    return assemble(this.text, [Y ?? 1970, m, d, H, M, S], L, this.offset, zone);
-  }
-  private at_(days: number, H: number, M: number, S: number, L: number, zone: Zone | undefined): number {
-    const local = days * DAY + H * 3_600_000 + M * 60_000 + S * 1000 + L;
-    return fromLocal(local, this.offset ? parseZone(this.offset) : (zone ?? utc));
   }
 }
 
