@@ -5,6 +5,15 @@ export interface Catalog {
   /** Hex SHA-256 of the file. */
   readonly sha256: string;
   readonly tables: readonly Table[];
+  /** Queries that go by a name; absent without any. They hold no rows of their own. */
+  readonly views?: readonly View[];
+}
+
+export interface View {
+  readonly name: string;
+  readonly columns: readonly string[];
+  /** The text behind AS. */
+  readonly select: string;
 }
 
 export interface Table {

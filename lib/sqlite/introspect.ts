@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import { affinityOf, findTable, quoteName, sameName, type Catalog, type Column, type ForeignKey, type Table } from './catalog';
+import { affinityOf, findTable, quoteName, sameName, type Catalog, type Column, type ForeignKey, type Table, type View } from './catalog';
 import type { SourceDatabase } from './benchmark';
 import { openSource, SourceError } from './open';
 
@@ -25,8 +25,29 @@ export function catalogOf(sqlite: Database.Database, source: Pick<SourceDatabase
   );
   own.sort((a, b) => (order.get(a.name) ?? 0) - (order.get(b.name) ?? 0));
   const tables = own.map((t) => readTable(sqlite, t.name, t.wr === 1n, source.descriptions));
-  const catalog = { database: source.name, sha256: source.sha256, tables };
+  const views = readViews(sqlite, listed);
+  const catalog = { database: source.name, sha256: source.sha256, tables, ...(views.length > 0 ? { views } : {}) };
   return { ...catalog, tables: tables.map((table) => ({ ...table, foreignKeys: readForeignKeys(sqlite, table, catalog) })) };
+}
+
+const NAME = String.raw`(?:"(?:[^"]|"")+"|\[[^\]]+\]|\`(?:[^\`]|\`\`)+\`|'(?:[^']|'')+'|[^\s."'\[\`(]+)`;
+const CREATE_VIEW = new RegExp(String.raw`^\s*create\s+view\s+(?:if\s+not\s+exists\s+)?${NAME}(?:\s*\.\s*${NAME})?\s*(?:\((?:${NAME}|[\s,])*\))?\s*\bas\b([\s\S]+)$`, 'i');
+
+/** Views whose text can be read and which still run: one that does not is as good as none. */
+function readViews(sqlite: Database.Database, listed: readonly { schema: string; name: string; type: string }[]): View[] {
+  return listed.filter((t) => t.schema === 'main' && t.type === 'view').flatMap(({ name }) => {
+    const sql = sqlite.prepare("SELECT sql FROM sqlite_schema WHERE type = 'view' AND name = ?").pluck().get(name);
+    const select = typeof sql === 'string' ? CREATE_VIEW.exec(sql)?.[1]?.trim() : undefined;
+    if (select === undefined) return [];
+    try {
+      const columns = (sqlite.pragma(`table_xinfo(${quoteName(name)})`) as TableInfoRow[]).map((row) => row.name);
+      return [{ name, columns, select }];
+    } catch (error) {
+      // The view reads a table that is gone.
+      if ((error as { code?: unknown }).code === 'SQLITE_ERROR') return [];
+      throw error;
+    }
+  });
 }
 
 interface TableInfoRow {
@@ -79,7 +100,7 @@ function readCollations(sqlite: Database.Database, table: string): Map<string, C
   const sql = sqlite.prepare('SELECT sql FROM sqlite_schema WHERE type = \'table\' AND name = ?').pluck().get(table);
   const found = new Map<string, Column['collation']>();
   if (typeof sql !== 'string' || !/\bcollate\b/i.test(sql)) return found;
-  const declaration = /(?:^|[,(])\s*(?:"((?:[^"]|"")+)"|\[([^\]]+)\]|`((?:[^`]|``)+)`|([\w$\u0080-\uffff]+))[^,]*?\bcollate\s+"?(nocase|rtrim|binary)\b/gi;
+  const declaration = /[,(]\s*(?:"((?:[^"]|"")+)"|\[([^\]]+)\]|`((?:[^`]|``)+)`|([\w$\u0080-\uffff]+))[^,]*?\bcollate\s+"?(nocase|rtrim|binary)\b/gi;
   for (const match of sql.matchAll(declaration)) {
     const name = match[1]?.replaceAll('""', '"') ?? match[2] ?? match[3]?.replaceAll('``', '`') ?? match[4];
     if (name) found.set(name, match[5]!.toUpperCase() as Column['collation']);

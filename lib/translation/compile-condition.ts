@@ -22,7 +22,48 @@ import { Untranslatable } from './untranslated';
  */
 export function compileCondition(subquery: BoundExists | BoundInQuery, env: RowEnvironment, compiler: QueryCompiler): SubqueryCondition {
   if (subquery.kind === 'exists') return new Existence(subquery.query, env, compiler);
-  return new Membership(subquery, env, compiler);
+  const listed = asComparisons(subquery);
+  if (listed) return new Expanded(listed, env);
+  return subquery.operands.length > 1 ? new RowMembership(subquery, env, compiler) : new Membership(subquery, env, compiler);
+}
+
+/** A condition that needs no rows. */
+class Expanded implements SubqueryCondition {
+  private readonly lowering: Lowering;
+
+  constructor(
+    private readonly condition: BoundExpression,
+    env: RowEnvironment,
+  ) {
+    this.lowering = new Lowering(env);
+  }
+
+  get nullable(): boolean {
+    return this.lowering.conditionNullable(this.condition);
+  }
+
+  truth(): Mql {
+    return this.lowering.truth(this.condition);
+  }
+
+  falsity(): Mql {
+    return this.lowering.falsity(this.condition);
+  }
+
+  predicate(polarity: boolean): MqlDocument | undefined {
+    return toPredicate(this.condition, polarity, this.lowering);
+  }
+}
+
+/** `(x, y) IN (VALUES (1, 2), (3, 4))`: one comparison a row. */
+function asComparisons({ operands, query, affinities, collations }: BoundInQuery): BoundExpression | undefined {
+  const { body } = query;
+  if (body.kind !== 'values' || query.limit || query.offset) return undefined;
+  const rows = body.rows.map((row) =>
+    whole(operands.map((left, at): BoundExpression => ({ kind: 'compare', operator: '=', left, right: row[at] ?? { kind: 'literal', value: null }, affinity: affinities[at], collation: collations[at] ?? 'BINARY', nullSafe: false }))),
+  );
+  const [only] = rows;
+  return rows.length === 1 && only ? only : { kind: 'logic', operator: 'OR', operands: rows };
 }
 
 /** Is there a row? Never null. */
@@ -148,11 +189,68 @@ class Membership implements SubqueryCondition {
   }
 }
 
+/** `(x, y) IN (SELECT a, b …)`: one partner by `$lookup` where the subquery is a plain one, else among all of its rows. */
+class RowMembership implements SubqueryCondition {
+  private readonly existence: Existence | undefined;
+  private rows: { readonly values: Mql; readonly operands: readonly Lowered[]; readonly outputs: readonly Lowered[] } | undefined;
+
+  constructor(
+    private readonly node: BoundInQuery,
+    private readonly env: RowEnvironment,
+    private readonly compiler: QueryCompiler,
+  ) {
+    const correlated = correlate(node);
+    this.existence = correlated && new Existence(correlated, env, compiler);
+  }
+
+  get nullable(): boolean {
+    const { operands, outputs } = this.fetch();
+    return [...operands, ...outputs].some(({ type }) => type.nullable);
+  }
+
+  truth(): Mql {
+    if (this.existence) return this.existence.truth();
+    const { values, operands, outputs } = this.fetch();
+    // Equal nulls are no match.
+    const present = operands.filter(({ type }, at) => type.nullable && outputs[at]?.type.nullable).map(isPresent);
+    return and(...present, { $in: [operands.map(({ mql }) => mql), values] });
+  }
+
+  falsity(): Mql {
+    if (this.nullable) throw new Untranslatable('types', 'NOT IN with a row value that has nulls');
+    return this.existence ? this.existence.falsity() : not(this.truth());
+  }
+
+  predicate(polarity: boolean): MqlDocument | undefined {
+    return this.existence && (polarity || !this.nullable) ? this.existence.predicate(polarity) : undefined;
+  }
+
+  private fetch(): NonNullable<typeof this.rows> {
+    if (this.rows) return this.rows;
+    const { node, env, compiler } = this;
+    const scope = new OuterScope(env);
+    const compiled = compiler.query(node.query, scope, { purpose: 'rows', keyable: true, nested: true });
+    const as = env.draft.names.take('rows');
+    env.draft.push(lookupStage(compiled, scope, as));
+    const lowering = new Lowering(env);
+    const pairs = node.operands.map((operand, at) => {
+      const collation = node.collations[at] ?? 'BINARY';
+      const output = compiled.fields[at];
+      if (!output) throw new Error('a row value has a column for each operand');
+      const ready = (value: Lowered): Lowered => foldCollation(withAffinity(decode(value), node.affinities[at]), collation);
+      return { operand: ready(lowering.stored(operand)), output: ready({ mql: `$$row.${output.field}`, type: output.type, transform: output.transform }) };
+    });
+    const outputs = pairs.map(({ output }) => output);
+    this.rows = { values: { $map: { input: `$${as}`, as: 'row', in: outputs.map(({ mql }) => mql) } }, operands: pairs.map(({ operand }) => operand), outputs };
+    return this.rows;
+  }
+}
+
 /** `x IN (SELECT c …)` as `EXISTS (SELECT 1 … AND c = x)`, where the subquery is a plain one. */
 function correlate({ operands, query, affinities, collations }: BoundInQuery): BoundQuery | undefined {
   const { body } = query;
   if (body.kind !== 'select' || body.aggregated || query.limit || query.offset) return undefined;
-  if (operands.some((operand) => operand.kind !== 'column') || body.items.some(({ expression }) => expression.kind !== 'column')) return undefined;
+  if (operands.some((operand) => operand.kind !== 'column' && operand.kind !== 'literal') || body.items.some(({ expression }) => expression.kind !== 'column')) return undefined;
   const equalities = operands.map((operand, at): BoundExpression => {
     const right = body.items[at]?.expression ?? { kind: 'literal', value: null };
     const collation = collations[at] ?? collationOfExpression(operand);

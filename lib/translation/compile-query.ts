@@ -1,6 +1,7 @@
 import type { BoundBody, BoundExists, BoundExpression, BoundInQuery, BoundOrder, BoundQuery, BoundSelect, BoundSource, BoundSubquery } from '../sqlite/select/bound';
 import { collationOfExpression } from '../sqlite/select/expression-type';
 import { orderKeys, windowsIn } from './aggregates';
+import { columnsRead } from './bound-references';
 import { Draft, type Compilation } from './compilation';
 import { compileCondition } from './compile-condition';
 import { compileFrom, type FromContext } from './compile-from';
@@ -197,8 +198,9 @@ function sortSpec(keys: readonly SortKey[], names: FieldNames): { spec: Record<s
 function pushLimit({ limit, offset }: QueryEnds, draft: Draft): number | undefined {
   const number = (expression: BoundExpression | undefined): number | undefined => {
     if (!expression) return undefined;
-    if (expression.kind !== 'literal' || typeof expression.value !== 'bigint') throw new Untranslatable('limit', 'LIMIT or OFFSET is computed');
-    return Number(expression.value);
+    const known = valueOverNoRows(expression)?.value;
+    if ([...columnsRead(expression)].length > 0 || (typeof known !== 'bigint' && !(typeof known === 'number' && Number.isInteger(known)))) throw new Untranslatable('limit', 'LIMIT or OFFSET is computed');
+    return Number(known);
   };
   const skip = number(offset);
   const size = number(limit);
@@ -393,7 +395,7 @@ class SelectCompiler {
     const { draft, ends } = this;
     const single = values.length === 1;
     const folded = values.map(({ item, value }) => ({ item, value, key: value.transform.kind === 'identity' ? foldCollation(value, collationOfExpression(item.expression)) : value }));
-    if (folded.some(({ value, key }) => value !== key)) throw new Untranslatable('collation', 'DISTINCT by a collation');
+    const isFolded = ({ value, key }: { value: Lowered; key: Lowered }): boolean => value !== key;
     const hidden = keys.filter(({ output }) => output === undefined);
     const accumulators: Record<string, Mql> = {};
     const names = new FieldNames(['_id']);
@@ -405,8 +407,12 @@ class SelectCompiler {
       sortPaths.set(term, { ...value, mql: `$${name}`, path: name });
     }
     if (hidden.length > 0) inScanOrder(this.body, this.rows);
-    const path = (item: Item): string => (single ? '_id' : `_id.${item.field}`);
-    const key: Mql = single ? (values[0]?.value.mql ?? null) : Object.fromEntries(values.map(({ item, value }) => [item.field, value.type.missing ? { $ifNull: [value.mql, null] } : value.mql]));
+    // Values that a collation takes for equal are one row, which shows the first of them.
+    const firsts = new Map(folded.filter(isFolded).map(({ item, value }) => [item, { field: names.take(item.field), value }]));
+    for (const { field, value } of firsts.values()) accumulators[field] = { $first: value.mql };
+    if (firsts.size > 0 && hidden.length === 0) inScanOrder(this.body, this.rows);
+    const path = (item: Item): string => firsts.get(item)?.field ?? (single ? '_id' : `_id.${item.field}`);
+    const key: Mql = single ? (folded[0]?.key.mql ?? null) : Object.fromEntries(folded.map(({ item, key: part }) => [item.field, part.type.missing ? { $ifNull: [part.mql, null] } : part.mql]));
     draft.push({ $group: { _id: key, ...accumulators } });
     const after = values.map(({ item, value }) => ({ item, value: { mql: `$${path(item)}`, path: path(item), type: { ...value.type, missing: false }, transform: value.transform } satisfies Lowered }));
     if (keys.length > 0) {

@@ -81,13 +81,29 @@ function shift(at: Moment, modifier: unknown): Moment {
   const date = asDate(at);
   const result = (mql: Mql): Moment => ({ kind: 'date', date: mql, nullable: isNullable(at) });
   const amount = /^([+-]?\d+)\s*(second|minute|hour|day|month|year)s?$/.exec(text);
-  if (amount && amount[2] !== 'month' && amount[2] !== 'year') return result({ $dateAdd: { startDate: date, unit: amount[2] ?? 'day', amount: Number(amount[1]) } });
+  if (amount && (amount[2] === 'month' || amount[2] === 'year')) return result(shiftedByMonths(date, at, Number(amount[1]) * (amount[2] === 'year' ? 12 : 1)));
+  if (amount) return result({ $dateAdd: { startDate: date, unit: amount[2] ?? 'day', amount: Number(amount[1]) } });
   // The clock is pinned to UTC on both sides.
   if ((text === 'localtime' || text === 'utc') && at.kind === 'date' && at.date === '$$NOW') return at;
   const truncated = /^start of (day|month|year)$/.exec(text);
   if (truncated) return result({ $dateTrunc: { date, unit: truncated[1] ?? 'day' } });
-  // Adding months to the 31st overflows into the next month in SQLite and is cut off in MongoDB.
   throw new Untranslatable('function', `the date modifier '${text}'`);
+}
+
+/**
+ * The 31st plus one month overflows into the month after in SQLite, where `$dateAdd` would cut it off; so does a date made
+ * of parts that are too large.
+ */
+function shiftedByMonths(date: Mql, at: Moment, months: number): Mql {
+  const parts = (from: Mql): Mql => ({
+    $dateFromParts: {
+      year: months % 12 === 0 ? { $add: [{ $year: from }, months / 12] } : { $year: from },
+      month: months % 12 === 0 ? { $month: from } : { $add: [{ $month: from }, months] },
+      day: { $dayOfMonth: from },
+      ...(!(at.kind === 'text' && !at.time) && { hour: { $hour: from }, minute: { $minute: from }, second: { $second: from }, millisecond: { $millisecond: from } }),
+    },
+  });
+  return bound(date, parts);
 }
 
 interface Piece {

@@ -1,6 +1,7 @@
 import type { BoundCall, BoundExpression } from '../sqlite/select/bound';
 import type { Lowered } from './environment';
 import { lowerDateCall } from './lower-date';
+import { lowerPrintf } from './lower-printf';
 import { bound, castToInteger, castToReal, computed, isAbsent, isPresent, literal, overNull, toNumber, toText, withNull } from './lower-conversion';
 import { compareLowered, type Lowering } from './lower-expression';
 import { cond, or, type Mql } from './mql';
@@ -60,6 +61,9 @@ export function lowerCall(call: BoundCall, lowering: Lowering): Lowered {
       return typeName(value(0));
     case 'concat':
       return computed({ $concat: args.map((arg) => emptyIfNull(toText(lowering.value(arg)))) }, typeOf(TEXT));
+    case 'printf':
+    case 'format':
+      return lowerPrintf(value(0), args.slice(1).map((arg) => lowering.value(arg)), (number, digits) => round(number, literal(BigInt(digits))));
     case 'sqrt':
     case 'pow':
     case 'power':

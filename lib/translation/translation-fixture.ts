@@ -17,6 +17,7 @@ import { catalogOf } from '../sqlite/introspect';
 import { openSource } from '../sqlite/open';
 import { profileDatabase } from '../sqlite/profile-database';
 import type { Profile } from '../sqlite/profile';
+import { parseSelect } from '../sqlite/select/parse-select';
 import { runnableSql } from '../sqlite/select/runnable-sql';
 import { pinPipeline, pinSql } from './pinned-clock';
 import { optimise } from './optimise';
@@ -84,6 +85,16 @@ export class World {
     return translation;
   }
 
+  /** Whether the source runs the SQL; otherwise its complaint. */
+  runs(sql: string): true | string {
+    try {
+      this.sqlite.prepare(runnableSql(sql, this.catalog)).raw(true).all();
+      return true;
+    } catch (error) {
+      return (error as Error).message;
+    }
+  }
+
   optimised(sql: string): Document[] {
     const { collection, pipeline } = this.translate(sql);
     return optimise({ ...this, collection, pipeline }).pipeline;
@@ -113,7 +124,7 @@ export class World {
     const missing = documents.find((document) => names.some((name) => !Object.hasOwn(document, name)));
     const expected = { columns: names, rows: rows.map((row) => row.map((value, at) => applyTransform(columns[at]?.transform ?? { kind: 'identity' }, value))) };
     const actual = { columns: names, rows: documents.map((document) => names.map((name) => document[name] ?? null)) };
-    const verdict = compareResults(expected, actual, { columns: 'named', extraColumns: 'refuse', order: /order by/i.test(sql) ? 'sequence' : 'bag' });
+    const verdict = compareResults(expected, actual, { columns: 'named', extraColumns: 'refuse', order: parseSelect(sql).orderBy.length > 0 ? 'sequence' : 'bag' });
     const show = (value: unknown): string => JSON.stringify(value, (_, inner: unknown) => (typeof inner === 'bigint' ? Number(inner) : inner));
     const detail = `${verdict.detail}\n${show(expected.rows)}\n${show(actual.rows)}\n${show(pipeline)}`;
     if (extra !== undefined || missing) return { ...verdict, kind: 'extra_column', detail: `fields ${extra ?? show(missing)}\n${detail}` };

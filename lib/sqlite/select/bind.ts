@@ -1,4 +1,4 @@
-import { findTable, sameName, type Catalog } from '../catalog';
+import { findTable, sameName, type Catalog, type View } from '../catalog';
 import type {
   Expression,
   FromItem,
@@ -32,6 +32,7 @@ import type {
 import { affinityOfExpression, castAffinity, collationOfExpression, comparisonAffinity, comparisonCollation, outputOf } from './expression-type';
 import { isAggregateName } from './function-names';
 import { numberValue } from './literal';
+import { parseSelect } from './parse-select';
 import { Scope, type CommonTableEntry } from './scope';
 
 /**
@@ -51,13 +52,16 @@ const TRUE_OR_FALSE = /^(true|false)$/i;
 
 class Binder {
   readonly strings: (Span & { readonly value: string })[] = [];
-  private nextSource = 0;
   /** Named windows of the SELECT that is being bound. */
   private windows: SelectCore['windows'] = [];
   /** Aliases that are being resolved, so that `SELECT x + 1 AS x … WHERE x` cannot loop. */
   private readonly resolving = new Set<Expression>();
 
-  constructor(private readonly catalog: Catalog) {}
+  constructor(
+    private readonly catalog: Catalog,
+    private readonly openViews = new Set<View>(),
+    private nextSource = 0,
+  ) {}
 
   statement(statement: SelectStatement, parent: Scope | undefined, inherited: readonly CommonTableEntry[]): BoundQuery {
     const commonTables = [...inherited];
@@ -249,9 +253,26 @@ class Binder {
       return { content, columns };
     }
     const table = findTable(this.catalog, name);
+    const view = table ? undefined : this.catalog.views?.find((candidate) => sameName(candidate.name, name));
+    if (view) return this.view(view);
     if (!table) throw new SqlBindError('unknown_table', `no such table: ${name}`, span);
     const columns = table.columns.map(({ name: column, affinity, collation }) => ({ name: column, affinity, collation }));
     return { content: { kind: 'table', table }, columns };
+  }
+
+  // A view sees nothing of the query that names it; double-quoted strings in its text are none of the query's.
+  private view(view: View): { content: BoundSource['content']; columns: readonly BoundOutput[] } {
+    if (this.openViews.has(view)) throw new SqlBindError('unsupported', `the view ${view.name} is defined by itself`);
+    this.openViews.add(view);
+    try {
+      const binder = new Binder(this.catalog, this.openViews, this.nextSource);
+      const query = binder.statement(parseSelect(view.select), undefined, []);
+      this.nextSource = binder.nextSource;
+      const columns = query.columns.map((column, index) => ({ ...column, name: view.columns[index] ?? column.name }));
+      return { content: { kind: 'query', query }, columns };
+    } finally {
+      this.openViews.delete(view);
+    }
   }
 
   private source(name: string, content: BoundSource['content'], columns: readonly BoundOutput[], scope: Scope): BoundFrom {
