@@ -1,3 +1,4 @@
+import type { Cost } from './cost';
 import type { Transform } from './transform';
 
 /**
@@ -59,12 +60,33 @@ export interface RelationshipChoice {
   readonly reason: string;
   /** Set when a reviewer's directive, not the engine, made the choice. */
   readonly directed?: boolean;
+  /** Aggregates over the child rows that the parent's documents keep; never with `embed`, where the children are there. */
+  readonly computed?: readonly ComputedChoice[];
+  /** The estimated cost of the workload under each choice, all else as it is; what stands in the way of the others. */
+  readonly alternatives?: readonly ChoiceAlternative[];
 }
 
+export interface ComputedChoice {
+  readonly field: string;
+  readonly aggregate: ComputedField['aggregate'];
+  readonly column?: string;
+  /** Queries of the workload that ask for it. */
+  readonly queries?: number;
+}
+
+export interface ChoiceAlternative {
+  readonly choice: RelationshipChoice['choice'];
+  readonly cost?: Cost;
+  readonly obstacle?: string;
+}
+
+/** A schema pattern or anti-pattern that the data or the workload calls up, and what was done about it. */
 export interface PatternUse {
   readonly pattern: string;
   readonly target: string;
   readonly reason: string;
+  /** `applied` (also when absent): the design uses it; `considered`: it was weighed and left; `avoided`: an anti-pattern. */
+  readonly status?: 'applied' | 'considered' | 'avoided';
 }
 
 /** The fields of one collection. */

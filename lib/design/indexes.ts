@@ -1,81 +1,178 @@
-import type { Profile } from '../sqlite/profile';
 import type { Catalog } from '../sqlite/catalog';
+import type { Profile } from '../sqlite/profile';
+import type { BlockColumn, QueryBlock } from '../sqlite/select/query-blocks';
+import { score } from './cost';
+import { CostModel, joinsOn } from './cost-model';
 import type { DocumentDesign, Index, IndexDesign } from './document-design';
-import { columnPath, copiesOf, placementOf } from './placement';
-import type { AccessPattern, Workload } from './workload';
+import { columnPath, copiesOf, placementOf, type Placement } from './placement';
+import type { Workload } from './workload';
 
-/** More would cost writes and memory without serving a query of the workload. */
-const MAX_INDEXES = 8;
+/** More would cost writes and memory; MongoDB's own limit is 64 a collection. */
+const MAX_INDEXES = 16;
+/** A key longer than this serves no other query than its own. */
+const MAX_KEY = 3;
+/** An index has to save this share of the workload's cost, or it is one that nobody would miss. */
+const MIN_SAVING = 0.0005;
+
+interface Candidate {
+  readonly collection: string;
+  readonly paths: readonly string[];
+  /** The queries that asked for it, the frequency of their variant each. */
+  readonly asked: number;
+  readonly blocks: readonly { readonly block: QueryBlock; readonly times: number }[];
+}
 
 /**
- * Indexes of a design: declared keys (unique where the data keeps them), the referencing side of every reference, and
- * for the access patterns equality, then sort.
+ * Indexes of a design (guidebook, section 6): declared keys, unique where the data keeps them; then what saves the workload
+ * most, equality before sort before range; then the referring side of every reference.
  */
 export function proposeIndexes(design: DocumentDesign, catalog: Catalog, profile: Profile, workload: Workload): IndexDesign {
-  const out: Record<string, Index[]> = {};
-  const add = (collection: string, paths: readonly string[], reason: string, unique = false): void => {
-    const list = (out[collection] ??= []);
-    // `_id` has its index already, and a key that contains it selects one document at most.
-    if (paths.length === 0 || paths.includes('_id')) return;
-    const served = list.some((index) => paths.every((path, at) => Object.keys(index.key)[at] === path));
-    if (served || list.length >= MAX_INDEXES) return;
-    list.push({ key: Object.fromEntries(paths.map((path) => [path, 1 as const])), ...(unique ? { unique } : {}), reason });
-  };
-  for (const logical of design.logical) out[logical.collection] = [];
-  for (const table of catalog.tables) {
-    const placement = placementOf(design, table.name);
-    if (!placement || placement.steps.length > 0) continue;
-    const holds = (key: readonly string[]): boolean => profile.tables.find((p) => p.table === table.name)?.keys.some((k) => k.length === key.length && k.every((c) => key.includes(c))) ?? false;
-    for (const key of [table.primaryKey, ...table.uniqueKeys]) {
-      const paths = pathsOf(design, table.name, key);
-      if (key.length > 0 && paths) add(placement.collection, paths, `declared key of ${table.name}`, holds(key));
-    }
-  }
+  const list = new IndexList(design);
+  for (const { placement, paths, reason, unique } of declaredKeys(design, catalog, profile)) list.add(placement.collection, paths, reason, unique);
+  addBySaving(list, candidates(design, profile, workload), design, profile, workload);
   for (const choice of design.conceptual.relationships) {
     const relationship = profile.relationships.find((candidate) => candidate.id === choice.relationship);
     if (!relationship || choice.choice === 'embed') continue;
     for (const [table, columns] of [[relationship.childTable, relationship.childColumns], [relationship.parentTable, relationship.parentColumns]] as const) {
       const placement = placementOf(design, table);
       const paths = pathsOf(design, table, columns);
-      // MongoDB indexes one array a compound key; paths of one placement share their array.
-      if (placement && paths) add(placement.collection, paths, `serves the reference ${relationship.id}`);
+      if (placement && paths) list.add(placement.collection, paths, `serves the reference ${relationship.id}`);
     }
   }
-  for (const pattern of workload.patterns) {
-    for (const table of pattern.tables) {
-      const placement = placementOf(design, table);
-      const columns = equalityThenSort(pattern, table);
-      const paths = pathsOf(design, table, columns);
-      if (placement && placement.steps.length === 0 && paths) add(placement.collection, paths.slice(0, 3), `serves ${pattern.frequency} ${pattern.frequency === 1 ? 'query' : 'queries'} on ${table} by ${columns.slice(0, 3).join(', ')}`);
+  return list.indexes;
+}
+
+class IndexList {
+  readonly indexes: Record<string, Index[]> = {};
+
+  constructor(design: DocumentDesign) {
+    for (const { collection } of design.logical) this.indexes[collection] = [];
+  }
+
+  /** False where an index that is there serves as well, or the collection has enough of them. */
+  add(collection: string, paths: readonly string[], reason: string, unique = false): boolean {
+    const list = (this.indexes[collection] ??= []);
+    // `_id` has its index already, and a key that contains it selects one document at most.
+    if (paths.length === 0 || paths.includes('_id')) return false;
+    if (list.some(({ key }) => paths.every((path, at) => Object.keys(key)[at] === path)) || list.length >= MAX_INDEXES) return false;
+    list.push({ key: Object.fromEntries(paths.map((path) => [path, 1 as const])), ...(unique ? { unique } : {}), reason });
+    return true;
+  }
+}
+
+function declaredKeys(design: DocumentDesign, catalog: Catalog, profile: Profile): { placement: Placement; paths: string[]; reason: string; unique: boolean }[] {
+  return catalog.tables.flatMap((table) => {
+    const placement = placementOf(design, table.name);
+    if (!placement || placement.steps.length > 0) return [];
+    const holds = (key: readonly string[]): boolean => profile.tables.find((found) => found.table === table.name)?.keys.some((known) => known.length === key.length && known.every((column) => key.includes(column))) ?? false;
+    return [table.primaryKey, ...table.uniqueKeys].flatMap((key) => {
+      const paths = pathsOf(design, table.name, key);
+      return key.length > 0 && paths ? [{ placement, paths, reason: `declared key of ${table.name}`, unique: holds(key) }] : [];
+    });
+  });
+}
+
+/** Takes, again and again, the candidate that saves the workload most; what others took over saves less, and falls back. */
+function addBySaving(list: IndexList, candidates: readonly Candidate[], design: DocumentDesign, profile: Profile, workload: Workload): void {
+  const whole = score(new CostModel(design, list.indexes, profile).workload(workload));
+  const least = whole * MIN_SAVING;
+  const saving = ({ collection, paths, blocks }: Candidate): { saved: number; served: number } => {
+    const before = new CostModel(design, list.indexes, profile);
+    const after = new CostModel(design, { ...list.indexes, [collection]: [...(list.indexes[collection] ?? []), { key: Object.fromEntries(paths.map((path) => [path, 1])), reason: '' }] }, profile);
+    return blocks.reduce(
+      ({ saved, served }, { block, times }) => {
+        const less = score(before.block(block)) - score(after.block(block));
+        return { saved: saved + less * times, served: served + (less > 0 ? times : 0) };
+      },
+      { saved: 0, served: 0 },
+    );
+  };
+  // A saving only shrinks as indexes are added: whoever is still first after a fresh look is the best.
+  const queue = candidates.map((candidate) => ({ candidate, ...saving(candidate) }));
+  for (;;) {
+    queue.sort((a, b) => b.saved - a.saved || a.candidate.paths.length - b.candidate.paths.length || (a.candidate.paths.join() < b.candidate.paths.join() ? -1 : 1));
+    const first = queue[0];
+    if (!first || first.saved <= least) return;
+    const fresh = saving(first.candidate);
+    if (fresh.saved < first.saved) {
+      queue[0] = { candidate: first.candidate, ...fresh };
+      continue;
+    }
+    queue.shift();
+    const { collection, paths } = first.candidate;
+    list.add(collection, paths, `serves ${fresh.served} ${fresh.served === 1 ? 'query' : 'queries'} by ${paths.join(', ')}, saving ${share(fresh.saved / whole)} of the workload's estimated cost`);
+  }
+}
+
+const share = (part: number): string => (part >= 0.01 ? `${Math.round(part * 100)} %` : `${(part * 100).toFixed(1)} %`);
+
+/** Keys that a block of the workload could use, by collection: of its filters and sort, and of each of its joins. */
+function candidates(design: DocumentDesign, profile: Profile, workload: Workload): Candidate[] {
+  const found = new Map<string, { collection: string; paths: string[]; asked: number; blocks: Map<QueryBlock, number> }>();
+  const touching = new Map<string, Map<QueryBlock, number>>();
+  for (const { blocks, questionIds } of workload.patterns.flatMap(({ variants }) => variants)) {
+    for (const block of blocks) {
+      for (const { collection, paths } of keysFor(block, design, profile)) {
+        for (let length = 1; length <= Math.min(paths.length, MAX_KEY); length++) {
+          const key = paths.slice(0, length);
+          const id = JSON.stringify([collection, key]);
+          const entry = found.get(id) ?? { collection, paths: key, asked: 0, blocks: new Map<QueryBlock, number>() };
+          found.set(id, { ...entry, asked: entry.asked + questionIds.length });
+        }
+        const all = touching.get(collection) ?? new Map<QueryBlock, number>();
+        touching.set(collection, all.set(block, questionIds.length));
+      }
     }
   }
-  for (const { pattern, collection, paths } of copiedFilters(design, profile, workload)) {
-    add(collection, paths.slice(0, 3), `serves ${pattern.frequency} ${pattern.frequency === 1 ? 'query' : 'queries'} by what the copy repeats: ${paths.slice(0, 3).join(', ')}`);
-  }
-  return out;
+  return [...found.values()].map(({ collection, paths, asked }) => ({ collection, paths, asked, blocks: [...touching.get(collection)!].map(([block, times]) => ({ block, times })) }));
 }
 
-/** Filters on the parent of a reference that its copy can answer. */
-function copiedFilters(design: DocumentDesign, profile: Profile, workload: Workload): { pattern: AccessPattern; collection: string; paths: string[] }[] {
-  return workload.patterns.flatMap((pattern) =>
-    pattern.relationships.flatMap((id) => {
-      const relationship = profile.relationships.find((candidate) => candidate.id === id);
-      const placement = relationship && placementOf(design, relationship.childTable);
-      if (!relationship || !placement) return [];
-      return copiesOf(placement).flatMap(({ path, field }) => {
-        if (field.kind !== 'extendedReference' || field.relationship !== id) return [];
-        const filtered = new Set(pattern.filtered.filter(({ table }) => table === relationship.parentTable).map(({ column }) => column));
-        const paths = field.fields.filter(({ column }) => filtered.has(column)).map(({ name }) => `${path}.${name}`);
-        return paths.length > 0 ? [{ pattern, collection: placement.collection, paths }] : [];
-      });
-    }),
-  );
+function keysFor(block: QueryBlock, design: DocumentDesign, profile: Profile): { collection: string; paths: string[] }[] {
+  const places = new Map<string, { equality: string[]; sort: string[]; range: string[] }>();
+  const keys: { collection: string; paths: string[] }[] = [];
+  const each = (at: number, column: string, take: (collection: string, path: string) => void): void => {
+    for (const { collection, path } of pathsFor(block, { source: at, column }, design, profile)) take(collection, path);
+  };
+  const place = (collection: string) => {
+    const known = places.get(collection) ?? { equality: [], sort: [], range: [] };
+    places.set(collection, known);
+    return known;
+  };
+  block.sources.forEach(({ equality, range }, at) => {
+    for (const column of equality) each(at, column, (collection, path) => place(collection).equality.push(path));
+    for (const column of range) each(at, column, (collection, path) => place(collection).range.push(path));
+  });
+  for (const { source, column } of block.sorted) each(source, column, (collection, path) => place(collection).sort.push(path));
+  for (const { left, right } of block.joins) for (const side of [left, right]) each(side.source, side.column, (collection, path) => keys.push({ collection, paths: [path] }));
+  for (const [collection, { equality, sort, range }] of places) keys.push({ collection, paths: oneArray([...new Set([...equality, ...sort, ...range])], collection, design) });
+  return keys.filter(({ paths }) => paths.length > 0 && paths[0] !== '_id');
 }
 
-/** Join columns are served by the indexes of their references. */
-const equalityThenSort = (pattern: AccessPattern, table: string): string[] => [
-  ...new Set([...pattern.filtered, ...pattern.sorted].filter((use) => use.table === table).map((use) => use.column)),
-];
+/** MongoDB indexes one array a compound key: of paths through several arrays the first array's are kept. */
+function oneArray(paths: readonly string[], collection: string, design: DocumentDesign): string[] {
+  const logical = design.logical.find((candidate) => candidate.collection === collection);
+  const arrays = logical?.fields.filter(({ kind }) => kind === 'embedMany').map(({ name }) => name) ?? [];
+  const arrayOf = (path: string): string | undefined => arrays.find((array) => path.startsWith(`${array}.`));
+  const first = paths.map(arrayOf).find((array) => array !== undefined);
+  return paths.filter((path) => arrayOf(path) === undefined || arrayOf(path) === first);
+}
+
+/** Where a column's values are: with its own rows, and where a copy repeats them beside rows that the block joins. */
+function pathsFor(block: QueryBlock, { source, column }: BlockColumn, design: DocumentDesign, profile: Profile): { collection: string; path: string }[] {
+  const { table } = block.sources[source]!;
+  const own = placementOf(design, table);
+  const path = own && columnPath(own, column)?.path;
+  const copied = profile.relationships.flatMap((relationship) => {
+    const joined = relationship.parentTable === table && block.sources.some((other, at) => other.table === relationship.childTable && joinsOn(block, { source: at, columns: relationship.childColumns }, { source, columns: relationship.parentColumns }));
+    const holder = joined ? placementOf(design, relationship.childTable) : undefined;
+    if (!holder) return [];
+    return copiesOf(holder).flatMap(({ path: at, field }) => {
+      const held = field.kind === 'extendedReference' && field.relationship === relationship.id ? field.fields.find((candidate) => candidate.column === column) : undefined;
+      return held ? [{ collection: holder.collection, path: `${at}.${held.name}` }] : [];
+    });
+  });
+  return [...(own && path !== undefined ? [{ collection: own.collection, path }] : []), ...copied];
+}
 
 function pathsOf(design: DocumentDesign, table: string, columns: readonly string[]): string[] | undefined {
   const placement = placementOf(design, table);

@@ -1,7 +1,7 @@
 import type { Catalog } from '../sqlite/catalog';
 import type { Profile, Relationship } from '../sqlite/profile';
 import type { Directive } from './directive';
-import type { ConceptualDesign, DocumentDesign, EmbedField, ExtendedReferenceField, Field, LogicalDesign, RelationshipChoice } from './document-design';
+import type { ComputedChoice, ComputedField, ConceptualDesign, DocumentDesign, EmbedField, ExtendedReferenceField, Field, LogicalDesign, RelationshipChoice } from './document-design';
 import { legalFieldName, NameSet } from './names';
 import { identity } from './transform';
 
@@ -46,7 +46,24 @@ function fieldsOf(tableName: string, leaveOut: (column: string) => boolean, inpu
     const relationship = input.profile.relationships.find((candidate) => candidate.id === choice.relationship);
     return relationship?.childTable === tableName ? [extendedReference(relationship, choice, names, input)] : [];
   });
-  return [...own, ...copies, ...embeds()];
+  const computed = input.conceptual.relationships.flatMap((choice): ComputedField[] => {
+    const relationship = input.profile.relationships.find((candidate) => candidate.id === choice.relationship);
+    if (!relationship || choice.choice === 'embed' || relationship.parentTable !== tableName) return [];
+    return (choice.computed ?? []).map((wanted) => computedField(relationship, wanted, names));
+  });
+  return [...own, ...copies, ...computed, ...embeds()];
+}
+
+function computedField(relationship: Relationship, { field, aggregate, column }: ComputedChoice, names: NameSet): ComputedField {
+  return {
+    kind: 'computed',
+    name: names.take(legalFieldName(field)),
+    table: relationship.childTable,
+    relationship: relationship.id,
+    join: relationship.childColumns.map((child, at) => ({ parent: relationship.parentColumns[at]!, child })),
+    aggregate,
+    ...(column === undefined ? {} : { column }),
+  };
 }
 
 function extendedReference(relationship: Relationship, choice: RelationshipChoice, names: NameSet, input: LogicalInput): ExtendedReferenceField {

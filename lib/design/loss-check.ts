@@ -3,7 +3,7 @@ import type { Profile } from '../sqlite/profile';
 import { isTotal } from '../sqlite/profile';
 import { isEmbed, type DocumentDesign, type Field } from './document-design';
 import { columnPath, placementOf } from './placement';
-import { DOCUMENT_MARGIN, forecastBytes, MAX_DOCUMENT_BYTES, type DesignLimits } from './propose';
+import { DOCUMENT_MARGIN, forecastBytes, MAX_DOCUMENT_BYTES, type DesignLimits } from './obstacles';
 
 export interface DesignProblem {
   /** `loss`: rows or values would vanish; `limit`: a document or an array could grow too large; `broken`: not a design. */
@@ -17,7 +17,25 @@ export interface DesignProblem {
  * every embedding is total, nothing outgrows its limits, every field has one source. Empty when all holds.
  */
 export function checkDesign(design: DocumentDesign, catalog: Catalog, profile: Profile, limits: DesignLimits): DesignProblem[] {
-  return [...checkCollections(design), ...checkColumns(design, catalog), ...checkEmbeddings(design, profile, limits), ...checkCopies(design, profile), ...checkTransforms(design, profile)];
+  return [...checkSource(catalog, profile), ...checkCollections(design), ...checkColumns(design, catalog), ...checkEmbeddings(design, profile, limits), ...checkCopies(design, profile), ...checkTransforms(design, profile)];
+}
+
+/** What no design can carry: values and rows that MongoDB cannot hold, or that cannot be told from others here. */
+function checkSource(catalog: Catalog, profile: Profile): DesignProblem[] {
+  const problems: DesignProblem[] = [];
+  for (const { table, columns, maxRowBytes } of profile.tables) {
+    for (const { column, invalidUtf8 } of columns) {
+      if (invalidUtf8 > 0) problems.push({ kind: 'loss', subject: `${table}.${column}`, detail: `${invalidUtf8} ${invalidUtf8 === 1 ? 'text has' : 'texts have'} bytes that are no valid text in the database's encoding, which MongoDB cannot store as text` });
+    }
+    // Measured, not forecast: no margin. An element takes its type, its name and up to six bytes more.
+    const framing = columns.reduce((sum, { column }) => sum + Buffer.byteLength(column) + 8, 64);
+    if (maxRowBytes + framing > MAX_DOCUMENT_BYTES) problems.push({ kind: 'limit', subject: table, detail: `one row takes ${(maxRowBytes / 1e6).toFixed(1)} MB; MongoDB takes documents of 16 MB (16,777,216 bytes)` });
+  }
+  for (const { name, columns, withoutRowid, rowidAlias } of catalog.tables) {
+    const hidden = ['rowid', '_rowid_', 'oid'].every((rowid) => columns.some((column) => column.name.toLowerCase() === rowid));
+    if (hidden && !withoutRowid && !rowidAlias) problems.push({ kind: 'broken', subject: name, detail: 'it has columns named rowid, _rowid_ and oid, so that its rows cannot be told apart' });
+  }
+  return problems;
 }
 
 function checkCollections(design: DocumentDesign): DesignProblem[] {

@@ -26,13 +26,15 @@ const idRule = z.discriminatedUnion('kind', [
 const columnField = z.strictObject({ kind: z.literal('column'), name: fieldName, column: z.string(), transform: transformSchema });
 const joinColumns = z.array(z.strictObject({ parent: z.string(), child: z.string() })).min(1);
 const extendedReference = z.strictObject({ kind: z.literal('extendedReference'), name: fieldName, table: z.string(), relationship: z.string(), join: joinColumns, fields: z.array(columnField).min(1) });
+const aggregate = z.enum(['count', 'sum', 'avg', 'min', 'max']);
+const cost = z.strictObject({ documents: z.number(), lookups: z.number(), entries: z.number(), bytes: z.number() });
 const computed = z.strictObject({
   kind: z.literal('computed'),
   name: fieldName,
   table: z.string(),
   relationship: z.string(),
   join: joinColumns,
-  aggregate: z.enum(['count', 'sum', 'avg', 'min', 'max']),
+  aggregate,
   column: z.string().optional(),
 });
 const embedField = z.strictObject({
@@ -68,9 +70,11 @@ export const conceptualDesignSchema = z.strictObject({
       cardinality: z.enum(['one', 'many']).optional(),
       reason: z.string(),
       directed: z.boolean().optional(),
+      computed: z.array(z.strictObject({ field: fieldName, aggregate, column: z.string().optional(), queries: z.number().optional() })).optional(),
+      alternatives: z.array(z.strictObject({ choice: z.enum(['embed', 'reference', 'copy']), cost: cost.optional(), obstacle: z.string().optional() })).optional(),
     }),
   ),
-  patterns: z.array(z.strictObject({ pattern: z.string(), target: z.string(), reason: z.string() })),
+  patterns: z.array(z.strictObject({ pattern: z.string(), target: z.string(), reason: z.string(), status: z.enum(['applied', 'considered', 'avoided']).optional() })),
   document: z.strictObject({ source: z.string(), accessPatterns: z.string(), decisions: z.string(), result: z.string() }),
 }) as unknown as z.ZodType<ConceptualDesign>;
 

@@ -1,91 +1,19 @@
-import Database from 'better-sqlite3';
-import fs from 'node:fs';
-import os from 'node:os';
-import path from 'node:path';
-import type { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { deriveDesign } from '../design/logical';
 import { checkDesign } from '../design/loss-check';
-import { proposeDesign } from '../design/propose';
 import type { DocumentDesign } from '../design/document-design';
 import { logicalCsv, parseLogicalCsv } from '../design/logical-csv';
-import { connectMongo } from '../mongo/client';
-import { ensureEmbeddedServer } from '../mongo/embedded/start';
-import type { Value } from '../results/value';
-import { quoteName } from '../sqlite/catalog';
-import { catalogOf } from '../sqlite/introspect';
-import { openSource } from '../sqlite/open';
-import { profileDatabase } from '../sqlite/profile-database';
-import { collectionMappings, passed, reportCoverage } from '../validation/collection-validation';
-import { validateReferences } from '../validation/cross-validation';
-import { readPlaces, ValueIds } from '../validation/document-places';
-import { runMapping } from '../validation/mapping';
+import { collectionMappings } from '../validation/collection-validation';
 import { plantFaults } from '../validation/planted-faults';
-import { hasGenuineLoss, validateTable } from '../validation/table-validation';
+import { ConversionFixture, testLimits, type ConvertedSource } from '../validation/conversion-fixture';
 import { migrate } from './migrate';
 
-const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'aptmql-migrate-'));
-let server: Awaited<ReturnType<typeof ensureEmbeddedServer>>;
-let mongo: MongoClient;
+let fixture: ConversionFixture;
 beforeAll(async () => {
-  server = await ensureEmbeddedServer({ dataDir: path.join(folder, 'mongo') });
-  mongo = await connectMongo(server.uri);
+  fixture = await ConversionFixture.start();
 });
-afterAll(async () => {
-  await mongo.close();
-  await server.stop();
-  fs.rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => fixture.stop());
 
-const limits = { maxArrayP99: 100, maxArray: 1000 };
-let made = 0;
-
-async function convert(sql: string, change: (design: DocumentDesign) => DocumentDesign = (design) => design) {
-  const sourcePath = path.join(folder, `s${++made}.sqlite`);
-  const writer = new Database(sourcePath);
-  writer.pragma('foreign_keys = OFF');
-  writer.exec(sql);
-  writer.close();
-  const sqlite = openSource(sourcePath);
-  const catalog = catalogOf(sqlite, { name: `s${made}`, sha256: String(made), descriptions: {} });
-  const profile = profileDatabase(sqlite, catalog);
-  const workload = { database: 'x', patterns: [], unread: [] };
-  const { design: conceptual } = proposeDesign({ catalog, profile, workload, strategy: 'access-pattern', limits, directives: [] });
-  const design = change(deriveDesign({ conceptual, catalog, profile, directives: [] }));
-  const input = { sourcePath, catalog, design, indexes: {}, mongo, prefix: 'test', signal: new AbortController().signal };
-  const migration = await migrate(input);
-  const db = mongo.db(migration.mongoDatabase);
-  const run = (query: string) => {
-    const statement = sqlite.prepare(query);
-    return { columns: statement.columns().map((column) => column.name), rows: statement.raw().all() as Value[][] };
-  };
-  const validate = async () => {
-    const collections = await Promise.all(
-      design.logical.map(async (logical) => {
-        const results = [];
-        const mappings = collectionMappings(logical, catalog);
-        for (const mapping of mappings) results.push(await runMapping(mapping, run, db));
-        return reportCoverage(logical, results, await plantFaults(logical, mappings, db, mongo, input.signal));
-      }),
-    );
-    const ids = new ValueIds();
-    const places = await readPlaces(db, ids, input.signal);
-    const tables = catalog.tables.map((table) => validateTable(table.name, { columns: table.columns.map((column) => column.name), read: () => run(`SELECT ${table.columns.map((column) => quoteName(column.name)).join(', ')} FROM ${quoteName(table.name)}`).rows }, places, ids));
-    const references = await Promise.all(design.logical.map((logical) => validateReferences(logical.collection, design, profile, run, db)));
-    return { collections, tables, references: references.flatMap((entry) => entry.references) };
-  };
-  const failing = async (): Promise<string[]> => {
-    const { collections, tables, references } = await validate();
-    return [
-      ...collections.flatMap((entry) => entry.mappings.filter((mapping) => !passed(mapping)).map((mapping) => `collection: ${mapping.name}`)),
-      ...collections.flatMap((entry) => Object.entries(entry.coverage).filter(([, names]) => names.length === 0).map(([name]) => `hole: ${name}`)),
-      ...collections.flatMap((entry) => entry.faults.holes.map((fault) => `not caught: ${fault.kind} at ${fault.path}`)),
-      ...tables.filter(hasGenuineLoss).map((entry) => `table: ${entry.table}`),
-      ...references.filter((reference) => !reference.holds).map((reference) => `reference: ${reference.relationship}`),
-    ];
-  };
-  return { catalog, profile, design, migration, db, input, validate, failing, problems: checkDesign(design, catalog, profile, limits) };
-}
+const convert = (sql: string, change: (design: DocumentDesign) => DocumentDesign = (design) => design): Promise<ConvertedSource> => fixture.convert(sql, { change });
 
 const family = `
   CREATE TABLE g (id INTEGER PRIMARY KEY, v TEXT);
@@ -157,7 +85,7 @@ describe('sources that lose data elsewhere', () => {
 });
 
 describe('faults planted in the documents are caught', () => {
-  test.each<[string, (db: Awaited<ReturnType<typeof convert>>['db']) => Promise<unknown>]>([
+  test.each<[string, (db: ConvertedSource['db']) => Promise<unknown>]>([
     ['a field dropped', (db) => db.collection('g').updateOne({}, { $unset: { v: '' } })],
     ['a value altered', (db) => db.collection<{ _id: number }>('g').updateOne({ _id: 3 }, { $set: { 'p.0.c.0.v': 'B' } })],
     ['a row lost', (db) => db.collection<{ _id: number }>('g').deleteOne({ _id: 2 })],
@@ -229,14 +157,14 @@ describe('copies', () => {
     const { design, catalog, profile } = await convert(sql, withCopies);
     for (const logical of design.logical) expect(parseLogicalCsv(logicalCsv(logical))).toEqual(logical);
     const broken = JSON.parse(JSON.stringify(design).replaceAll('"child":"p_id"', '"child":"n"')) as DocumentDesign;
-    expect(checkDesign(broken, catalog, profile, limits).map((problem) => problem.detail).join()).toMatch(/its join is not/);
+    expect(checkDesign(broken, catalog, profile, testLimits).map((problem) => problem.detail).join()).toMatch(/its join is not/);
   });
 });
 
 test('a fault that no mapping reads is reported as a hole', async () => {
   const { db, design, catalog, input } = await convert(family);
   const mappings = collectionMappings(design.logical[0]!, catalog).filter((mapping) => !mapping.covers.includes('p.c.v'));
-  const { planted, holes, caught } = await plantFaults(design.logical[0]!, mappings, db, mongo, input.signal);
+  const { planted, holes, caught } = await plantFaults(design.logical[0]!, mappings, db, fixture.mongo, input.signal);
   expect(planted).toBeGreaterThan(15);
   expect(holes.map((fault) => `${fault.kind} ${fault.path}`).sort()).toEqual(['array shortened p.c', 'field dropped p.c.n', 'field dropped p.c.v', 'value altered p.c.n', 'value altered p.c.v', 'values swapped between rows p.c.n', 'values swapped between rows p.c.v']);
   expect(Object.values(caught).reduce((sum, n) => sum + n, 0)).toBe(planted - holes.length);

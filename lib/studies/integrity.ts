@@ -1,7 +1,9 @@
 import { BSON } from 'mongodb';
 import { deriveDesign } from '../design/logical';
 import { checkDesign } from '../design/loss-check';
-import { MAX_DOCUMENT_BYTES, proposeDesign, StrategyFails, type DesignLimits } from '../design/propose';
+import { StrategyFails } from '../design/fk-embedding';
+import { MAX_DOCUMENT_BYTES, type DesignLimits } from '../design/obstacles';
+import { proposeDesign } from '../design/propose';
 import { readWorkload } from '../design/read-workload';
 import type { Strategy } from '../design/document-design';
 import { assembleDocuments } from '../migration/assemble';

@@ -1,0 +1,78 @@
+import type { Catalog } from '../sqlite/catalog';
+import type { Profile, Relationship } from '../sqlite/profile';
+import { MAX_COPIED_COLUMNS, proposeCopy, shortColumns } from './copies';
+import type { Directive } from './directive';
+import type { CollectionDesign, ComputedChoice, IdRule, RelationshipChoice } from './document-design';
+import { legalCollectionName, legalFieldName, NameSet } from './names';
+import { identity } from './transform';
+import type { Workload } from './workload';
+
+/** One candidate: what becomes of each relationship, by its id. Those that are not named are references. */
+export type Choices = ReadonlyMap<string, RelationshipChoice['choice']>;
+
+export interface ChoiceContext {
+  readonly catalog: Catalog;
+  readonly profile: Profile;
+  readonly workload: Workload;
+  readonly directives: readonly Directive[];
+}
+
+/** The embedded relationships of a candidate, by child table: a table has one place. */
+export function embeddedBy(choices: Choices, profile: Profile): Map<string, Relationship> {
+  return new Map(profile.relationships.filter(({ id }) => choices.get(id) === 'embed').map((relationship) => [relationship.childTable, relationship]));
+}
+
+/** Names everything that a candidate's choices make: collections, embedded fields, copies. Reasons are left empty. */
+export function realise(choices: Choices, computed: ReadonlyMap<string, readonly ComputedChoice[]>, context: ChoiceContext): { collections: CollectionDesign[]; relationships: RelationshipChoice[] } {
+  const { profile, catalog } = context;
+  const copied = profile.relationships.filter(({ id }) => choices.get(id) === 'copy');
+  const relationships = profile.relationships.map((relationship): RelationshipChoice => {
+    const { id } = relationship;
+    const choice = choices.get(id) ?? 'reference';
+    const stored = computed.get(id);
+    const base = { relationship: id, choice, reason: '', ...(stored && choice !== 'embed' ? { computed: stored } : {}) };
+    if (choice === 'embed') return { ...base, field: legalFieldName(relationship.childTable), cardinality: cardinalityOf(relationship, catalog) };
+    if (choice === 'reference') return base;
+    const isOnly = copied.filter(({ childTable, parentTable }) => childTable === relationship.childTable && parentTable === relationship.parentTable).length === 1;
+    return { ...base, field: copyName(relationship, isOnly, catalog), columns: columnsToCopy(relationship, context) };
+  });
+  return { collections: nameCollections(context, embeddedBy(choices, profile)), relationships };
+}
+
+/** Those that the workload reads; where it reads none of the parent's, the first few that are short. */
+const columnsToCopy = (relationship: Relationship, { profile, workload }: ChoiceContext): readonly string[] =>
+  proposeCopy(relationship, profile, workload)?.columns ?? shortColumns(relationship, profile).slice(0, MAX_COPIED_COLUMNS);
+
+/** Only a declared key makes "one at most" a rule; that small data happens to have no second child does not. */
+function cardinalityOf(relationship: Relationship, catalog: Catalog): 'one' | 'many' {
+  const child = catalog.tables.find((table) => table.name === relationship.childTable)!;
+  return [child.primaryKey, ...child.uniqueKeys].some((key) => key.length > 0 && key.every((column) => relationship.childColumns.includes(column))) ? 'one' : 'many';
+}
+
+/** Named after the parent; after the key where the row refers to the parent in several roles. */
+function copyName({ childTable, childColumns, parentTable }: Relationship, isOnly: boolean, catalog: Catalog): string {
+  const taken = catalog.tables.find(({ name }) => name === childTable)?.columns.map(({ name }) => name.toLowerCase()) ?? [];
+  const role = childColumns.length === 1 ? (childColumns[0] ?? '').replace(/_?(?:id|code|key|no)$/i, '') : '';
+  const wanted = (isOnly ? [parentTable, role] : [role, parentTable]).filter((name) => name !== '');
+  return legalFieldName(wanted.find((name) => !taken.includes(name.toLowerCase())) ?? parentTable);
+}
+
+function nameCollections({ catalog, profile, directives }: ChoiceContext, embedded: ReadonlyMap<string, Relationship>): CollectionDesign[] {
+  const names = new NameSet();
+  return catalog.tables
+    .filter((table) => !embedded.has(table.name))
+    .map((table) => {
+      const renamed = directives.findLast((directive) => directive.kind === 'rename_collection' && directive.table === table.name);
+      const wanted = renamed?.kind === 'rename_collection' ? renamed.name : table.name;
+      return { name: names.take(legalCollectionName(wanted)), rootTable: table.name, id: idRuleFor(table.name, catalog, profile) };
+    });
+}
+
+/** The primary key where it is one column that the data keeps unique and filled; else the row's ordinal. */
+export function idRuleFor(tableName: string, catalog: Catalog, profile: Profile): IdRule {
+  const table = catalog.tables.find((candidate) => candidate.name === tableName)!;
+  const keys = profile.tables.find((candidate) => candidate.table === tableName)?.keys ?? [];
+  const [column, ...more] = table.primaryKey;
+  const holds = column !== undefined && more.length === 0 && keys.some((key) => key.length === 1 && key[0] === column);
+  return holds ? { kind: 'column', column, transform: identity } : { kind: 'ordinal' };
+}

@@ -1,0 +1,103 @@
+import type { Catalog } from '../sqlite/catalog';
+import type { Profile, Relationship, TableProfile } from '../sqlite/profile';
+import type { PatternUse, RelationshipChoice } from './document-design';
+import type { DesignLimits } from './obstacles';
+import { readTogether, type Workload } from './workload';
+
+export interface PatternInput {
+  readonly catalog: Catalog;
+  readonly profile: Profile;
+  readonly workload: Workload;
+  readonly limits: DesignLimits;
+}
+
+/**
+ * The schema patterns and anti-patterns of the guidebook (sections 4 and 5) that this data calls up, each with the figures
+ * that call it up. Those that would give a row two places, or make every query look in two, are weighed and left: a
+ * benchmark's data does not grow, and its gold has to find every row in one place.
+ */
+export function namePatterns(choices: readonly RelationshipChoice[], input: PatternInput): PatternUse[] {
+  return [...applied(choices, input), ...considered(choices, input), ...avoided(choices, input)];
+}
+
+function applied(choices: readonly RelationshipChoice[], { profile }: PatternInput): PatternUse[] {
+  return choices.flatMap((choice): PatternUse[] => {
+    const relationship = relationshipOf(choice, profile);
+    if (!relationship) return [];
+    const uses: PatternUse[] = [];
+    if (choice.choice === 'copy') {
+      uses.push({ pattern: 'Extended reference', target: `${relationship.childTable}.${choice.field ?? ''}`, reason: `${(choice.columns ?? []).join(', ')} of ${relationship.parentTable} beside the reference, for queries that read nothing else of it.` });
+    }
+    for (const { field, aggregate, column, queries } of choice.computed ?? []) {
+      uses.push({ pattern: 'Computed', target: `${relationship.parentTable}.${field}`, reason: `${aggregate}${column === undefined ? '' : ` of ${column}`} over the rows of ${relationship.childTable}, asked for by ${String(queries ?? 0)} queries.` });
+    }
+    if (relationship.selfReference) {
+      uses.push({ pattern: 'Tree', target: relationship.childTable, reason: `${relationship.childColumns.join(', ')} points to a row of the same table: each document keeps its parent’s key, indexed, and $graphLookup walks the tree. ${relationship.nullKeys} ${relationship.nullKeys === 1 ? 'row is a root' : 'rows are roots'}; at most ${relationship.fanOut.max} children.` });
+    }
+    return uses;
+  });
+}
+
+/** Entries that a subset would keep; the pattern pays where the whole array is much longer. */
+const SUBSET = 10;
+/** A column is sparse when it is null in more than this share of the rows; so many make a table of attributes. */
+const SPARSE = 0.8;
+const MIN_SPARSE = 8;
+
+function considered(choices: readonly RelationshipChoice[], { catalog, profile, workload, limits }: PatternInput): PatternUse[] {
+  const uses: PatternUse[] = [];
+  for (const choice of choices) {
+    const relationship = relationshipOf(choice, profile);
+    if (!relationship || choice.choice === 'embed' || !relationship.parentIsKey) continue;
+    const { childTable, parentTable, fanOut } = relationship;
+    if (fanOut.p99 <= limits.maxArrayP99 && fanOut.max > limits.maxArray) {
+      uses.push({ pattern: 'Outlier', target: `${parentTable} and ${childTable}`, status: 'considered', reason: `99 % of the rows of ${parentTable} have at most ${fanOut.p99} rows of ${childTable}, one has ${fanOut.max}. Left: the rows beyond the limit would live in a second place, and every query would have to look in both.` });
+    }
+    if (fanOut.p99 > limits.maxArrayP99) {
+      const when = dateColumn(profile, childTable);
+      if (when) uses.push({ pattern: 'Bucket', target: childTable, status: 'considered', reason: `${fanOut.p99} rows (p99) for one ${parentTable}, in order of ${when}. Left: buckets by ${parentTable} and ${when} would save index entries, but gold reads single rows.` });
+      if (readTogether(workload, relationship) > 0 && sortsBy(workload, relationship)) {
+        uses.push({ pattern: 'Subset', target: `${parentTable} and ${childTable}`, status: 'considered', reason: `The workload sorts ${childTable} within ${parentTable}; the first ${SUBSET} of up to ${fanOut.max} could be repeated in it. Left: a query that filters first would not find its rows among them.` });
+      }
+    }
+  }
+  for (const table of profile.tables) {
+    const sparse = sparseColumns(table);
+    if (sparse.length >= MIN_SPARSE) uses.push({ pattern: 'Attribute', target: table.table, status: 'considered', reason: `${sparse.length} of ${table.columns.length} columns are null in more than ${SPARSE * 100} % of the rows (${sparse.slice(0, 4).join(', ')} …). Left: gold filters by their names, which key–value entries would hide.` });
+  }
+  for (const [a, b] of sameColumns(catalog)) {
+    uses.push({ pattern: 'Polymorphic', target: `${a} and ${b}`, status: 'considered', reason: `Both tables have the same columns. Left: questions name them apart, and one collection would need a type in every filter.` });
+  }
+  return uses;
+}
+
+function avoided(choices: readonly RelationshipChoice[], { catalog, profile, limits }: PatternInput): PatternUse[] {
+  const uses: PatternUse[] = [];
+  for (const choice of choices) {
+    const relationship = relationshipOf(choice, profile);
+    if (!relationship || choice.choice === 'embed') continue;
+    const { childTable, parentTable, fanOut } = relationship;
+    if (relationship.parentIsKey && (fanOut.p99 > limits.maxArrayP99 || fanOut.max > limits.maxArray)) {
+      uses.push({ pattern: 'Unbounded array', target: `${childTable} in ${parentTable}`, status: 'avoided', reason: `p99 ${fanOut.p99}, at most ${fanOut.max} entries; the limits are ${limits.maxArrayP99} and ${limits.maxArray}.` });
+    }
+  }
+  const embedded = choices.filter(({ choice }) => choice === 'embed').length;
+  if (embedded > 0) uses.push({ pattern: 'One collection per table', target: catalog.database, status: 'avoided', reason: `${catalog.tables.length} tables make ${catalog.tables.length - embedded} collections.` });
+  return uses;
+}
+
+const relationshipOf = ({ relationship }: RelationshipChoice, profile: Profile): Relationship | undefined => profile.relationships.find(({ id }) => id === relationship);
+
+const dateColumn = (profile: Profile, table: string): string | undefined =>
+  profile.tables.find((found) => found.table === table)?.columns.find(({ formats }) => formats.some((format) => format.endsWith('date') || format === 'iso-datetime'))?.column;
+
+const sortsBy = (workload: Workload, { id, childTable }: Relationship): boolean =>
+  workload.patterns.some(({ relationships, sorted }) => relationships.includes(id) && sorted.some(({ table }) => table === childTable));
+
+const sparseColumns = ({ rowCount, columns }: TableProfile): string[] => columns.filter(({ stored }) => rowCount > 0 && stored.null / rowCount > SPARSE).map(({ column }) => column);
+
+/** Pairs of tables with the same column names, three at least: two are as likely a coincidence. */
+function sameColumns(catalog: Catalog): [string, string][] {
+  const shape = catalog.tables.map(({ name, columns }) => ({ name, columns: columns.map((column) => column.name.toLowerCase()).sort().join('\n'), count: columns.length }));
+  return shape.flatMap((a, at) => shape.slice(at + 1).filter((b) => a.count >= 3 && a.columns === b.columns).map((b): [string, string] => [a.name, b.name]));
+}

@@ -1,0 +1,164 @@
+import type { Relationship } from '../sqlite/profile';
+import { proposeCopy } from './copies';
+import { embeddedBy, realise, type ChoiceContext, type Choices } from './choices';
+import { proposeComputed } from './computed';
+import { score, type Cost } from './cost';
+import { CostModel } from './cost-model';
+import type { ComputedChoice, RelationshipChoice } from './document-design';
+import { deriveDesign } from './logical';
+import { copyObstacle, hardObstacle, softObstacle, type DesignLimits } from './obstacles';
+import { readTogether, readWithout } from './workload';
+
+export interface SearchInput extends ChoiceContext {
+  readonly limits: DesignLimits;
+}
+
+type Choice = RelationshipChoice['choice'];
+
+/** Another choice has to be cheaper by this share: an estimate that is a little better is no reason to change a design. */
+const MIN_GAIN = 0.01;
+/** A change that goes against the guidebook needs an estimate that speaks for it clearly. */
+const CLEAR_GAIN = 0.2;
+/** Estimates of one search. Enough for every schema of the benchmarks; a larger one gets what was found by then. */
+const MAX_ESTIMATES = 600;
+
+/**
+ * Compares candidate designs by the estimated cost of the workload, with ideal indexes, under the hard constraints. It
+ * climbs from two starts, everything embedded that may be and is read with its parent, and nothing embedded at all, and takes the cheaper end.
+ */
+export class DesignSearch {
+  private readonly known = new Map<string, Cost>();
+
+  constructor(
+    private readonly input: SearchInput,
+    /** Choices that reviewers directed: they stand. */
+    private readonly directed: Choices,
+  ) {}
+
+  best(): Choices {
+    const [embedded, apart] = [this.climb(this.embedAll()), this.climb(this.withDefaults(new Map(this.directed)))];
+    const chosen = this.isCheaper(apart, embedded, CLEAR_GAIN) ? apart : embedded;
+    // Whatever the guidebook prefers, no design is dearer than one collection a table.
+    const oneToOne = new Map(this.input.profile.relationships.map(({ id }) => [id, this.directed.get(id) ?? 'reference']));
+    return this.isCheaper(oneToOne, chosen, 0) ? this.climb(oneToOne, MIN_GAIN) : chosen;
+  }
+
+  private isCheaper(a: Choices, b: Choices, by: number): boolean {
+    return score(this.costOf(a)) < score(this.costOf(b)) * (1 - by);
+  }
+
+  costOf(choices: Choices): Cost {
+    const key = JSON.stringify([...choices].sort(([a], [b]) => (a < b ? -1 : 1)));
+    const known = this.known.get(key);
+    if (known) return known;
+    const { catalog, profile, workload, directives } = this.input;
+    const conceptual = { database: catalog.database, strategy: 'access-pattern' as const, ...realise(choices, this.computedFor(choices), this.input), patterns: [], document: { source: '', accessPatterns: '', decisions: '', result: '' } };
+    const cost = new CostModel(deriveDesign({ conceptual, catalog, profile, directives }), 'ideal', profile).workload(workload);
+    this.known.set(key, cost);
+    return cost;
+  }
+
+  computedFor(choices: Choices): ReadonlyMap<string, readonly ComputedChoice[]> {
+    return proposeComputed(choices, this.input);
+  }
+
+  /** The candidate with one relationship changed; what the change makes impossible elsewhere is an obstacle. */
+  change(choices: Choices, relationship: Relationship, choice: Choice): { choices: Choices } | { obstacle: string } {
+    const next = new Map(choices);
+    if (choice === 'embed') {
+      const taken = embeddedBy(choices, this.input.profile).get(relationship.childTable);
+      if (taken && taken.id !== relationship.id) {
+        if (this.directed.get(taken.id) === 'embed') return { obstacle: `${relationship.childTable} is embedded in ${taken.parentTable}, as a reviewer directed` };
+        next.set(taken.id, this.unembedded(taken));
+      }
+    }
+    next.set(relationship.id, choice);
+    const embedded = embeddedBy(next, this.input.profile);
+    if (choice === 'copy') {
+      const obstacle = copyObstacle(relationship, this.input.profile);
+      return obstacle ? { obstacle } : { choices: next };
+    }
+    for (const other of embedded.values()) {
+      const obstacle = hardObstacle(other, this.input, embedded);
+      if (obstacle) return { obstacle };
+    }
+    return { choices: next };
+  }
+
+  /** What a relationship becomes that is not embedded: a copy where the workload reads a few short columns with it. */
+  private unembedded(relationship: Relationship): Choice {
+    const directed = this.directed.get(relationship.id);
+    if (directed) return directed;
+    // A copy has to be grounded in queries that somebody asks.
+    const serves = !this.input.workload.assumed && relationship.parentIsKey && !relationship.selfReference && proposeCopy(relationship, this.input.profile, this.input.workload) !== undefined;
+    return serves ? 'copy' : 'reference';
+  }
+
+  private withDefaults(choices: Choices): Choices {
+    return new Map(this.input.profile.relationships.map((relationship) => [relationship.id, choices.get(relationship.id) ?? this.unembedded(relationship)]));
+  }
+
+  /** Everything embedded that may be and is read with its parent, what is read together most often first. */
+  private embedAll(): Choices {
+    const choices = new Map(this.directed);
+    // A table can be embedded once those that refer to it are embedded in it: passes go on until none adds anything.
+    for (let before = -1; before !== choices.size; ) {
+      before = choices.size;
+      for (const relationship of this.inOrder()) {
+        const embedded = embeddedBy(choices, this.input.profile);
+        if (choices.has(relationship.id) || embedded.has(relationship.childTable) || this.obstacle(relationship, embedded) || this.isReadAlone(relationship)) continue;
+        choices.set(relationship.id, 'embed');
+      }
+    }
+    return this.withDefaults(choices);
+  }
+
+  /** Rows that are asked for without their parent more often than with it are documents of their own, unless cost says more. */
+  private isReadAlone(relationship: Relationship): boolean {
+    const { workload } = this.input;
+    return readWithout(workload, relationship.childTable, relationship.parentTable) > readTogether(workload, relationship);
+  }
+
+  /** What is read with its parent belongs into it, and a copy that saves joins is worth its bytes. */
+  private isAgainstTheGuidebook(relationship: Relationship, from: Choice | undefined, to: Choice): boolean {
+    if (to === 'embed') return this.isReadAlone(relationship);
+    return from === 'embed' ? !this.isReadAlone(relationship) : from === 'copy';
+  }
+
+  /** `clear`: the gain that a change against the guidebook needs. */
+  private climb(start: Choices, clear = CLEAR_GAIN): Choices {
+    let [best, cost] = [start, score(this.costOf(start))];
+    for (let improved = true; improved && this.known.size < MAX_ESTIMATES; ) {
+      improved = false;
+      for (const relationship of this.inOrder()) {
+        if (this.directed.has(relationship.id)) continue;
+        for (const choice of this.admissible(relationship, best)) {
+          if (choice === best.get(relationship.id)) continue;
+          const changed = this.change(best, relationship, choice);
+          if ('obstacle' in changed || this.known.size >= MAX_ESTIMATES) continue;
+          const other = score(this.costOf(changed.choices));
+          const needed = this.isAgainstTheGuidebook(relationship, best.get(relationship.id), choice) ? clear : MIN_GAIN;
+          if (other < cost * (1 - needed)) [best, cost, improved] = [changed.choices, other, true];
+        }
+      }
+    }
+    return best;
+  }
+
+  private admissible(relationship: Relationship, choices: Choices): Choice[] {
+    const others = new Map([...embeddedBy(choices, this.input.profile)].filter(([table]) => table !== relationship.childTable));
+    return [this.unembedded(relationship), 'reference', ...(this.obstacle(relationship, others) ? [] : (['embed'] as const))];
+  }
+
+  private obstacle(relationship: Relationship, embedded: ReadonlyMap<string, Relationship>): string | undefined {
+    return hardObstacle(relationship, this.input, embedded) ?? softObstacle(relationship, this.input, embedded);
+  }
+
+  /** Most often read together first; then the narrower array; then by name, so that the result never depends on order. */
+  private inOrder(): Relationship[] {
+    const { profile, workload } = this.input;
+    return [...profile.relationships].sort(
+      (a, b) => readTogether(workload, b) - readTogether(workload, a) || Number(b.declared) - Number(a.declared) || a.fanOut.max - b.fanOut.max || (a.id < b.id ? -1 : 1),
+    );
+  }
+}

@@ -1,0 +1,75 @@
+import { embeddedBy, realise, type ChoiceContext, type Choices } from './choices';
+import { roundCost, score, type Cost } from './cost';
+import { CostModel } from './cost-model';
+import type { ConceptualDesign, DocumentDesign, RelationshipChoice } from './document-design';
+import { forecastCollections, type CollectionForecast } from './forecast';
+import { proposeIndexes } from './indexes';
+import { deriveDesign } from './logical';
+import { checkDesign, type DesignProblem } from './loss-check';
+import { softObstacle, type DesignLimits } from './obstacles';
+import { DesignSearch } from './search';
+
+export interface WhatIfInput extends ChoiceContext {
+  readonly limits: DesignLimits;
+  readonly design: ConceptualDesign;
+  readonly change: { readonly relationship: string; readonly choice: RelationshipChoice['choice'] };
+}
+
+/** What a design costs and how large it is, with the indexes that would be proposed for it. */
+export interface DesignFigures {
+  readonly cost: Cost;
+  /** The cost as one number. */
+  readonly score: number;
+  readonly indexes: number;
+  readonly collections: readonly CollectionForecast[];
+}
+
+export interface WhatIf {
+  /** Why the change cannot be made at all; there is no `after` then. */
+  readonly obstacle?: string;
+  /** What the guidebook says against it. */
+  readonly advice?: string;
+  readonly before: DesignFigures;
+  readonly after?: DesignFigures;
+  /** Other relationships that would change with it. */
+  readonly moved: readonly { readonly relationship: string; readonly from: RelationshipChoice['choice']; readonly to: RelationshipChoice['choice'] }[];
+  /** What the loss check finds in the changed design; empty: nothing would be lost. */
+  readonly problems: readonly DesignProblem[];
+}
+
+/** One choice changed, all else as it is: cost, sizes and loss, from the profile alone. No row is read. */
+export function whatIf(input: WhatIfInput): WhatIf {
+  const { profile, catalog, design, change, limits } = input;
+  const relationship = profile.relationships.find(({ id }) => id === change.relationship);
+  const choices: Choices = new Map(design.relationships.map((choice) => [choice.relationship, choice.choice]));
+  const before = figures(whole(choices, input), input);
+  if (!relationship) return { obstacle: `there is no relationship ${change.relationship}`, before, moved: [], problems: [] };
+  const changed = new DesignSearch({ ...input }, new Map()).change(choices, relationship, change.choice);
+  if ('obstacle' in changed) return { obstacle: changed.obstacle, before, moved: [], problems: [] };
+  const after = whole(changed.choices, input);
+  const others = new Map([...embeddedBy(changed.choices, profile)].filter(([table]) => table !== relationship.childTable));
+  const advice = change.choice === 'embed' ? softObstacle(relationship, input, others) : undefined;
+  return {
+    ...(advice ? { advice } : {}),
+    before,
+    after: figures(after, input),
+    moved: profile.relationships.flatMap(({ id }) => {
+      const [from, to] = [choices.get(id) ?? 'reference', changed.choices.get(id) ?? 'reference'];
+      return id === change.relationship || from === to ? [] : [{ relationship: id, from, to }];
+    }),
+    problems: checkDesign(after, catalog, profile, limits),
+  };
+}
+
+/** Estimates what stands; `whatIf` compares with the same figures. */
+export function figures(design: DocumentDesign, { catalog, profile, workload }: Pick<WhatIfInput, 'catalog' | 'profile' | 'workload'>): DesignFigures {
+  const indexes = proposeIndexes(design, catalog, profile, workload);
+  const cost = new CostModel(design, indexes, profile).workload(workload);
+  return { cost: roundCost(cost), score: Math.round(score(cost)), indexes: Object.values(indexes).flat().length, collections: forecastCollections(design, profile) };
+}
+
+function whole(choices: Choices, { catalog, profile, design, directives, ...context }: WhatIfInput): DocumentDesign {
+  const computed = new Map(design.relationships.flatMap((choice) => (choice.computed ? [[choice.relationship, choice.computed] as const] : [])));
+  const { collections, relationships } = realise(choices, computed, { ...context, catalog, profile, directives });
+  return deriveDesign({ conceptual: { ...design, collections, relationships }, catalog, profile, directives });
+}
