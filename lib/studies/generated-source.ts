@@ -136,7 +136,7 @@ class Sower {
       const key = cells.find(({ table, column }) => this.isKey(table, column));
       const typed = key ?? first;
       const value = demands.length > 0 ? satisfy(demands, () => this.plain(typed.table, typed.column)) : key ? this.fresh(key.table, key.column) : this.plain(typed.table, typed.column);
-      for (const cell of cells) values.get(cell.row)?.set(cell.column, value);
+      for (const cell of cells) values.get(cell.row)?.set(cell.column, value === null ? null : wholeDate(cell.column, value));
     }
     for (const { row, table } of rows) this.add(table, values.get(row) ?? new Map());
   }
@@ -176,7 +176,7 @@ class Sower {
       if (keys.length > 0) return this.pick(keys);
     }
     const constants = this.constants.get(id(table, column)) ?? [];
-    if (constants.length > 0 && this.options.random() < 0.6) return this.pick(constants);
+    if (constants.length > 0 && this.options.random() < 0.6) return wholeDate(column, this.pick(constants));
     const type = this.table(table)?.columns.find(({ name }) => sameName(name, column))?.declaredType.toLowerCase() ?? '';
     const number = Math.floor(this.options.random() * 200);
     if (/int/.test(type)) return BigInt(number);
@@ -214,6 +214,9 @@ class Sower {
     return list[Math.floor(this.options.random() * list.length)]!;
   }
 }
+
+/** A year that a query looks for inside a date: the column itself holds dates. */
+const wholeDate = (column: string, value: Constant): Constant => (/date|birth|dob/i.test(column) && typeof value === 'string' && /^\d{4}$/.test(value) ? `${value}-06-15` : value);
 
 const id = (table: string, column: string): string => `${table.toLowerCase()}\0${column.toLowerCase()}`;
 const two = (number: number): string => String(number).padStart(2, '0');

@@ -7,12 +7,16 @@ import { isDocument, type MqlDocument } from './mql';
 /** What one translation reads, and what it finds on the way. */
 export class Compilation {
   readonly caveats = new Set<string>();
+  /** A row was chosen among several that SQL leaves open: the other choice may be SQLite's. */
+  choseRow = false;
   private readonly touched = new Map<string, Set<string>>();
 
   constructor(
     readonly catalog: Catalog,
     readonly profile: Profile,
     readonly design: DocumentDesign,
+    /** Which row stands for the others where SQL leaves it open: the first that comes, or the last and the extreme. */
+    readonly choice: 'first' | 'last' = 'first',
   ) {}
 
   get forPlan(): { readonly design: DocumentDesign; readonly profile: Profile } {

@@ -49,11 +49,13 @@ export function compileGroup({ body, orderBy, mayBeEmpty, wholeTable, aliases }:
     grouped.setComputed(aggregate, { ...lowered.value, type: { ...lowered.value.type, nullable } });
   }
   if (bare.length > 0) {
-    if (!areDetermined(body, bare, env)) pickRow(body, aggregates, lowering, env);
+    const isOpen = !areDetermined(body, bare, env) && pickRow(body, aggregates, lowering, env);
+    if (isOpen) env.compilation.choseRow = true;
+    const pick = isOpen && env.compilation.choice === 'last' ? '$last' : '$first';
     for (const column of bare) {
       const stored = env.column(column);
       const name = names.take(describeExpression(column));
-      accumulators[name] = { $first: stored.mql };
+      accumulators[name] = { [pick]: stored.mql };
       whenEmpty[name] = null;
       // Over no rows a bare column is null; $first of a missing field is null.
       grouped.setComputed(column, { mql: `$${name}`, path: name, type: { ...stored.type, nullable: stored.type.nullable || mayBeEmpty, missing: false }, transform: stored.transform });
@@ -153,27 +155,28 @@ const joinConditions = (from: BoundSelect['from']): readonly BoundExpression[] =
 
 /**
  * Bare columns come from the row of the extreme when there is one MIN or MAX, else from an arbitrary row: SQLite
- * takes the first, and so does `$first`; the caveat says that neither promises it.
+ * takes the first, and so does `$first`; the caveat says that neither promises it. True for an arbitrary row.
  */
-function pickRow(body: BoundSelect, aggregates: readonly BoundAggregate[], lowering: Lowering, env: RowEnvironment): void {
+function pickRow(body: BoundSelect, aggregates: readonly BoundAggregate[], lowering: Lowering, env: RowEnvironment): boolean {
   const extremes = aggregates.filter(({ name }) => name === 'min' || name === 'max');
   const [extreme] = extremes;
   const argument = extreme?.args[0];
   if (extremes.length !== 1 || !extreme || !argument) {
     inScanOrder(body, env);
-    return;
+    return true;
   }
   const value = lowering.stored(argument);
   const direction = extreme.name === 'max' ? -1 : 1;
   if (value.path !== undefined && !(direction === 1 && value.type.nullable)) {
     env.draft.push({ $sort: { [value.path]: direction } });
-    return;
+    return false;
   }
   const key = env.draft.names.take('extreme');
   const absent = env.draft.names.take('absent');
   // Nulls sort first, but MIN does not see them.
   env.draft.push({ $set: { [key]: value.mql, [absent]: cond(isAbsent(value), 1, 0) } });
   env.draft.push({ $sort: { [absent]: 1, [key]: direction } });
+  return false;
 }
 
 /**

@@ -403,7 +403,7 @@ class SelectCompiler {
     for (const { term, expression } of hidden) {
       const value = lowering.stored(expression);
       const name = names.take(describeExpression(expression));
-      accumulators[name] = { $first: value.mql };
+      accumulators[name] = { [this.hiddenKey(term)]: value.mql };
       sortPaths.set(term, { ...value, mql: `$${name}`, path: name });
     }
     if (hidden.length > 0) inScanOrder(this.body, this.rows);
@@ -425,6 +425,13 @@ class SelectCompiler {
     if (single || this.options.side || Object.keys(accumulators).length > 0) draft.push(this.project(after));
     else draft.push({ $replaceRoot: { newRoot: '$_id' } });
     return limit;
+  }
+
+  /** Rows that DISTINCT makes one may sort differently: SQLite sorts by the first that it meets. */
+  private hiddenKey({ direction }: BoundOrder): string {
+    const { compilation } = this.compiler;
+    compilation.choseRow = true;
+    return compilation.choice === 'first' ? '$first' : direction === 'ASC' ? '$min' : '$max';
   }
 
   private project(values: readonly { item: Item; value: Lowered }[]): MqlDocument {

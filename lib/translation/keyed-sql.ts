@@ -2,7 +2,7 @@ import type { Catalog } from '../sqlite/catalog';
 import { bindSelect } from '../sqlite/select/bind';
 import type { SelectStatement } from '../sqlite/select/ast';
 import { parseSelect } from '../sqlite/select/parse-select';
-import { printSelect } from '../sqlite/select/print-select';
+import { printExpression, printSelect } from '../sqlite/select/print-select';
 import { runnableSql } from '../sqlite/select/runnable-sql';
 import { SqlBindError } from '../sqlite/select/bind-error';
 import { SqlSyntaxError } from '../sqlite/select/syntax-error';
@@ -61,9 +61,11 @@ function outputPosition(expression: SelectStatement['orderBy'][number]['expressi
     const at = Number(expression.text) - 1;
     return at >= 0 && at < width ? at : undefined;
   }
-  if (expression.kind !== 'name' || expression.table !== undefined) return undefined;
-  const at = items.findIndex((item) => item.kind === 'expression' && item.alias?.toLowerCase() === expression.name.toLowerCase());
-  return at < 0 ? undefined : at;
+  const named = expression.kind === 'name' && expression.table === undefined ? items.findIndex((item) => item.kind === 'expression' && item.alias?.toLowerCase() === expression.name.toLowerCase()) : -1;
+  if (named >= 0) return named;
+  const text = printExpression(expression).toLowerCase();
+  const same = items.findIndex((item) => item.kind === 'expression' && printExpression(item.expression).toLowerCase() === text);
+  return same < 0 ? undefined : same;
 }
 
 const constant = (expression: SelectStatement['limit']): number | undefined =>

@@ -87,6 +87,14 @@ describe('results', () => {
     expect(world.translate('SELECT name, power FROM hero JOIN power ON id = hero_id GROUP BY name').caveats).toEqual(['arbitrary_row']);
   });
 
+  it('have an alternative where SQL leaves a row open', () => {
+    const power = world.translate('SELECT name, power FROM hero JOIN power ON id = hero_id GROUP BY name');
+    expect([power.pipeline, power.alternative].map((pipeline) => /\$(first|last)":"\$power.power/.exec(JSON.stringify(pipeline))?.[1])).toEqual(['first', 'last']);
+    const distinct = world.translate('SELECT DISTINCT power FROM power ORDER BY level DESC');
+    expect([distinct.pipeline, distinct.alternative].map((pipeline) => /\$(first|max)":"\$power.level/.exec(JSON.stringify(pipeline))?.[1])).toEqual(['first', 'max']);
+    expect(world.translate('SELECT name, MAX(level) FROM hero JOIN power ON id = hero_id GROUP BY id').alternative).toBeUndefined();
+  });
+
   it.each([
     'SELECT name, name, id AS "_id", height AS "$a.b", "odd.name $x" FROM hero',
     'SELECT h.*, p.* FROM hero h JOIN power p ON h.id = p.hero_id',

@@ -12,6 +12,7 @@ import { Compilation } from './compilation';
 import { useComputedFields } from './computed-fields';
 import { QueryCompiler } from './compile-query';
 import type { Ordering } from './compiled-query';
+import { fingerprint } from './mql';
 import { sourceDefects, type SourceDefect } from './source-defects';
 import { UNTRANSLATED, Untranslatable, type UntranslatedCode } from './untranslated';
 
@@ -27,6 +28,8 @@ export interface Translated {
   readonly status: 'translated';
   readonly collection: string;
   readonly pipeline: Document[];
+  /** Where SQL leaves open which row counts: the pipeline that takes the other one. */
+  readonly alternative?: Document[];
   /** One entry for each result column of the SQL, in its order; `path` is the output field. */
   readonly columns: readonly { readonly name: string; readonly path: string; readonly transform: Transform }[];
   /** What ORDER BY sorts by; `path` is null for a key that is no result column. Null without ORDER BY. */
@@ -56,6 +59,7 @@ export function translate(sql: string, { catalog, profile, design }: Translation
     const query = useComputedFields(bound, { catalog, design, profile });
     const compilation = new Compilation(catalog, profile, design);
     const compiled = new QueryCompiler(compilation).query(query, undefined, { purpose: 'rows' });
+    const alternative = compilation.choseRow ? new QueryCompiler(new Compilation(catalog, profile, design, 'last')).query(query, undefined, { purpose: 'rows' }) : undefined;
     assertBudget(compiled.stages);
     const defects = sourceDefects(bound, profile);
     if (defects.length > 0) compilation.caveats.add('source_defect');
@@ -63,6 +67,7 @@ export function translate(sql: string, { catalog, profile, design }: Translation
       status: 'translated',
       collection: compiled.collection,
       pipeline: compiled.stages as Document[],
+      ...(alternative && fingerprint(alternative.stages) !== fingerprint(compiled.stages) && { alternative: alternative.stages as Document[] }),
       columns: bound.columns.map(({ name }, at) => ({ name, path: compiled.fields[at]?.field ?? '', transform: compiled.fields[at]?.transform ?? { kind: 'identity' } })),
       ordering: compiled.ordering,
       ...(compiled.limit !== undefined && { limit: compiled.limit }),

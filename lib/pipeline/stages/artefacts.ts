@@ -3,6 +3,7 @@ import type { Verdict } from '../../results/compare';
 import type { OutputColumn } from '../../translation/equivalence';
 import type { EvidencePath } from '../../translation/evidence';
 import type { AppliedRule } from '../../translation/optimise';
+import type { Timing } from '../../translation/timing';
 import type { SourceDefect } from '../../translation/source-defects';
 
 /** Contents of the item artefacts; those of the database stages are defined by their engines. */
@@ -50,6 +51,8 @@ export interface GoldContent {
   /** Of an item that depends on the time: the ISO time that both sides took for now. */
   readonly clock?: string;
   readonly documentsExamined: { readonly before: number | null; readonly after: number | null };
+  /** Of an optimised query, in milliseconds; no part of the content hash. */
+  readonly timing?: Timing;
 }
 
 /** `evidence`: the benchmark's hint, rewritten for the document model. */

@@ -1,10 +1,15 @@
 import type { Document } from 'mongodb';
-import type { DocumentDesign } from '../../design/document-design';
+import type { DocumentDesign, IndexDesign } from '../../design/document-design';
 import type { Item } from '../../sqlite/benchmark';
 import { QueryProcess } from '../../sqlite/query-process';
+import { canonicalText } from '../../results/hash';
 import { documentsExamined } from '../../mongo/explain';
+import { runGuarded } from '../../mongo/guarded';
 import { checkEquivalence, isEquivalent, resultDigest, type Equivalence, type OutputColumn } from '../../translation/equivalence';
 import type { Translation } from '../../translation/translate';
+import { suggestIndexes, type GoldQuery, type IndexSuggestion } from '../../translation/index-suggestions';
+import { pinPipeline } from '../../translation/pinned-clock';
+import { isSlower, timeBoth, type Timing } from '../../translation/timing';
 import { isWeaklyTested } from '../../translation/weakly-tested';
 import { agentContext } from './agent-context';
 import type { Attempt, EvidenceContent, GoldContent, Mql, TranslationContent } from './artefacts';
@@ -17,6 +22,8 @@ import type { ArtefactInput, ProducedArtefact, Stage, StageContext, StageInput }
 /** Numbered reasons that only running a query can give; the translator's own are below 900. */
 const NOT_EQUAL = 900;
 const SOURCE_FAILS = 901;
+
+const GOLD_LIMITS = { maxTimeMS: 60_000, maxRows: 200_000, maxBytes: 256 * 1024 * 1024 };
 
 interface ItemWork extends ProfileContent {
   readonly design: DocumentDesign;
@@ -70,7 +77,13 @@ async function judge(item: Item, answer: Translation, at: ItemWork, input: Stage
   const { verdict, caveats, expected } = await equivalence(item, mql, answer.columns, at, input, context);
   const all = [...new Set([...answer.caveats, ...caveats])].sort();
   if (isEquivalent(verdict)) return { ...base, status: 'translated', mql, columns: answer.columns, caveats: all, verdict };
-  const attempts = [{ mql, verdict: { kind: verdict.kind, detail: verdict.detail } }];
+  const attempts: Attempt[] = [{ mql, verdict: { kind: verdict.kind, detail: verdict.detail } }];
+  if (answer.alternative && expected) {
+    const other: Mql = { collection: answer.collection, pipeline: answer.alternative };
+    const second = await equivalence(item, other, answer.columns, at, input, context);
+    if (isEquivalent(second.verdict)) return { ...base, status: 'translated', mql: other, columns: answer.columns, caveats: [...new Set([...all, ...second.caveats, 'arbitrary_row'])].sort(), verdict: second.verdict, attempts };
+    attempts.push({ mql: other, verdict: { kind: second.verdict.kind, detail: second.verdict.detail } });
+  }
   if (!expected) {
     return { ...base, status: 'untranslated', caveats: [...new Set([...all, 'source_defect'])], verdict, attempts, reason: { code: SOURCE_FAILS, text: verdict.detail } };
   }
@@ -89,8 +102,8 @@ function touchedInputs(input: StageInput, design: DocumentDesign, touches: reado
 }
 
 /**
- * Optimises every translated item and makes it gold. After the rules the result must still be equal and no more documents
- * may be examined; otherwise the translation stays as it was, and the artefact says which rules were undone.
+ * Optimises every translated item and makes it gold. After the rules the result must still be equal, no more documents may
+ * be examined, and it may not take longer; otherwise the translation stays as it was, and the artefact says which rules were undone.
  */
 export const optimisationStage: Stage = async (input, context) => {
   let optimised = 0;
@@ -103,8 +116,29 @@ export const optimisationStage: Stage = async (input, context) => {
     const inputs = [await inputOf(input, 'translation', key)];
     return { kind: 'gold', key, content, inputs, ...(content.optimised ? { gate: 'optimised_query' as const } : {}) };
   });
-  return { artefacts, report: { gold: artefacts.length, optimised } };
+  return { artefacts, report: { gold: artefacts.length, optimised, indexSuggestions: await indexSuggestions(input, artefacts) } };
 };
+
+/** Over all gold of the database, that of earlier runs too: an index serves queries together. */
+async function indexSuggestions(input: StageInput, produced: readonly ProducedArtefact[]): Promise<IndexSuggestion[]> {
+  const fresh = new Map(produced.map(({ key, content }) => [key, content as GoldContent]));
+  const gold: GoldQuery[] = [];
+  for (const item of input.items) {
+    const key = keyOf(input, item);
+    const content = fresh.get(key) ?? (input.only ? await input.read<GoldContent>({ kind: 'gold', key }) : undefined);
+    if (content) gold.push({ questionId: item.questionId, ...content.mql });
+  }
+  const indexes = (await input.read<IndexDesign>({ kind: 'index_design', key: input.source.name })) ?? {};
+  const db = await migratedDatabase(input);
+  const known = new Map<string, Promise<number>>();
+  const count = (collection: string, filter: Document): Promise<number> => {
+    const key = `${collection} ${canonicalText(filter)}`;
+    const counted = known.get(key) ?? db.collection(collection).countDocuments(filter);
+    known.set(key, counted);
+    return counted;
+  };
+  return suggestIndexes(gold, await readDesign(input), indexes, count);
+}
 
 async function optimiseItem(item: Item, translation: TranslationContent & { mql: Mql }, at: ItemWork, input: StageInput, context: StageContext): Promise<GoldContent> {
   const before = translation.mql;
@@ -120,16 +154,23 @@ async function optimiseItem(item: Item, translation: TranslationContent & { mql:
   let rules: readonly AppliedRule[] = answer.applied;
   let checked = first;
   let examinedAfter = examinedBefore;
+  let timing: Timing | undefined;
+  const run = (mql: Mql) => (): Promise<unknown> => runGuarded(at.db, mql.collection, pinPipeline(mql.pipeline, input.settings.pinnedClock), { ...GOLD_LIMITS, signal: context.signal });
   // Each rule stands on those before it: the last one goes until what is left is equal and no dearer.
   while (rules.length > 0) {
     checked = await equivalence(item, after, translation.columns, at, input, context);
     examinedAfter = await documentsExamined(at.db, after.collection, after.pipeline);
-    const worse = !isEquivalent(checked.verdict)
+    let worse = !isEquivalent(checked.verdict)
       ? `the result changed: ${checked.verdict.detail}`
       : examinedBefore !== null && examinedAfter !== null && examinedAfter > examinedBefore
         ? `${examinedAfter} documents were examined instead of ${examinedBefore}`
         : undefined;
-    if (!worse) break;
+    if (!worse) {
+      timing = await timeBoth(run(before), run(after));
+      if (!isSlower(timing)) break;
+      worse = `it took ${timing.after} ms instead of ${timing.before} ms`;
+    }
+    timing = undefined;
     undone.unshift({ rule: rules.at(-1)!.rule, reason: worse });
     rules = rules.slice(0, -1);
     after = { collection: before.collection, pipeline: rules.at(-1)?.after ?? before.pipeline };
@@ -155,6 +196,7 @@ async function optimiseItem(item: Item, translation: TranslationContent & { mql:
     orderSensitive,
     ...(translation.caveats.includes('time_dependent') && { clock: input.settings.pinnedClock }),
     documentsExamined: { before: examinedBefore, after: examinedAfter },
+    ...(timing && { timing }),
   };
 }
 

@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest';
+import { isSlower, timeBoth } from './timing';
+
+/** A clock that only the runs move, each by the next of its times. */
+function machine(times: { before: readonly number[]; after: readonly number[] }): { before: () => Promise<void>; after: () => Promise<void>; now: () => number } {
+  let time = 0;
+  const runs = { before: [...times.before], after: [...times.after] };
+  const run = (which: 'before' | 'after') => (): Promise<void> => {
+    time += (runs[which].length > 1 ? runs[which].shift() : runs[which][0]) ?? 0;
+    return Promise.resolve();
+  };
+  return { before: run('before'), after: run('after'), now: () => time };
+}
+const time = ({ before, after, now }: ReturnType<typeof machine>): ReturnType<typeof timeBoth> => timeBoth(before, after, now);
+
+describe('timing', () => {
+  it('takes the fastest run of each', async () => {
+    expect(await time(machine({ before: [9, 4, 5], after: [3, 30, 3] }))).toEqual({ before: 4, after: 3, runs: 5 });
+  });
+
+  it('stops early where a run takes long', async () => {
+    expect(await time(machine({ before: [400], after: [100] }))).toEqual({ before: 400, after: 100, runs: 2 });
+  });
+
+  it('looks again before it calls something slower', async () => {
+    expect(await time(machine({ before: [10], after: [90, 90, 11] }))).toMatchObject({ before: 10, after: 11 });
+    const slow = await time(machine({ before: [10], after: [90] }));
+    expect(slow.runs).toBe(4);
+    expect(isSlower(slow)).toBe(true);
+  });
+
+  it('calls nothing slower that a busy machine could explain', () => {
+    expect(isSlower({ before: 1, after: 3.4, runs: 5 })).toBe(false);
+    expect(isSlower({ before: 100, after: 145, runs: 5 })).toBe(false);
+    expect(isSlower({ before: 100, after: 160, runs: 5 })).toBe(true);
+  });
+});
