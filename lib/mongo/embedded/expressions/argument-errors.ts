@@ -39,6 +39,7 @@ export const argumentErrors: Readonly<Record<string, ArgumentErrors>> = {
   $dateTrunc: { notObject: 5439007, unknown: 5439008, missing: { date: 5439009, unit: 5439010 } },
   $dateAdd: shift,
   $dateSubtract: shift,
+  $bucketAuto: { notObject: 40240, unknown: 40245, missing: { groupBy: 40246, buckets: 40246 } },
   $bucket: { notObject: 40201, unknown: 40197, missing: { groupBy: 40198, boundaries: 40198 } },
   ...Object.fromEntries(
     ['$year', '$month', '$dayOfMonth', '$hour', '$minute', '$second', '$millisecond', '$dayOfYear', '$dayOfWeek', '$week', '$isoDayOfWeek', '$isoWeek', '$isoWeekYear'].map((name) => [name, part]),

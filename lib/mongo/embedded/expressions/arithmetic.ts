@@ -1,6 +1,7 @@
-import { ServerError, typeMismatch, unsupported } from '../errors';
+import { ServerError, typeMismatch } from '../errors';
 import { addAll, addNumbers, divideNumbers, moduloNumbers, multiplyNumbers, shiftDate, subtractNumbers, toDecimal } from '../values/arithmetic';
 import { Decimal } from '../values/decimal';
+import { atan2 as decimalAtan2, decimalFunctions, lnOf, log10Of, logarithm, power as decimalPower } from '../values/decimal-functions';
 import { DateTime, Double, double, isNullish, isNumeric, toDouble, typeName, type Numeric, type Value } from '../values/value';
 import { binary, parseExpression, unary, variadic, type Evaluate, type Family, type OperatorBuilder } from './expression';
 
@@ -33,14 +34,6 @@ function chained(pair: (a: Numeric, b: Numeric) => Numeric, general: (values: Va
 
 const isInteger = (n: Numeric): n is number | bigint => typeof n === 'bigint' || (typeof n === 'number' && (n | 0) === n);
 const signOf = (n: Numeric): number => (n instanceof Decimal ? (n.isNaN ? NaN : n.isZero ? 0 : n.negative ? -1 : 1) : Math.sign(toDouble(n)));
-
-/** A function of doubles; its decimal form is not exact here, so decimals are refused. */
-function transcendental(compute: (n: number, name: string) => number) {
-  return numeric((n, name) => {
-    if (n instanceof Decimal && n.isFinite) throw unsupported(`${name} of a decimal`);
-    return double(compute(toDouble(n), name));
-  });
-}
 
 function abs(n: Numeric): Numeric {
   if (n instanceof Decimal) return n.abs();
@@ -116,15 +109,6 @@ function power(base: Numeric, exponent: Numeric): Numeric {
   return result >= -(2n ** 63n) && result < 2n ** 63n ? whole(result) : double(Math.pow(Number(b), Number(e)));
 }
 
-function decimalPower(base: Decimal, exponent: Decimal): Decimal {
-  if (base.isNaN || exponent.isNaN) return Decimal.NaN;
-  if (!exponent.isInteger || exponent.toBigInt() < 0n || exponent.toBigInt() > 64n || !base.isFinite) {
-    throw unsupported('$pow of decimals with an exponent that is not a small whole number');
-  }
-  const e = Number(exponent.toBigInt());
-  return Decimal.make(base.negative && e % 2 === 1, base.coefficient ** BigInt(e), base.exponent * e);
-}
-
 function positive(name: string, code: number, n: Numeric): void {
   const s = signOf(n);
   if (!(s > 0) && !Number.isNaN(toDouble(n))) {
@@ -160,11 +144,10 @@ export const arithmetic: Family = {
     if (isNullish(a) || isNullish(b)) return null;
     throw typeMismatch(`$divide only supports numeric types, not ${typeName(a)} and ${typeName(b)}`);
   }),
-  $exp: transcendental(Math.exp),
+  $exp: numeric((n) => (n instanceof Decimal ? decimalFunctions.exp(n) : double(Math.exp(toDouble(n))))),
   $ln: numeric((n, name) => {
     positive(name, 28766, n);
-    if (n instanceof Decimal && n.isFinite) throw unsupported(`${name} of a decimal`);
-    return double(Math.log(toDouble(n)));
+    return n instanceof Decimal ? lnOf(n) : double(Math.log(toDouble(n)));
   }),
   $log: binary((n, base, name) => {
     if (isNullish(n) || isNullish(base)) return null;
@@ -172,13 +155,12 @@ export const arithmetic: Family = {
     if (!isNumeric(base)) throw new ServerError(28757, `$log's base must be numeric, not ${typeName(base)}`);
     positive(name, 28758, n);
     if (!(toDouble(base) > 0) || toDouble(base) === 1) throw new ServerError(28759, `$log's base must be a positive number not equal to 1, but is ${toDouble(base)}`);
-    if (n instanceof Decimal || base instanceof Decimal) throw unsupported(`${name} of a decimal`);
+    if (n instanceof Decimal || base instanceof Decimal) return logarithm(toDecimal(n), toDecimal(base));
     return double(Math.log(toDouble(n)) / Math.log(toDouble(base)));
   }),
   $log10: numeric((n, name) => {
     positive(name, 28761, n);
-    if (n instanceof Decimal && n.isFinite) throw unsupported(`${name} of a decimal`);
-    return double(Math.log10(toDouble(n)));
+    return n instanceof Decimal ? log10Of(n) : double(Math.log10(toDouble(n)));
   }),
   $mod: binary((a, b) => {
     if (isNumeric(a) && isNumeric(b)) return moduloNumbers(a, b);
@@ -226,40 +208,46 @@ export const arithmetic: Family = {
 
 const RADIAN = Math.PI / 180;
 
-function trigonometric(compute: (n: number) => number, low = -Infinity, high = Infinity) {
+type OfDouble = (n: number) => number;
+type OfDecimal = (n: Decimal) => Decimal;
+function trigonometric(compute: OfDouble, decimal: OfDecimal, low = -Infinity, high = Infinity) {
   return numeric((n, name) => {
-    const d = toDouble(n);
-    if (!(d >= low && d <= high) && !Number.isNaN(d)) {
-      throw new ServerError(50989, `cannot apply ${name} to ${d}, value must be in [${low},${high}]`);
-    }
-    if (n instanceof Decimal && n.isFinite) throw unsupported(`${name} of a decimal`);
-    return double(compute(d));
+    const outside = n instanceof Decimal ? !n.isNaN && (n.compareDouble(low) < 0 || n.compareDouble(high) > 0) : toDouble(n) < low || toDouble(n) > high;
+    if (outside) throw new ServerError(50989, `cannot apply ${name} to ${toDouble(n)}, value must be in [${low},${high}]`);
+    return n instanceof Decimal ? decimal(n) : double(compute(toDouble(n)));
   });
 }
 /** Angles must be finite. */
-const angle = (compute: (n: number) => number) => trigonometric(compute, -Number.MAX_VALUE, Number.MAX_VALUE);
+function angle(compute: OfDouble, decimal: OfDecimal) {
+  return numeric((n, name) => {
+    const d = toDouble(n);
+    const endless = n instanceof Decimal ? !n.isFinite && !n.isNaN : Math.abs(d) === Infinity;
+    if (endless) throw new ServerError(50989, `cannot apply ${name} to ${d}, value must be in (-inf,inf)`);
+    return n instanceof Decimal ? decimal(n) : double(compute(d));
+  });
+}
 
 export const trigonometry: Family = {
-  $sin: angle(Math.sin),
-  $cos: angle(Math.cos),
-  $tan: angle(Math.tan),
-  $asin: trigonometric(Math.asin, -1, 1),
-  $acos: trigonometric(Math.acos, -1, 1),
-  $atan: trigonometric(Math.atan),
+  $sin: angle(Math.sin, decimalFunctions.sin),
+  $cos: angle(Math.cos, decimalFunctions.cos),
+  $tan: angle(Math.tan, decimalFunctions.tan),
+  $asin: trigonometric(Math.asin, decimalFunctions.asin, -1, 1),
+  $acos: trigonometric(Math.acos, decimalFunctions.acos, -1, 1),
+  $atan: trigonometric(Math.atan, decimalFunctions.atan),
   $atan2: binary((a, b, name) => {
     if (isNullish(a) || isNullish(b)) return null;
     if (!isNumeric(a)) throw new ServerError(51044, `${name} only supports numeric types, not ${typeName(a)}`);
     if (!isNumeric(b)) throw new ServerError(51045, `${name} only supports numeric types, not ${typeName(b)}`);
-    if (a instanceof Decimal || b instanceof Decimal) throw unsupported(`${name} of a decimal`);
+    if (a instanceof Decimal || b instanceof Decimal) return decimalAtan2(toDecimal(a), toDecimal(b));
     return double(Math.atan2(toDouble(a), toDouble(b)));
   }),
-  $sinh: trigonometric(Math.sinh),
-  $cosh: trigonometric(Math.cosh),
-  $tanh: trigonometric(Math.tanh),
-  $asinh: trigonometric(Math.asinh),
-  $acosh: trigonometric(Math.acosh, 1, Infinity),
-  $atanh: trigonometric(Math.atanh, -1, 1),
-  $degreesToRadians: trigonometric((n) => n * RADIAN),
-  $radiansToDegrees: trigonometric((n) => n * (180 / Math.PI)),
+  $sinh: trigonometric(Math.sinh, decimalFunctions.sinh),
+  $cosh: trigonometric(Math.cosh, decimalFunctions.cosh),
+  $tanh: trigonometric(Math.tanh, decimalFunctions.tanh),
+  $asinh: trigonometric(Math.asinh, decimalFunctions.asinh),
+  $acosh: trigonometric(Math.acosh, decimalFunctions.acosh, 1, Infinity),
+  $atanh: trigonometric(Math.atanh, decimalFunctions.atanh, -1, 1),
+  $degreesToRadians: trigonometric((n) => n * RADIAN, decimalFunctions.degreesToRadians),
+  $radiansToDegrees: trigonometric((n) => n * (180 / Math.PI), decimalFunctions.radiansToDegrees),
 };
 

@@ -1,5 +1,6 @@
 import '../expressions/language';
 import { basicStages } from './basic';
+import { bucketStages } from './bucket';
 import { gapStages } from './gaps';
 import { groupStages } from './group';
 import { joinStages } from './join';
@@ -7,4 +8,4 @@ import { registerStages } from './stage';
 import { windowStages } from './window';
 
 /** Every pipeline stage that exists. */
-for (const stages of [basicStages, groupStages, joinStages, windowStages, gapStages]) registerStages(stages);
+for (const stages of [basicStages, groupStages, bucketStages, joinStages, windowStages, gapStages]) registerStages(stages);

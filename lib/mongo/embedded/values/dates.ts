@@ -1,4 +1,4 @@
-import { ServerError } from '../errors';
+import { failedToParse, ServerError } from '../errors';
 
 /** Calendar arithmetic on the proleptic Gregorian calendar, with time zones. Times are milliseconds since 1970. */
 

@@ -352,7 +352,7 @@ function doubleParts(d: number): [bigint, number] {
   return biased === 0 ? [fraction, -1074] : [fraction | 0x10000000000000n, biased - 1075];
 }
 
-function integerSqrt(n: bigint): bigint {
+export function integerSqrt(n: bigint): bigint {
   if (n < 2n) return n;
   let x = BigInt(Math.floor(Math.sqrt(Number(n > 10n ** 300n ? 10n ** 300n : n)))) + 1n;
   if (x * x < n) x = 1n << BigInt(Math.ceil(n.toString(2).length / 2));
