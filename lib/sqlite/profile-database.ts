@@ -26,6 +26,8 @@ const HELD_VALUES = 1_000_000;
 const HELD_VALUES_A_COLUMN = 16_384;
 /** Up to here distinct values are counted where they could not be held; beyond, only those of possible keys. */
 const COUNTED_ROWS = 100_000;
+/** Rows are measured only where all of the longest values together would come to this. */
+const MEASURED_ROW_BYTES = 1_000_000;
 
 function profileTable(sqlite: Database.Database, table: Table): TableProfile {
   const profilers = table.columns.map(() => new ColumnProfiler(Math.min(HELD_VALUES_A_COLUMN, Math.ceil(HELD_VALUES / table.columns.length))));
@@ -38,7 +40,17 @@ function profileTable(sqlite: Database.Database, table: Table): TableProfile {
   const bytes = columns.reduce((sum, { meanBytes, stored }) => sum + meanBytes * (rowCount - stored.null), 0);
   const keys = keysThatHold(sqlite, table, rowCount, columns);
   const constants = columns.filter(({ distinct, stored }) => rowCount > 0 && (stored.null === rowCount || (distinct === 1 && stored.null === 0))).map(({ column }) => column);
-  return { table: table.name, rowCount, columns, keys, meanRowBytes: rowCount ? bytes / rowCount : 0, constants, ...findDependencies(sqlite, table.name, rowCount, columns, keys, constants) };
+  return { table: table.name, rowCount, columns, keys, meanRowBytes: rowCount ? bytes / rowCount : 0, maxRowBytes: largestRow(sqlite, table.name, columns), constants, ...findDependencies(sqlite, table.name, rowCount, columns, keys, constants) };
+}
+
+function largestRow(sqlite: Database.Database, table: string, columns: readonly ColumnProfile[]): number {
+  const longest = columns.reduce((sum, { maxBytes }) => sum + maxBytes, 0);
+  if (longest < MEASURED_ROW_BYTES) return longest;
+  // What is short everywhere is counted at its longest; a sum of a thousand terms is too deep for SQLite.
+  const long = [...columns].sort((a, b) => b.maxBytes - a.maxBytes).slice(0, 100);
+  const measured = long.map(({ column }) => `ifnull(octet_length(${q(column)}), 0)`).join(' + ');
+  const rest = longest - long.reduce((sum, { maxBytes }) => sum + maxBytes, 0);
+  return rest + Number(sqlite.prepare(`SELECT max(${measured}) FROM ${q(table)}`).pluck().get());
 }
 
 /** Asks SQLite for what the scan had to leave open. */

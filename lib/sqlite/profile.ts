@@ -20,6 +20,8 @@ export interface TableProfile {
   readonly keys: readonly (readonly string[])[];
   /** Mean bytes of a row's values, as BSON would carry them. */
   readonly meanRowBytes: number;
+  /** Bytes of the largest row: measured where it could matter, else the sum of each column's longest value. */
+  readonly maxRowBytes: number;
   /** Columns with one and the same value in every row, null included. */
   readonly constants: readonly string[];
   readonly functionalDependencies: readonly FunctionalDependency[];

@@ -2,6 +2,8 @@
 const tests = {
   'iso-date': (text) => /^\d{4}-\d{2}-\d{2}$/.test(text) && isRealDate(text),
   'iso-datetime': (text) => /^\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2}(\.\d+)?Z?$/.test(text) && isRealDate(text.slice(0, 10)),
+  /** YYYY-MM-DD HH:MM:SS and nothing else, so that a date gives the very text back. */
+  'iso-seconds': (text) => /^\d{4}-\d{2}-\d{2} ([01]\d|2[0-3]):[0-5]\d:[0-5]\d$/.test(text) && isRealDate(text.slice(0, 10)),
   'us-date': (text) => /^\d{1,2}\/\d{1,2}\/\d{4}$/.test(text),
   /** D.M.YYYY */
   'dotted-date': (text) => /^\d{1,2}\.\d{1,2}\.\d{4}$/.test(text),

@@ -38,12 +38,7 @@ function leafPaths(design: LogicalDesign): string[] {
  */
 export function collectionMappings(design: LogicalDesign, catalog: Catalog): ValidationMapping[] {
   const root: Level = { table: design.rootTable, alias: 't0', from: `${q(design.rootTable)} t0`, stages: [], path: '', fields: design.fields };
-  const scan = scanOrder(catalog, design.rootTable);
-  const key: KeyColumn =
-    design.id.kind === 'column'
-      ? { sql: `t0.${q(design.id.column)}`, from: (from) => from, transform: design.id.transform }
-      : // The ordinal is the row's position in the source's scan order.
-        { sql: 't0."ordinal?"', from: (from) => from.replace(`${q(design.rootTable)} t0`, `(SELECT *, row_number() OVER (ORDER BY ${scan}) AS "ordinal?" FROM ${q(design.rootTable)}) t0`), transform: identity };
+  const key: KeyColumn = design.id.kind === 'column' ? { sql: `t0.${q(design.id.column)}`, join: '', transform: design.id.transform } : { sql: 'o.n', join: ordinalJoin(catalog, design.rootTable), transform: identity };
   return [countMapping(design), ...levelMappings(design.collection, root, key)];
 }
 
@@ -59,15 +54,23 @@ interface Level {
 
 interface KeyColumn {
   readonly sql: string;
-  from(from: string): string;
+  /** What has to be joined to have it. */
+  readonly join: string;
   readonly transform: Transform;
 }
 
-function scanOrder(catalog: Catalog, name: string): string {
+/** An ordinal is the row's position in the source's scan order. */
+function ordinalJoin(catalog: Catalog, table: string): string {
+  const scan = scanOrder(catalog, table);
+  const keys = scan.map((column, at) => `${column} AS k${at}`);
+  return ` JOIN (SELECT ${keys.join(', ')}, row_number() OVER (ORDER BY ${scan.join(', ')}) AS n FROM ${q(table)}) o ON ${scan.map((column, at) => `o.k${at} = t0.${column}`).join(' AND ')}`;
+}
+
+function scanOrder(catalog: Catalog, name: string): string[] {
   const table = catalog.tables.find((candidate) => candidate.name === name)!;
-  if (table.withoutRowid) return table.primaryKey.map(q).join(', ');
   const hidden = new Set(table.columns.map((column) => column.name.toLowerCase()));
-  return ['rowid', '_rowid_', 'oid'].find((rowid) => !hidden.has(rowid)) ?? table.primaryKey.map(q).join(', ');
+  const rowid = table.withoutRowid ? undefined : ['rowid', '_rowid_', 'oid'].find((candidate) => !hidden.has(candidate));
+  return rowid ? [rowid] : table.primaryKey.map(q);
 }
 
 const countMapping = (design: LogicalDesign): ValidationMapping => ({
@@ -92,7 +95,7 @@ function levelMappings(collection: string, level: Level, key: KeyColumn): Valida
     return {
       name: `${where}: ${groups.length > 1 ? `fields ${at * COLUMNS_A_MAPPING + 1}–${at * COLUMNS_A_MAPPING + group.length}` : 'fields'}`,
       description: `${group.map((field) => field.name).join(', ') || 'number of entries'} of ${level.table}, row by row`,
-      sql: `SELECT ${[`${key.sql} AS ${q(keyName)}`, ...projected.map(({ field, name }) => `${level.alias}.${q(field.column)} AS ${q(name)}`)].join(', ')} FROM ${key.from(level.from)}`,
+      sql: `SELECT ${[`${key.sql} AS ${q(keyName)}`, ...projected.map(({ field, name }) => `${level.alias}.${q(field.column)} AS ${q(name)}`)].join(', ')} FROM ${level.from}${key.join}`,
       transforms: Object.fromEntries([[keyName, key.transform], ...projected.map(({ field, name }) => [name, field.transform] as const)].filter(([, transform]) => (transform as Transform).kind !== 'identity')),
       collection,
       pipeline: [...level.stages, { $project: Object.fromEntries([['_id', 0], [keyName, '$_id'], ...projected.map(({ field, name }) => [name, `$${level.path}${field.name}`])]) }],
@@ -114,7 +117,7 @@ function referenceMapping(collection: string, level: Level, field: ExtendedRefer
   return {
     name: `${collection}.${path}: copy of ${field.table}`,
     description: `${field.fields.map((own) => own.name).join(', ')} equal the ${field.table} row that is referred to`,
-    sql: `SELECT ${[`${key.sql} AS ${q(keyName)}`, ...copied.map(({ own, name }) => `copied.${q(own.column)} AS ${q(name)}`)].join(', ')} FROM ${key.from(level.from)} JOIN ${q(field.table)} copied ON ${on}`,
+    sql: `SELECT ${[`${key.sql} AS ${q(keyName)}`, ...copied.map(({ own, name }) => `copied.${q(own.column)} AS ${q(name)}`)].join(', ')} FROM ${level.from}${key.join} JOIN ${q(field.table)} copied ON ${on}`,
     transforms: key.transform.kind === 'identity' ? {} : { [keyName]: key.transform },
     collection,
     pipeline: [...level.stages, { $match: { [path]: { $exists: true } } }, { $project: Object.fromEntries([['_id', 0], [keyName, '$_id'], ...copied.map(({ own, name }) => [name, `$${path}.${own.name}`])]) }],
@@ -130,7 +133,7 @@ function computedMapping(collection: string, level: Level, field: ComputedField,
   return {
     name: `${collection}.${path}: ${field.aggregate} over ${field.table}`,
     description: `recomputed from the source`,
-    sql: `SELECT ${key.sql} AS _key, ${value} AS value FROM ${key.from(level.from)}`,
+    sql: `SELECT ${key.sql} AS _key, ${value} AS value FROM ${level.from}${key.join}`,
     transforms: key.transform.kind === 'identity' ? {} : { _key: key.transform },
     collection,
     pipeline: [...level.stages, { $project: { _id: 0, _key: '$_id', value: `$${path}` } }],

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { Binary, BSON, Double, Int32, Long, type Db, type Document, type MongoClient } from 'mongodb';
+import { Binary, Double, Int32, Long, type Db, type Document, type MongoClient } from 'mongodb';
 import { isEmbed, type Field, type LogicalDesign } from '../design/document-design';
 import { documentsToResultSet } from '../results/compare';
 import { rowKey, valueKey } from '../results/equality';
@@ -52,20 +52,38 @@ export async function plantFaults(design: LogicalDesign, mappings: readonly Vali
     await write([], sample);
     const sound = new Map<ValidationMapping, string>();
     for (const mapping of mappings) sound.set(mapping, await run(mapping));
-    for (const { fault, documents } of faultsOf(design, sample)) {
-      signal.throwIfAborted();
+    const catches = async (mapping: ValidationMapping): Promise<boolean> => (await run(mapping)) !== sound.get(mapping);
+    const record = (fault: PlantedFault, by: ValidationMapping | undefined): void => {
       planted++;
+      if (by) caught[by.name] = (caught[by.name] ?? 0) + 1;
+      else holes.push(fault);
+    };
+    const alone: Planted[] = structuralFaults(design, sample);
+    const leaves = leafFaults(design, sample);
+    // Faults that different mappings are to catch are planted together; one that its mapping misses is tried alone.
+    for (const round of roundsOf(leaves, mappings)) {
+      signal.throwIfAborted();
+      const documents = applied(sample, round.flatMap(({ fault }) => fault.edits));
+      await write(sample, documents);
+      for (const { fault, mapping } of round) {
+        if (await catches(mapping)) record(fault.fault, mapping);
+        else alone.push({ fault: fault.fault, documents: applied(sample, fault.edits) });
+      }
+      await write(documents, sample);
+    }
+    for (const fault of leaves) if (!mappings.some((mapping) => mapping.covers.includes(fault.fault.path))) alone.push({ fault: fault.fault, documents: applied(sample, fault.edits) });
+    for (const { fault, documents } of alone) {
+      signal.throwIfAborted();
       await write(sample, documents);
       // Those that read the path are asked first; the others may notice too.
       const order = [...mappings].sort((a, b) => Number(b.covers.includes(fault.path)) - Number(a.covers.includes(fault.path)));
       let by: ValidationMapping | undefined;
       for (const mapping of order) {
-        if ((await run(mapping)) === sound.get(mapping)) continue;
+        if (!(await catches(mapping))) continue;
         by = mapping;
         break;
       }
-      if (by) caught[by.name] = (caught[by.name] ?? 0) + 1;
-      else holes.push(fault);
+      record(fault, by);
       await write(documents, sample);
     }
   } finally {
@@ -74,7 +92,7 @@ export async function plantFaults(design: LogicalDesign, mappings: readonly Vali
   return { planted, holes, caught };
 }
 
-/** The first documents, and for every array one that is not empty, so that each field occurs where it can. */
+/** The first documents, and for every array and field some in which it is filled, so that each occurs where it can. */
 async function sampleDocuments(design: LogicalDesign, db: Db): Promise<Document[]> {
   const collection = db.collection(design.collection);
   const options = { promoteValues: false, promoteLongs: false } as const;
@@ -82,9 +100,10 @@ async function sampleDocuments(design: LogicalDesign, db: Db): Promise<Document[
   const take = async (filter: Document, limit: number): Promise<void> => {
     for (const document of await collection.find(filter, options).limit(limit).toArray()) found.set(valueKey(fromBson(document._id)), shorten(document));
   };
+  const filled = (path: string): number => [...found.values()].filter((document) => placesOf(document, document, path.split('.')).some(({ holder, name }) => !Array.isArray(holder[name]) || holder[name].length > 0)).length;
   await take({}, SAMPLE);
-  for (const path of embeddedPaths(design.fields, '')) await take({ [path]: { $exists: true, $nin: [[], null] } }, 3);
-  for (const path of leafPaths(design.fields, '')) await take({ [path]: { $ne: null } }, 2);
+  for (const path of embeddedPaths(design.fields, '')) if (filled(path) < 3) await take({ [path]: { $exists: true, $nin: [[], null] } }, 3);
+  for (const path of leafPaths(design.fields, '')) if (filled(path) < 2) await take({ [path]: { $ne: null } }, 2);
   return [...found.values()];
 }
 
@@ -110,39 +129,83 @@ interface Planted {
   readonly documents: readonly Document[];
 }
 
-function* faultsOf(design: LogicalDesign, sample: readonly Document[]): Generator<Planted> {
-  if (sample.length === 0) return;
-  for (const path of leafPaths(design.fields, '')) {
-    const alter = changed(sample, path, ([first]) => {
-      if (!first) return false;
-      const other = alterValue(first.holder[first.name]);
-      if (other === undefined) return false;
-      first.holder[first.name] = other;
-      return true;
-    });
-    if (alter) yield { fault: { kind: 'value altered', path }, documents: alter };
-    const drop = changed(sample, path, ([first]) => first !== undefined && delete first.holder[first.name]);
-    if (drop) yield { fault: { kind: 'field dropped', path }, documents: drop };
-    const swap = changed(sample, path, ([first, ...others]) => {
-      const key = (place: Place): string => valueKey(fromBson(place.holder[place.name]));
-      const second = first && others.find((place) => place.document !== first.document && key(place) !== key(first));
-      if (!first || !second) return false;
-      [first.holder[first.name], second.holder[second.name]] = [second.holder[second.name], first.holder[first.name]];
-      return true;
-    });
-    if (swap) yield { fault: { kind: 'values swapped between rows', path }, documents: swap };
+/** A fault in the values of one field. */
+interface LeafFault {
+  readonly fault: PlantedFault;
+  readonly edits: readonly Edit[];
+}
+
+interface Edit {
+  readonly document: Document;
+  readonly path: string;
+  /** Which of the path's places in the document: arrays give it several. */
+  readonly nth: number;
+  /** Changes the copy's holder. */
+  change(holder: Record<string, unknown>, name: string): void;
+}
+
+function leafFaults(design: LogicalDesign, sample: readonly Document[]): LeafFault[] {
+  return leafPaths(design.fields, '').flatMap((path): LeafFault[] => {
+    const places = sample.flatMap((document) => placesOf(document, document, path.split('.')));
+    const [first, ...others] = places;
+    if (!first) return [];
+    const edit = ({ document, nth }: Place, change: Edit['change']): Edit => ({ document, path, nth, change });
+    const set = (place: Place, value: unknown): Edit => edit(place, (holder, name) => void (holder[name] = value));
+    const value = first.holder[first.name];
+    const key = (place: Place): string => valueKey(fromBson(place.holder[place.name]));
+    const other = alterValue(value);
+    const second = others.find((place) => place.document !== first.document && key(place) !== key(first));
+    return [
+      ...(other === undefined ? [] : [{ fault: { kind: 'value altered', path }, edits: [set(first, other)] } as const]),
+      { fault: { kind: 'field dropped', path }, edits: [edit(first, (holder, name) => void delete holder[name])] },
+      ...(second ? [{ fault: { kind: 'values swapped between rows', path }, edits: [set(first, second.holder[second.name]), set(second, value)] } as const] : []),
+    ];
+  });
+}
+
+/** Faults of whole entries and documents. */
+function structuralFaults(design: LogicalDesign, sample: readonly Document[]): Planted[] {
+  if (sample.length === 0) return [];
+  const shortened = arrayPaths(design.fields, '').flatMap((path): Planted[] => {
+    const full = sample.flatMap((document) => placesOf(document, document, path.split('.'))).find(({ holder, name }) => Array.isArray(holder[name]) && holder[name].length > 0);
+    if (!full) return [];
+    const edit: Edit = { document: full.document, path, nth: full.nth, change: (holder, name) => void (holder[name] as unknown[]).pop() };
+    return [{ fault: { kind: 'array shortened', path }, documents: applied(sample, [edit]) }];
+  });
+  return [
+    ...shortened,
+    { fault: { kind: 'row lost', path: '_id' }, documents: sample.slice(0, -1) },
+    { fault: { kind: 'row doubled', path: '_id' }, documents: [...sample, { ...copy(sample[0]!), _id: 'planted twice' }] },
+  ];
+}
+
+/** Rounds of faults, each with the mapping that is to catch it, no mapping twice in a round. */
+function roundsOf(faults: readonly LeafFault[], mappings: readonly ValidationMapping[]): { fault: LeafFault; mapping: ValidationMapping }[][] {
+  const owner = new Map<string, ValidationMapping>();
+  for (const mapping of mappings) for (const path of mapping.covers) if (!owner.has(path)) owner.set(path, mapping);
+  const next = new Map<ValidationMapping, number>();
+  const rounds: { fault: LeafFault; mapping: ValidationMapping }[][] = [];
+  for (const fault of faults) {
+    const mapping = owner.get(fault.fault.path);
+    if (!mapping) continue;
+    const at = next.get(mapping) ?? 0;
+    next.set(mapping, at + 1);
+    (rounds[at] ??= []).push({ fault, mapping });
   }
-  for (const path of arrayPaths(design.fields, '')) {
-    const shorter = changed(sample, path, (places) => {
-      const full = places.find(({ holder, name }) => Array.isArray(holder[name]) && (holder[name] as unknown[]).length > 0);
-      if (!full) return false;
-      (full.holder[full.name] as unknown[]).pop();
-      return true;
-    });
-    if (shorter) yield { fault: { kind: 'array shortened', path }, documents: shorter };
-  }
-  yield { fault: { kind: 'row lost', path: '_id' }, documents: sample.slice(0, -1) };
-  yield { fault: { kind: 'row doubled', path: '_id' }, documents: [...sample, { ...copy(sample[0]!), _id: 'planted twice' }] };
+  return rounds;
+}
+
+/** The sample with some documents edited, the others the very same. */
+function applied(sample: readonly Document[], edits: readonly Edit[]): Document[] {
+  const copies = new Map<Document, Document>();
+  // Places are found before anything is changed: a dropped field would shift those behind it.
+  const targets = edits.map((edit) => {
+    let target = copies.get(edit.document);
+    if (!target) copies.set(edit.document, (target = copy(edit.document)));
+    return { place: placesOf(target, target, edit.path.split('.'))[edit.nth]!, edit };
+  });
+  for (const { place, edit } of targets) edit.change(place.holder, place.name);
+  return sample.map((document) => copies.get(document) ?? document);
 }
 
 /** Where a path occurs with a value: the document or entry that holds it. */
@@ -150,24 +213,18 @@ interface Place {
   readonly document: Document;
   readonly holder: Record<string, unknown>;
   readonly name: string;
+  readonly nth: number;
 }
 
-/** The sample with some documents changed at a path, the others the very same; undefined where there is nothing to change. */
-function changed(sample: readonly Document[], path: string, change: (places: Place[]) => boolean): Document[] | undefined {
-  const copies = sample.map(copy);
-  const places = copies.flatMap((document) => placesOf(document, document, path.split('.')));
-  if (!change(places)) return undefined;
-  const same = (a: Document, b: Document): boolean => valueKey(fromBson(a)) === valueKey(fromBson(b)) && BSON.calculateObjectSize(a) === BSON.calculateObjectSize(b);
-  return sample.map((document, at) => (same(document, copies[at]!) ? document : copies[at]!));
-}
+const placesOf = (document: Document, node: unknown, path: readonly string[]): Place[] => holdersOf(node, path).map(({ holder, name }, nth) => ({ document, holder, name, nth }));
 
-function placesOf(document: Document, node: unknown, [name, ...rest]: readonly string[]): Place[] {
-  if (Array.isArray(node)) return node.flatMap((entry) => placesOf(document, entry, [name!, ...rest]));
+function holdersOf(node: unknown, [name, ...rest]: readonly string[]): { holder: Record<string, unknown>; name: string }[] {
+  if (Array.isArray(node)) return node.flatMap((entry) => holdersOf(entry, [name!, ...rest]));
   if (node === null || typeof node !== 'object' || !Object.hasOwn(node, name!)) return [];
   const holder = node as Record<string, unknown>;
-  if (rest.length > 0) return placesOf(document, holder[name!], rest);
+  if (rest.length > 0) return holdersOf(holder[name!], rest);
   // A null is as good as a missing field: dropping or moving it changes nothing.
-  return holder[name!] === null ? [] : [{ document, holder, name: name! }];
+  return holder[name!] === null ? [] : [{ holder, name: name! }];
 }
 
 /** Documents and arrays are copied; values are never changed in place. */
@@ -184,7 +241,7 @@ function alterValue(value: unknown): unknown {
   if (typeof value === 'number') return value + 1;
   if (value instanceof Int32) return new Int32(value.value === 2 ** 31 - 1 ? 0 : value.value + 1);
   if (value instanceof Long) return value.add(1);
-  if (value instanceof Double) return new Double(value.value === 0 ? 1 : value.value * 2);
+  if (value instanceof Double) return new Double(value.value === 0 || !Number.isFinite(value.value) ? 1 : value.value * 2);
   if (value instanceof Date) return new Date(value.getTime() + 86_400_000);
   if (value instanceof Binary) return new Binary(Buffer.concat([value.buffer, Buffer.from([1])]));
   return undefined;
