@@ -146,7 +146,9 @@ async function run(db: Db, collection: string, pipeline: readonly Document[], ex
   return compareResults(expected, actual, { columns: 'any', extraColumns: 'allow', order: 'bag' }).kind === 'equal' ? 'equal' : 'different';
 }
 
-const withoutId = (document: Value): Value => Object.fromEntries(Object.entries(document as Record<string, Value>).filter(([name]) => name !== '_id'));
+function withoutId(document: Value): Value {
+  return Object.fromEntries(Object.entries(document as Record<string, Value>).filter(([name]) => name !== '_id'));
+}
 
 function source(sqlite: ReturnType<typeof openSource>, sql: string): ResultSet | undefined {
   return attempt(() => {

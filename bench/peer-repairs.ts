@@ -7,7 +7,7 @@ import { runnableSql } from '../lib/sqlite/select/runnable-sql';
 
 /**
  * SQL as @synatic/noql wants it, by the rules that its error messages ask for: names in the case of the schema and in
- * backticks, columns of joins qualified, strings in single quotes, every calculated column named, `INNER JOIN … ON` for
+ * backticks, columns of joins qualified, joined tables unwound, strings in single quotes, every calculated column named, `INNER JOIN … ON` for
  * commas, sort keys and groups' conditions among the columns, BETWEEN as two comparisons, no CAST to REAL. Everything else stays as it is.
  */
 export function repairForPeer(sql: string, catalog: Catalog): string {
@@ -92,7 +92,8 @@ class Repair {
       case 'derived':
         return `(${this.statement(item.query)}) AS ${tick(item.alias ?? `t${String(++this.named)}`)}`;
       case 'join': {
-        const right = this.from(item.right, conditions);
+        // Without this hint what is joined stays an array.
+        const right = `${item.right.kind === 'table' && item.right.alias === undefined ? `${this.from(item.right, conditions)} AS ${this.from(item.right, conditions)}` : this.from(item.right, conditions)}`.replace(/`$/, '|unwind`');
         const aliases: { alias: string; table: string }[] = [];
         collect(item.right, aliases, this.catalog);
         const linked = item.on ?? conditions.find((condition) => condition.kind === 'binary' && condition.operator === '=' && [condition.left, condition.right].every(({ kind }) => kind === 'name') && aliases.some(({ alias }) => printExpression(condition).toLowerCase().includes(`\`${alias.toLowerCase()}\``)));
