@@ -65,7 +65,7 @@ export class ColumnProfiler {
       meanBytes: filled > 0 ? seen.bytes / filled : 0,
       formats: seen.formatsOfAllTexts(stored.text),
       formatCounts: Object.fromEntries(seen.formats),
-      topValues: this.#repeated ? top.slice(0, TOP_VALUES) : [],
+      topValues: this.#repeated || top.length <= TOP_VALUES ? top.slice(0, TOP_VALUES) : [],
       trailingBlanks: seen.trailingBlanks,
       nonFinite: seen.nonFinite,
       mayBeKey: !this.#repeated && stored.null === 0,

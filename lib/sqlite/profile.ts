@@ -60,7 +60,7 @@ export interface ColumnProfile {
   readonly formats: readonly ValueFormat[];
   /** How many values have each format: text, and integers that read as 0 and 1 or as a month. */
   readonly formatCounts: Readonly<Partial<Record<ValueFormat, number>>>;
-  /** The most frequent values, at most five, with exact counts; of a long column, among its first distinct values. */
+  /** The most frequent values, at most five, with exact counts; of a long column, among its first distinct values. Empty where more than five values occur once each. */
   readonly topValues: readonly { readonly value: Value; readonly count: number }[];
   /** Texts that end in a blank. */
   readonly trailingBlanks: number;

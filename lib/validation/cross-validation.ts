@@ -126,7 +126,7 @@ function distinctPipeline(placement: Placement, paths: readonly ColumnPath[]): D
 
 async function distinctValues(db: Db, collection: string, pipeline: readonly Document[], width: number): Promise<Map<string, Value[]>> {
   const out = new Map<string, Value[]>();
-  const cursor = db.collection(collection).aggregate([...pipeline], { promoteValues: false, promoteLongs: false, allowDiskUse: true });
+  const cursor = db.collection(collection).aggregate([...pipeline], { promoteValues: false, promoteLongs: false, allowDiskUse: true, batchSize: 2000 });
   for await (const { _id } of cursor) {
     const key = _id as Record<string, unknown>;
     const values = Array.from({ length: width }, (_, at) => fromBson(key[`k${at}`]));

@@ -27,6 +27,9 @@ export type SqlRunner = (sql: string) => { readonly columns: readonly string[]; 
 /** All rows of a query that is known to be small. */
 export const collectRows = ({ columns, rows }: ReturnType<SqlRunner>): ResultSet => ({ columns, rows: [...rows] });
 
+// Rows read at once: a default batch of 16 MB would be a few hundred thousand small documents.
+const BATCH = 2000;
+
 /**
  * Compares both sides of a mapping as bags of rows. Equal sides are found by a digest while their rows stream by; only
  * where digests differ are the rows held and compared one by one, to say which.
@@ -37,7 +40,7 @@ export async function runMapping(mapping: ValidationMapping, sql: SqlRunner, db:
   const transforms = source.columns.map((name) => transformOf(mapping.transforms, name));
   const expected = new BagDigest();
   for (const row of source.rows) expected.add(row.map((value, at) => carry(transforms[at], value)));
-  const run = () => db.collection(mapping.collection).aggregate([...mapping.pipeline], { promoteValues: false, promoteLongs: false, allowDiskUse: true });
+  const run = () => db.collection(mapping.collection).aggregate([...mapping.pipeline], { promoteValues: false, promoteLongs: false, allowDiskUse: true, batchSize: BATCH });
   const actual = new BagDigest();
   let flat = true;
   for await (const document of run()) {

@@ -2,6 +2,7 @@ import { applyTransform, type Transform, TransformError } from '../design/transf
 import { describe } from '../design/transform-name';
 import type { SqliteValue, Value } from '../results/value';
 import { NULL_ID, type Place, type ValueIds } from './document-places';
+import { IdColumn, IdCounts, lackingRows, rowHashes } from './id-column';
 
 /**
  * The content of a table_validation artefact. This pass reads the source and the documents, never the design: what the
@@ -45,10 +46,14 @@ const KNOWN_TRANSFORMS: readonly Transform[] = [
   { kind: 'date', format: 'YYYY-MM-DD HH:MM:SS' },
   { kind: 'date', format: 'M/D/YYYY' },
   { kind: 'date', format: 'MM/DD/YYYY' },
-  ...[['TRUE', 'FALSE'], ['true', 'false'], ['True', 'False'], ['T', 'F'], ['t', 'f'], ['Y', 'N'], ['y', 'n'], ['yes', 'no'], ['Yes', 'No'], ['YES', 'NO'], ['1', '0']].map(
-    ([yes, no]): Transform => ({ kind: 'bool', true: yes!, false: no! }),
-  ),
 ];
+
+/** A column of two texts may have become a boolean, whichever of them is true. */
+function possibleTransforms(values: readonly Value[]): Transform[] {
+  const [one, other = '', ...more] = values;
+  if (typeof one !== 'string' || typeof other !== 'string' || more.length > 0) return [...KNOWN_TRANSFORMS];
+  return [...KNOWN_TRANSFORMS, { kind: 'bool', true: one, false: other }, { kind: 'bool', true: other, false: one }];
+}
 
 const SAMPLES = 20;
 const SEARCH_ROUNDS = 3;
@@ -79,15 +84,15 @@ export function validateTable(table: string, source: TableSource, places: readon
   return { table, rows, place: best.place, columns: best.columns, rowsApart: best.rowsApart, flags: best.flags };
 }
 
-/** A table as columns of value ids: eight bytes a value, whatever the value is. */
+/** A table as columns of value ids: four bytes a value, whatever the value is. */
 class EncodedTable {
-  readonly codes: number[][];
+  readonly codes: readonly IdColumn[];
 
   constructor(
     readonly source: TableSource,
     private readonly ids: ValueIds,
   ) {
-    this.codes = source.columns.map(() => []);
+    this.codes = source.columns.map(() => new IdColumn());
     for (const row of source.read()) row.forEach((value, c) => this.codes[c]!.push(ids.of(value)));
   }
 
@@ -96,7 +101,11 @@ class EncodedTable {
   }
 
   filled(c: number): number {
-    return this.codes[c]!.reduce((sum, id) => sum + Number(id !== NULL_ID), 0);
+    return this.codes[c]!.ids.reduce((sum, id) => sum + Number(id !== NULL_ID), 0);
+  }
+
+  counts(column: IdColumn): IdCounts {
+    return new IdCounts(column, this.ids.size);
   }
 
   /** Distinct values of a column whose ids are wanted. */
@@ -112,8 +121,8 @@ class EncodedTable {
   }
 
   /** The column after a transform; undefined when a value is outside its domain. */
-  transformed(c: number, transform: Transform): number[] | undefined {
-    const out: number[] = [];
+  transformed(c: number, transform: Transform): IdColumn | undefined {
+    const out = new IdColumn();
     try {
       for (const row of this.source.read()) out.push(this.ids.of(applyTransform(transform, row[c]! as SqliteValue)));
     } catch (error) {
@@ -143,19 +152,20 @@ interface Fit {
 }
 
 function fitPlace(table: string, source: EncodedTable, place: Place): Fit {
-  const counts = new Map<string, Map<number, number>>();
-  const countsAt = (path: string): Map<number, number> => {
+  const counts = new Map<string, IdCounts>();
+  const countsAt = (path: string): IdCounts => {
     let found = counts.get(path);
-    if (!found) counts.set(path, (found = countIds(place.columns.get(path)!)));
+    if (!found) counts.set(path, (found = source.counts(place.columns.get(path)!)));
     return found;
   };
+  const fit = (code: IdColumn, column: string): PathFit => bestPath(code, source, place, countsAt, table, column);
   const columns: ColumnDestination[] = [];
   const flags: LossFlag[] = [];
   const chosen: (string | null)[] = [];
-  const codes: number[][] = [];
+  const codes: IdColumn[] = [];
   let unmatched = 0;
   source.source.columns.forEach((column, c) => {
-    const direct = bestPath(source.codes[c]!, place, countsAt, table, column);
+    const direct = fit(source.codes[c]!, column);
     const filled = source.filled(c);
     if (direct.lacking === 0) {
       columns.push({ column, destination: filled === 0 ? null : direct.paths[0]!, matched: filled, unmatched: 0 });
@@ -163,7 +173,7 @@ function fitPlace(table: string, source: EncodedTable, place: Place): Fit {
       codes.push(direct.code);
       return;
     }
-    const retyped = explain(c, source, place, countsAt, table, column);
+    const retyped = explain(c, source, (code) => fit(code, column));
     if (retyped) {
       columns.push({ column, destination: retyped.paths[0]!, matched: filled, unmatched: 0 });
       chosen.push(retyped.paths[0]!);
@@ -179,9 +189,8 @@ function fitPlace(table: string, source: EncodedTable, place: Place): Fit {
     flags.push({ column, values: direct.lacking, samples: source.samples(c, (id) => missing.has(id)), class: 'genuine_loss', explanation: `${direct.lacking} values are nowhere in ${direct.paths[0] ?? place.name}` });
   });
   const rowsApart = unmatched > 0 ? 0 : countRowsApart(source.rows, codes, chosen, place, (c) => {
-    const wanted = countIds(codes[c]!);
-    wanted.delete(NULL_ID);
-    return [...place.columns.keys()].filter((path) => [...wanted].every(([id, n]) => (countsAt(path).get(id) ?? 0) >= n));
+    const wanted = [...source.counts(codes[c]!)].filter(([id]) => id !== NULL_ID);
+    return [...place.columns.keys()].filter((path) => wanted.every(([id, n]) => countsAt(path).get(id) >= n));
   });
   return { place: place.name, columns, flags, unmatched, rowsApart };
 }
@@ -191,12 +200,12 @@ interface PathFit {
   readonly paths: string[];
   readonly lacking: number;
   readonly lackingIds: number[];
-  readonly code: number[];
+  readonly code: IdColumn;
 }
 
-function bestPath(code: number[], place: Place, countsAt: (path: string) => Map<number, number>, table: string, column: string): PathFit {
-  const wanted = countIds(code);
-  wanted.delete(NULL_ID);
+function bestPath(code: IdColumn, source: EncodedTable, place: Place, countsAt: (path: string) => IdCounts, table: string, column: string): PathFit {
+  const wanted = source.counts(code);
+  const isEmpty = code.ids.every((id) => id === NULL_ID);
   const likeness = (path: string): number => nameLikeness(path, place.name, table, column);
   let lacking = Infinity;
   let lackingIds: number[] = [];
@@ -208,7 +217,7 @@ function bestPath(code: number[], place: Place, countsAt: (path: string) => Map<
     let lack = 0;
     const missing: number[] = [];
     for (const [id, n] of wanted) {
-      const short = n - (have.get(id) ?? 0);
+      const short = id === NULL_ID ? 0 : n - have.get(id);
       if (short > 0) {
         lack += short;
         missing.push(id);
@@ -218,7 +227,7 @@ function bestPath(code: number[], place: Place, countsAt: (path: string) => Map<
     if (lack < lacking) [lacking, lackingIds, paths] = [lack, missing, [path]];
     else if (lack === lacking) paths.push(path);
   }
-  return { paths, lacking: wanted.size === 0 ? 0 : lacking, lackingIds, code };
+  return { paths, lacking: isEmpty ? 0 : lacking, lackingIds, code };
 }
 
 // Values decide; names only break ties: a field of the column's name, then one that lies in the place itself.
@@ -228,11 +237,11 @@ function nameLikeness(path: string, place: string, table: string, column: string
   return (plainName(leaf) === plainName(column) ? 4 : 0) + (own ? 2 : 0) + (plainName(path).includes(plainName(table)) ? 1 : 0);
 }
 
-function explain(c: number, source: EncodedTable, place: Place, countsAt: (path: string) => Map<number, number>, table: string, column: string): (PathFit & { transform: Transform }) | undefined {
-  for (const transform of KNOWN_TRANSFORMS) {
+function explain(c: number, source: EncodedTable, fit: (code: IdColumn) => PathFit): (PathFit & { transform: Transform }) | undefined {
+  for (const transform of possibleTransforms(source.samples(c, () => true))) {
     const code = source.transformed(c, transform);
-    const fit = code && bestPath(code, place, countsAt, table, column);
-    if (fit?.lacking === 0) return { ...fit, transform };
+    const found = code && fit(code);
+    if (found?.lacking === 0) return { ...found, transform };
   }
   return undefined;
 }
@@ -241,22 +250,11 @@ function explain(c: number, source: EncodedTable, place: Place, countsAt: (path:
  * Rows of the source that no entry of the place holds as a whole. Where columns have the same values in several places,
  * the choice under which most rows hold together counts.
  */
-function countRowsApart(rows: number, codes: readonly number[][], chosen: readonly (string | null)[], place: Place, alternatives: (c: number) => string[]): number {
+function countRowsApart(rows: number, codes: readonly IdColumn[], chosen: readonly (string | null)[], place: Place, alternatives: (c: number) => string[]): number {
   const used = chosen.flatMap((path, c) => (path === null ? [] : [c]));
   let pick = used.map((c) => chosen[c]!);
-  const at = (paths: readonly string[]): number[][] => paths.map((path) => place.columns.get(path)!);
-  if (rows === place.rows && tupleDigest(used.map((c) => codes[c]!), rows) === tupleDigest(at(pick), rows)) return 0;
-
-  const wanted = new Map<string, number>();
-  for (let r = 0; r < rows; r++) add(wanted, used.map((c) => codes[c]![r]!).join(','));
-  const apart = (paths: readonly string[]): number => {
-    const have = new Map<string, number>();
-    const columns = at(paths);
-    for (let r = 0; r < place.rows; r++) add(have, columns.map((column) => column[r] ?? NULL_ID).join(','));
-    let lacking = 0;
-    for (const [tuple, n] of wanted) lacking += Math.max(0, n - (have.get(tuple) ?? 0));
-    return lacking;
-  };
+  const wanted = rowHashes(used.map((c) => codes[c]!), rows);
+  const apart = (paths: readonly string[]): number => lackingRows(wanted, rowHashes(paths.map((path) => place.columns.get(path)!), place.rows));
   let now = apart(pick);
   for (let round = 0; now > 0 && round < SEARCH_ROUNDS; round++) {
     for (const [position, c] of used.entries()) {
@@ -270,34 +268,3 @@ function countRowsApart(rows: number, codes: readonly number[][], chosen: readon
   }
   return now;
 }
-
-/** Order-independent digest of rows of small numbers, without a string for each: three sums of 32-bit hashes. */
-function tupleDigest(columns: readonly (readonly number[])[], rows: number): string {
-  const sums = new Uint32Array(3);
-  for (let r = 0; r < rows; r++) {
-    let [a, b, c] = [0x9e3779b9, 0x85ebca6b, 0xc2b2ae35];
-    for (const column of columns) {
-      const id = column[r] ?? NULL_ID;
-      a = Math.imul(a ^ id, 0x27d4eb2f);
-      a ^= a >>> 15;
-      b = Math.imul(b + id, 0x165667b1);
-      b ^= b >>> 13;
-      c = Math.imul(c ^ (id + 0x7ed55d16), 0x2545f491);
-      c ^= c >>> 16;
-    }
-    sums[0]! += a;
-    sums[1]! += b;
-    sums[2]! += c;
-  }
-  return sums.join(',');
-}
-
-function countIds(ids: readonly number[]): Map<number, number> {
-  const counts = new Map<number, number>();
-  for (const id of ids) counts.set(id, (counts.get(id) ?? 0) + 1);
-  return counts;
-}
-
-const add = (counts: Map<string, number>, key: string): void => {
-  counts.set(key, (counts.get(key) ?? 0) + 1);
-};
