@@ -7,6 +7,7 @@ import type { Item } from '../lib/sqlite/benchmark';
 import type { Profile } from '../lib/sqlite/profile';
 import type { ConceptualDesign, DocumentDesign, IndexDesign, LogicalDesign, Strategy } from '../lib/design/document-design';
 import type { CannotAct, Directive } from '../lib/design/directive';
+import type { TypeSettings } from '../lib/design/retype';
 import type { Workload } from '../lib/design/workload';
 
 export interface AgentContext {
@@ -31,6 +32,7 @@ export interface ConceptualDesignTask {
   readonly workload: Workload;
   readonly items: readonly Item[];
   readonly limits: { readonly maxArrayP99: number; readonly maxArray: number };
+  readonly types: TypeSettings;
   readonly earlier?: ConceptualDesign;
   readonly directives: readonly Directive[];
   /** Read-only SQL on the source, for agents that look before they design. */
@@ -49,6 +51,7 @@ export interface LogicalDesignTask {
   readonly catalog: Catalog;
   readonly profile: Profile;
   readonly directives: readonly Directive[];
+  readonly types: TypeSettings;
 }
 
 /**

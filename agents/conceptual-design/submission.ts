@@ -55,7 +55,7 @@ export function judgeSubmission(input: unknown, task: ConceptualDesignTask): Jud
   });
   const decisions = choices.map((choice) => `- **${choice.relationship}: ${choice.choice}**. ${choice.reason}`).join('\n');
   const conceptual = { ...design, relationships: choices, patterns, document: { ...design.document, source, accessPatterns, decisions } };
-  const whole = deriveDesign({ conceptual, catalog: task.catalog, profile: task.profile, directives: task.directives });
+  const whole = deriveDesign({ conceptual, catalog: task.catalog, profile: task.profile, directives: task.directives, types: task.types });
   const broken = checkDesign(whole, task.catalog, task.profile, task.limits);
   if (broken.length > 0) return { ok: false, problems: broken.map(({ subject, detail }) => `${subject}: ${detail}`) };
   return { ok: true, answer: { design: conceptual, indexes: proposeIndexes(whole, task.catalog, task.profile, task.workload), cannotAct: cannotAct.filter(({ directive }) => reviewers.some((own) => own === directive)) } };

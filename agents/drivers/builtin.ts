@@ -12,12 +12,12 @@ export const builtinAgent: Agent = {
 
   async conceptualDesign(task) {
     const { design, cannotAct } = proposeDesign(task);
-    const whole = deriveDesign({ conceptual: design, catalog: task.catalog, profile: task.profile, directives: task.directives });
+    const whole = deriveDesign({ conceptual: design, catalog: task.catalog, profile: task.profile, directives: task.directives, types: task.types });
     return { design, indexes: task.strategy === 'access-pattern' ? proposeIndexes(whole, task.catalog, task.profile, task.workload) : noIndexes(design), cannotAct };
   },
 
-  async logicalDesign({ collection, conceptual, catalog, profile, directives }) {
-    return deriveLogical(collection, { conceptual, catalog, profile, directives });
+  async logicalDesign({ collection, ...task }) {
+    return deriveLogical(collection, task);
   },
 
   async translate({ item, catalog, profile, design }) {

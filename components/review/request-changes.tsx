@@ -27,6 +27,8 @@ export const directiveText = (directive: DirectiveInput): string => {
       return `call the collection of ${directive.table} “${directive.name}”`;
     case 'rename_field':
       return `call ${directive.table}.${directive.column} “${directive.name}”`;
+    case 'keep_type':
+      return `keep the type of ${directive.table}.${directive.column}`;
     case 'keep_unoptimised':
       return 'keep the unoptimised query';
     case 'drop_rule':

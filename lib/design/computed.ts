@@ -1,5 +1,5 @@
 import { sameName } from '../sqlite/catalog';
-import type { Relationship } from '../sqlite/profile';
+import { columnProfile, type Profile, type Relationship } from '../sqlite/profile';
 import type { BlockColumn, QueryBlock } from '../sqlite/select/query-blocks';
 import type { ChoiceContext, Choices } from './choices';
 import type { ComputedChoice } from './document-design';
@@ -27,12 +27,18 @@ export function proposeComputed(choices: Choices, { profile, workload }: Pick<Ch
         }
       }
     }
-    const wanted = [...asked.values()].filter(({ queries }) => queries >= MIN_QUERIES);
+    const wanted = [...asked.values()].filter(({ aggregate, column, queries }) => queries >= MIN_QUERIES && (aggregate === 'count' || isNumeric(profile, relationship.childTable, column)));
     if (wanted.length === 0) continue;
     const names = new NameSet();
     out.set(relationship.id, wanted.map(({ aggregate, column, queries }) => ({ field: names.take(fieldName(relationship, aggregate, column)), aggregate, ...(column === undefined ? {} : { column }), queries })));
   }
   return out;
+}
+
+/** Text adds up by rules of SQLite's own, and orders by a collation: only numbers are kept. */
+function isNumeric(profile: Profile, table: string, column: string | undefined): boolean {
+  const stored = column === undefined ? undefined : columnProfile(profile, table, column)?.stored;
+  return stored !== undefined && stored.text + stored.blob === 0;
 }
 
 const fieldName = ({ childTable }: Relationship, aggregate: Stored, column: string | undefined): string =>

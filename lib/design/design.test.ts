@@ -130,7 +130,7 @@ suite('loss check', () => {
     ['two fields with one path', (fields) => fields.push({ ...fields[0]! }), /two fields/],
     ['one document for several children', (fields) => (fields[1]!.kind = 'embedOne'), /a parent has 2 children/],
     ['a join on other columns', (fields) => (fields[1]!.join[0]!.child = 'n'), /its join is not/],
-    ['a retyping of the wrong kind', (fields) => (fields[1]!.fields[0]!.transform = { kind: 'date', format: 'YYYY-MM-DD' }), /not of the kind/],
+    ['a retyping of the wrong kind', (fields) => (fields[1]!.fields[0]!.transform = { kind: 'date', format: 'YYYY-MM-DD' }), /2 values are no text/],
   ])('finds %s', (_, change, message) => {
     expect(altered(change).join('\n')).toMatch(message);
   });

@@ -10,6 +10,7 @@ export const directiveSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('relationship'), relationship: name, choice: z.enum(['embed', 'reference', 'copy']), note }),
   z.strictObject({ kind: z.literal('rename_collection'), table: name, name, note }),
   z.strictObject({ kind: z.literal('rename_field'), table: name, column: name, name, note }),
+  z.strictObject({ kind: z.literal('keep_type'), table: name, column: name, note }),
   z.strictObject({ kind: z.literal('keep_unoptimised'), questionId: name, note }),
   z.strictObject({ kind: z.literal('drop_rule'), questionId: name, rule: name, note }),
   z.strictObject({ kind: z.literal('free_text'), note: text(20_000).min(1) }),

@@ -1,22 +1,26 @@
 import type { Catalog } from '../sqlite/catalog';
 import type { Profile, Relationship } from '../sqlite/profile';
 import type { Directive } from './directive';
-import type { ComputedChoice, ComputedField, ConceptualDesign, DocumentDesign, EmbedField, ExtendedReferenceField, Field, LogicalDesign, RelationshipChoice } from './document-design';
+import type { ComputedChoice, ComputedField, ConceptualDesign, DocumentDesign, EmbedField, ExtendedReferenceField, Field, IdRule, LogicalDesign, RelationshipChoice } from './document-design';
 import { legalFieldName, NameSet } from './names';
-import { identity } from './transform';
+import { typeOf, type TypeSettings } from './retype';
+import { identity, type Transform } from './transform';
 
 export interface LogicalInput {
   readonly conceptual: ConceptualDesign;
   readonly catalog: Catalog;
   readonly profile: Profile;
   readonly directives: readonly Directive[];
+  /** Absent: every value keeps its type. */
+  readonly types?: TypeSettings;
 }
 
 /** The fields of one collection: every column of its tables, the embedded tables nested as the choices say. */
 export function deriveLogical(collection: string, input: LogicalInput): LogicalDesign {
   const found = input.conceptual.collections.find((candidate) => candidate.name === collection);
   if (!found) throw new Error(`the conceptual design of ${input.conceptual.database} has no collection ${collection}`);
-  const { rootTable, id } = found;
+  const { rootTable } = found;
+  const id: IdRule = found.id.kind === 'column' ? { ...found.id, transform: transformFor(rootTable, found.id.column, input) } : found.id;
   const idColumn = id.kind === 'column' ? id.column : undefined;
   const fields = fieldsOf(rootTable, (column) => column === idColumn, input, [rootTable]);
   return { collection, rootTable, id, fields };
@@ -32,7 +36,7 @@ function fieldsOf(tableName: string, leaveOut: (column: string) => boolean, inpu
   const names = new NameSet();
   const own: Field[] = table.columns
     .filter((column) => !leaveOut(column.name))
-    .map((column) => ({ kind: 'column', name: names.take(fieldName(tableName, column.name, input.directives)), column: column.name, transform: identity }));
+    .map((column) => ({ kind: 'column', name: names.take(fieldName(tableName, column.name, input.directives)), column: column.name, transform: transformFor(tableName, column.name, input) }));
   // Copies are named before what is embedded, and both after the columns, which keep the source's names.
   const embeds = (): EmbedField[] => input.conceptual.relationships.flatMap((choice): EmbedField[] => {
     if (choice.choice !== 'embed') return [];
@@ -74,7 +78,7 @@ function extendedReference(relationship: Relationship, choice: RelationshipChoic
     table: relationship.parentTable,
     relationship: relationship.id,
     join: relationship.childColumns.map((column, at) => ({ parent: relationship.parentColumns[at]!, child: column })),
-    fields: (choice.columns ?? []).map((column) => ({ kind: 'column', name: inner.take(fieldName(relationship.parentTable, column, input.directives)), column, transform: identity })),
+    fields: (choice.columns ?? []).map((column) => ({ kind: 'column', name: inner.take(fieldName(relationship.parentTable, column, input.directives)), column, transform: transformFor(relationship.parentTable, column, input) })),
   };
 }
 
@@ -92,6 +96,12 @@ function embedField(relationship: Relationship, wanted: string, cardinality: 'on
     orderBy: [],
     fields: fieldsOf(childTable, (column) => keyIsHeld && childColumns.includes(column), input, [...above, childTable]),
   };
+}
+
+/** A copy has the type of its original: both are decided here. */
+function transformFor(table: string, column: string, { profile, types, directives }: LogicalInput): Transform {
+  const kept = directives.some((directive) => directive.kind === 'keep_type' && directive.table === table && directive.column === column);
+  return types && !kept ? typeOf(profile, table, column, types) : identity;
 }
 
 function fieldName(table: string, column: string, directives: readonly Directive[]): string {

@@ -1,8 +1,11 @@
 import type { Catalog } from '../sqlite/catalog';
 import type { Profile } from '../sqlite/profile';
 import { isTotal } from '../sqlite/profile';
-import { isEmbed, type DocumentDesign, type Field } from './document-design';
+import { isEmbed, type ColumnField, type DocumentDesign, type Field } from './document-design';
 import { columnPath, placementOf } from './placement';
+import { typeObstacle } from './retype';
+import { identity } from './transform';
+import { describe } from './transform-name';
 import { DOCUMENT_MARGIN, forecastBytes, MAX_DOCUMENT_BYTES, type DesignLimits } from './obstacles';
 
 export interface DesignProblem {
@@ -118,7 +121,9 @@ function checkCopies(design: DocumentDesign, profile: Profile): DesignProblem[] 
       if (!joins || field.join.length !== relationship.childColumns.length) problems.push({ kind: 'broken', subject, detail: `its join is not that of ${relationship.id}` });
       if (!relationship.parentIsKey) problems.push({ kind: 'broken', subject, detail: `${relationship.parentColumns.join(', ')} of ${relationship.parentTable} is not unique, so the copy would not be one row's` });
       if (field.kind === 'computed' && field.aggregate !== 'count' && field.column === undefined) problems.push({ kind: 'broken', subject, detail: `a ${field.aggregate} needs a column` });
-      if (field.kind === 'extendedReference' && field.fields.some((copied) => copied.transform.kind !== 'identity')) problems.push({ kind: 'broken', subject, detail: 'a copy has the type of its original' });
+      const original = placementOf(design, field.table);
+      const differs = (copied: ColumnField): boolean => describe(copied.transform) !== describe((original && columnPath(original, copied.column)?.transform) ?? identity);
+      if (field.kind === 'extendedReference' && field.fields.some(differs)) problems.push({ kind: 'broken', subject, detail: 'a copy has the type of its original' });
     }
   };
   for (const logical of design.logical) visit(logical.fields, logical.rootTable, logical.collection);
@@ -161,7 +166,7 @@ function checkEmbeddings(design: DocumentDesign, profile: Profile, limits: Desig
   return problems;
 }
 
-/** Retyped columns must be homogeneous text (integers for `string`); the migration then proves each value. */
+/** A column is retyped only where the profile proves that every value comes back. */
 function checkTransforms(design: DocumentDesign, profile: Profile): DesignProblem[] {
   const problems: DesignProblem[] = [];
   for (const table of profile.tables) {
@@ -170,10 +175,8 @@ function checkTransforms(design: DocumentDesign, profile: Profile): DesignProble
     for (const column of table.columns) {
       const found = columnPath(placement, column.column);
       if (!found || found.inherited || found.transform.kind === 'identity') continue;
-      const { integer, real, text, blob } = column.stored;
-      const stray = found.transform.kind === 'string' ? real + text + blob : integer + real + blob;
-      if (stray > 0) problems.push({ kind: 'loss', subject: `${table.table}.${column.column}`, detail: `${stray} values are not of the kind that ${found.transform.kind} retypes` });
-      if (found.transform.kind === 'bool' && column.distinct > 2) problems.push({ kind: 'loss', subject: `${table.table}.${column.column}`, detail: `${column.distinct} distinct values do not fit into a boolean` });
+      const obstacle = typeObstacle(column, found.transform);
+      if (obstacle) problems.push({ kind: 'loss', subject: `${table.table}.${column.column}`, detail: `${describe(found.transform)} cannot carry the column: ${obstacle}` });
     }
     const { id } = placement.logical;
     const isRoot = placement.steps.length === 0;

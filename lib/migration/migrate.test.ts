@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkDesign } from '../design/loss-check';
 import type { DocumentDesign } from '../design/document-design';
 import { logicalCsv, parseLogicalCsv } from '../design/logical-csv';
+import { identity, type Transform } from '../design/transform';
 import { collectionMappings } from '../validation/collection-validation';
 import { plantFaults } from '../validation/planted-faults';
 import { ConversionFixture, testLimits, type ConvertedSource } from '../validation/conversion-fixture';
@@ -65,6 +66,29 @@ describe('sources that lose data elsewhere', () => {
     const { db } = await convert('CREATE TABLE t (id INTEGER PRIMARY KEY, v); INSERT INTO t VALUES (1, 1), (2, 3000000000), (3, 1.0);');
     const documents = await db.collection('t').find({}, { sort: { _id: 1 }, promoteValues: false }).toArray();
     expect(documents.map((document) => (document.v as { _bsontype: string })._bsontype)).toEqual(['Int32', 'Long', 'Double']);
+  });
+
+  test('a copy of a retyped column is retyped with it, and checked against it', async () => {
+    const day = { kind: 'date', format: 'YYYY-MM-DD' } as const;
+    const ddl = `CREATE TABLE p (id INTEGER PRIMARY KEY, day TEXT); CREATE TABLE c (id INTEGER PRIMARY KEY, p_id INTEGER REFERENCES p(id));
+      INSERT INTO p VALUES (1, '2024-01-02'), (2, NULL); INSERT INTO c VALUES (7, 1), (8, 2), (9, NULL);`;
+    const retyped = (design: DocumentDesign, copied: Transform): DocumentDesign => ({
+      ...design,
+      logical: design.logical.map((logical) => ({
+        ...logical,
+        fields: [
+          ...logical.fields.map((field) => (field.kind === 'column' && field.column === 'day' ? { ...field, transform: day } : field)),
+          ...(logical.rootTable === 'c' ? [{ kind: 'extendedReference' as const, name: 'p', table: 'p', relationship: 'c(p_id)->p(id)', join: [{ parent: 'id', child: 'p_id' }], fields: [{ kind: 'column' as const, name: 'day', column: 'day', transform: copied }] }] : []),
+        ],
+      })),
+    });
+    const { problems, failing, db } = await convert(ddl, (design) => retyped(design, day));
+    expect(problems).toEqual([]);
+    expect(await db.collection<{ _id: number }>('c').findOne({ _id: 7 })).toMatchObject({ p: { day: new Date('2024-01-02') } });
+    expect(await failing()).toEqual([]);
+    await db.collection<{ _id: number }>('c').updateOne({ _id: 7 }, { $set: { 'p.day': new Date('2024-01-03') } });
+    expect(await failing()).not.toEqual([]);
+    expect((await convert(ddl, (design) => retyped(design, identity))).problems.map(({ detail }) => detail)).toContain('a copy has the type of its original');
   });
 
   test('retyped columns are compared through their transform', async () => {

@@ -187,6 +187,7 @@ const stageOfDirective: Readonly<Record<DirectiveInput['kind'], StageName | unde
   relationship: 'conceptual_design',
   rename_collection: 'conceptual_design',
   rename_field: 'logical_design',
+  keep_type: 'logical_design',
   keep_unoptimised: 'optimisation',
   drop_rule: 'optimisation',
   free_text: undefined,

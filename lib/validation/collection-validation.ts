@@ -96,7 +96,7 @@ function levelMappings(collection: string, level: Level, key: KeyColumn): Valida
       name: `${where}: ${groups.length > 1 ? `fields ${at * COLUMNS_A_MAPPING + 1}–${at * COLUMNS_A_MAPPING + group.length}` : 'fields'}`,
       description: `${group.map((field) => field.name).join(', ') || 'number of entries'} of ${level.table}, row by row`,
       sql: `SELECT ${[`${key.sql} AS ${q(keyName)}`, ...projected.map(({ field, name }) => `${level.alias}.${q(field.column)} AS ${q(name)}`)].join(', ')} FROM ${level.from}${key.join}`,
-      transforms: Object.fromEntries([[keyName, key.transform], ...projected.map(({ field, name }) => [name, field.transform] as const)].filter(([, transform]) => (transform as Transform).kind !== 'identity')),
+      transforms: retyped([[keyName, key.transform], ...projected.map(({ field, name }) => [name, field.transform] as const)]),
       collection,
       pipeline: [...level.stages, { $project: Object.fromEntries([['_id', 0], [keyName, '$_id'], ...projected.map(({ field, name }) => [name, `$${level.path}${field.name}`])]) }],
       covers: ['_id', ...group.map((field) => level.path + field.name)],
@@ -106,6 +106,8 @@ function levelMappings(collection: string, level: Level, key: KeyColumn): Valida
   const below = level.fields.filter(isEmbed).flatMap((field) => levelMappings(collection, levelBelow(level, field), key));
   return [...own, ...copies, ...below];
 }
+
+const retyped = (columns: readonly (readonly [string, Transform])[]): Record<string, Transform> => Object.fromEntries(columns.filter(([, { kind }]) => kind !== 'identity'));
 
 /** A copy must equal the row that it was taken from, and be there exactly when that row is. */
 function referenceMapping(collection: string, level: Level, field: ExtendedReferenceField, key: KeyColumn): ValidationMapping {
@@ -118,7 +120,7 @@ function referenceMapping(collection: string, level: Level, field: ExtendedRefer
     name: `${collection}.${path}: copy of ${field.table}`,
     description: `${field.fields.map((own) => own.name).join(', ')} equal the ${field.table} row that is referred to`,
     sql: `SELECT ${[`${key.sql} AS ${q(keyName)}`, ...copied.map(({ own, name }) => `copied.${q(own.column)} AS ${q(name)}`)].join(', ')} FROM ${level.from}${key.join} JOIN ${q(field.table)} copied ON ${on}`,
-    transforms: key.transform.kind === 'identity' ? {} : { [keyName]: key.transform },
+    transforms: retyped([[keyName, key.transform], ...copied.map(({ own, name }) => [name, own.transform] as const)]),
     collection,
     pipeline: [...level.stages, { $match: { [path]: { $exists: true } } }, { $project: Object.fromEntries([['_id', 0], [keyName, '$_id'], ...copied.map(({ own, name }) => [name, `$${path}.${own.name}`])]) }],
     covers: field.fields.map((own) => `${path}.${own.name}`),

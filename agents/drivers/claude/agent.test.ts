@@ -50,7 +50,7 @@ beforeAll(async () => {
   const profile = profileDatabase(sqlite, catalog);
   sqlite.close();
   const items = benchmark.items.filter((item) => item.database === source.name);
-  task = { strategy: 'access-pattern', catalog, profile, workload: readWorkload(items, catalog, profile), items, limits: { maxArrayP99: 100, maxArray: 1000 }, directives: [], query: (sql) => queries.query(source.path, sql) };
+  task = { strategy: 'access-pattern', catalog, profile, workload: readWorkload(items, catalog, profile), items, limits: { maxArrayP99: 100, maxArray: 1000 }, types: { retype: 'proven', identifiers: 'stored' }, directives: [], query: (sql) => queries.query(source.path, sql) };
 });
 afterEach(() => {
   script.length = 0;

@@ -2,6 +2,7 @@ import type { ConceptualDesignAnswer } from '../../../agents/contract';
 import type { Directive } from '../../design/directive';
 import type { ConceptualDesign, DocumentDesign, IndexDesign, LogicalDesign } from '../../design/document-design';
 import { checkDesign, type DesignProblem } from '../../design/loss-check';
+import type { TypeSettings } from '../../design/retype';
 import { readWorkload } from '../../design/read-workload';
 import type { Workload } from '../../design/workload';
 import { contentHash } from '../../results/hash';
@@ -82,6 +83,7 @@ export const conceptualDesignStage: Stage = async (input, context) => {
         workload,
         items: input.items,
         limits: input.settings,
+        types: typesOf(input),
         ...(earlier ? { earlier } : {}),
         directives: input.directives,
         query: (sql) => queries.query(input.source.path, sql, { timeoutMs: 10_000, maxRows: 200, maxBytes: 1_000_000 }, context.signal),
@@ -110,7 +112,7 @@ export const logicalDesignStage: Stage = async (input, context) => {
   for (const [at, { name }] of conceptual.collections.entries()) {
     context.signal.throwIfAborted();
     context.progress(at, conceptual.collections.length, 'collections');
-    logical.push(await input.agent.logicalDesign({ collection: name, conceptual, catalog, profile, directives: input.directives }, agentContext(input, context)));
+    logical.push(await input.agent.logicalDesign({ collection: name, conceptual, catalog, profile, directives: input.directives, types: typesOf(input) }, agentContext(input, context)));
   }
   // The foreign-key baseline loses rows by its nature; that is what it is measured for.
   const problems = checkDesign({ conceptual, logical }, catalog, profile, input.settings).filter((problem) => input.settings.strategy !== 'fk-embedding' || problem.kind === 'broken');
@@ -120,6 +122,9 @@ export const logicalDesignStage: Stage = async (input, context) => {
     report: { collections: logical.length },
   };
 };
+
+/** The baselines keep every type: they are measured as their authors built them. */
+const typesOf = ({ settings }: StageInput): TypeSettings => (settings.strategy === 'access-pattern' ? { retype: settings.retype, identifiers: settings.identifiers } : { retype: 'never', identifiers: 'stored' });
 
 /** The whole design as the current artefacts have it. */
 export async function readDesign(input: StageInput): Promise<DocumentDesign> {

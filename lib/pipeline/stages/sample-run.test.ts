@@ -107,7 +107,7 @@ describe('edits pass the same checks', () => {
   });
 
   test('an equal query under other field names is taken, with its columns matched', async () => {
-    const outcome = await checkEdit(gold, { text: 'db.station.aggregate([{ $match: { automatic: "true" } }, { $group: { _id: null, stations: { $sum: 1 } } }, { $project: { _id: 0, stations: 1 } }])' }, stageInput(), signal);
+    const outcome = await checkEdit(gold, { text: 'db.station.aggregate([{ $match: { automatic: true } }, { $group: { _id: null, stations: { $sum: 1 } } }, { $project: { _id: 0, stations: 1 } }])' }, stageInput(), signal);
     expect(outcome.ok && (outcome.artefact.content as GoldContent).columns).toEqual([{ name: 'COUNT(*)', path: 'stations', transform: { kind: 'identity' } }]);
     expect(outcome.ok && outcome.restart).toEqual({ stage: 'evidence', only: ['26'] });
   });

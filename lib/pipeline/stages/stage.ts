@@ -1,6 +1,7 @@
 import type { MongoClient } from 'mongodb';
 import type { Agent, AgentStep } from '../../../agents/contract';
 import type { Directive } from '../../design/directive';
+import type { TypeSettings } from '../../design/retype';
 import type { SourceDatabase, Item } from '../../sqlite/benchmark';
 
 /** The stages of a source database, in the order in which they run. */
@@ -125,6 +126,9 @@ export interface BenchmarkSettings {
   /** An array is unbounded beyond these (DESIGN §5). */
   readonly maxArrayP99: number;
   readonly maxArray: number;
+  /** Whether text that reads as dates or booleans throughout becomes such; see `TypeSettings`. */
+  readonly retype: TypeSettings['retype'];
+  readonly identifiers: TypeSettings['identifiers'];
   /** ISO time at which the clock is pinned when gold runs. */
   readonly pinnedClock: string;
 }
@@ -133,5 +137,7 @@ export const defaultSettings: BenchmarkSettings = {
   strategy: 'access-pattern',
   maxArrayP99: 100,
   maxArray: 1000,
+  retype: 'proven',
+  identifiers: 'stored',
   pinnedClock: '2026-01-01T00:00:00Z',
 };
