@@ -41,7 +41,7 @@ export function* assemble(sourcePath: string, catalog: Catalog, design: LogicalD
     const root = tableOf(catalog, design.rootTable);
     const chain: ChainLink[] = [{ table: root, alias: 't0', join: [], orderBy: [] }];
     const source: Source = { sqlite, running, catalog, used, after: after?.position };
-    const copies = new RowCopies(design.fields, 't0');
+    const copies = new RowCopies(design.fields, root, 't0');
     const stream = new RowStream(source, chain, copies);
     const children = embeds(design.fields).map((field) => new ChildAssembler(field, chain, source));
     const columns = columnsOf(design.fields, stream, root);
@@ -94,7 +94,8 @@ class RowCopies {
   readonly selected: string[] = [];
   readonly #at = new Map<Field, number>();
 
-  constructor(fields: readonly Field[], alias: string) {
+  /** `holder` is the table whose rows carry the copies. */
+  constructor(fields: readonly Field[], holder: Table, alias: string) {
     for (const [n, field] of fields.entries()) {
       if (field.kind !== 'extendedReference' && field.kind !== 'computed') continue;
       this.#at.set(field, this.selected.length);
@@ -105,9 +106,12 @@ class RowCopies {
         // A key is never null: it tells a parent whose columns are null from no parent.
         this.selected.push(`${other}.${q(field.join[0]!.parent)} IS NOT NULL`, ...field.fields.map((copied) => `${other}.${q(copied.column)}`));
       } else {
-        const keys = field.join.map(({ child }) => q(child)).join(', ');
-        const on = field.join.map(({ parent, child }) => `${other}.${q(child)} = ${alias}.${q(parent)}`).join(' AND ');
-        this.joins.push(`LEFT JOIN (SELECT ${keys}, ${aggregateSql(field)} AS "value?" FROM ${q(field.table)} GROUP BY ${keys}) ${other} ON ${on}`);
+        // Grouped by the parents' own keys: several spellings of a key in the children ('1' and '01') are one parent's.
+        const keys = field.join.map(({ parent }, at) => `owner.${q(parent)} AS k${at}`).join(', ');
+        const owns = field.join.map(({ parent, child }) => `owner.${q(parent)} = own.${q(child)}`).join(' AND ');
+        const on = field.join.map(({ parent }, at) => `${other}.k${at} = ${alias}.${q(parent)}`).join(' AND ');
+        const value = `${field.aggregate}(${field.column === undefined ? '*' : `own.${q(field.column)}`})`;
+        this.joins.push(`LEFT JOIN (SELECT ${keys}, ${value} AS "value?" FROM ${q(holder.name)} owner JOIN ${q(field.table)} own ON ${owns} GROUP BY ${field.join.map((_, at) => at + 1).join(', ')}) ${other} ON ${on}`);
         this.selected.push(field.aggregate === 'count' ? `coalesce(${other}."value?", 0)` : `${other}."value?"`);
       }
     }
@@ -123,8 +127,6 @@ class RowCopies {
     return copy;
   }
 }
-
-export const aggregateSql = (field: ComputedField): string => `${field.aggregate}(${field.column === undefined ? '*' : q(field.column)})`;
 
 // SQLite's limit is 2,000 result columns; a table can have as many, and its scan key comes on top.
 const COLUMNS_A_STATEMENT = 1900;
@@ -211,7 +213,7 @@ class ChildAssembler {
     const table = tableOf(source.catalog, field.table);
     const chain = [...above, { table, alias: `t${above.length}`, join: field.join, orderBy: field.orderBy }];
     this.#used = source.used;
-    this.#copies = new RowCopies(field.fields, `t${above.length}`);
+    this.#copies = new RowCopies(field.fields, table, `t${above.length}`);
     this.#stream = new RowStream(source, chain, this.#copies);
     this.#columns = columnsOf(field.fields, this.#stream, table);
     this.#children = embeds(field.fields).map((inner) => new ChildAssembler(inner, chain, source));

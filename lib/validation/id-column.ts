@@ -35,26 +35,28 @@ export class IdColumn {
 /** How often each id occurs: an array where there are many rows, so that a million values take four megabytes. */
 export class IdCounts {
   readonly #dense: Uint32Array | undefined;
-  readonly #sparse: Map<number, number> | undefined;
+  readonly #sparse = new Map<number, number>();
+  readonly #distinct = new IdColumn();
 
   /** Every id is below `ids`. */
   constructor(column: IdColumn, ids: number) {
-    if (column.length > ids / 16) {
-      this.#dense = new Uint32Array(ids);
-      for (const id of column.ids) this.#dense[id]!++;
-    } else {
-      this.#sparse = new Map();
-      for (const id of column.ids) this.#sparse.set(id, (this.#sparse.get(id) ?? 0) + 1);
+    if (column.length > ids / 16) this.#dense = new Uint32Array(ids);
+    for (let row = 0; row < column.length; row++) {
+      const id = column.at(row);
+      const before = this.get(id);
+      if (before === 0) this.#distinct.push(id);
+      if (this.#dense) this.#dense[id] = before + 1;
+      else this.#sparse.set(id, before + 1);
     }
   }
 
   get(id: number): number {
-    return (this.#dense ? this.#dense[id] : this.#sparse!.get(id)) ?? 0;
+    return (this.#dense ? this.#dense[id] : this.#sparse.get(id)) ?? 0;
   }
 
-  *[Symbol.iterator](): Generator<readonly [id: number, count: number]> {
-    if (this.#sparse) yield* this.#sparse;
-    else for (let id = 0; id < this.#dense!.length; id++) if (this.#dense![id]! > 0) yield [id, this.#dense![id]!];
+  /** The ids that occur, each once. */
+  get distinct(): Uint32Array {
+    return this.#distinct.ids;
   }
 }
 

@@ -189,8 +189,8 @@ function fitPlace(table: string, source: EncodedTable, place: Place): Fit {
     flags.push({ column, values: direct.lacking, samples: source.samples(c, (id) => missing.has(id)), class: 'genuine_loss', explanation: `${direct.lacking} values are nowhere in ${direct.paths[0] ?? place.name}` });
   });
   const rowsApart = unmatched > 0 ? 0 : countRowsApart(source.rows, codes, chosen, place, (c) => {
-    const wanted = [...source.counts(codes[c]!)].filter(([id]) => id !== NULL_ID);
-    return [...place.columns.keys()].filter((path) => wanted.every(([id, n]) => countsAt(path).get(id) >= n));
+    const wanted = source.counts(codes[c]!);
+    return [...place.columns.keys()].filter((path) => wanted.distinct.every((id) => id === NULL_ID || countsAt(path).get(id) >= wanted.get(id)));
   });
   return { place: place.name, columns, flags, unmatched, rowsApart };
 }
@@ -216,8 +216,8 @@ function bestPath(code: IdColumn, source: EncodedTable, place: Place, countsAt: 
     const have = countsAt(path);
     let lack = 0;
     const missing: number[] = [];
-    for (const [id, n] of wanted) {
-      const short = id === NULL_ID ? 0 : n - have.get(id);
+    for (const id of wanted.distinct) {
+      const short = id === NULL_ID ? 0 : wanted.get(id) - have.get(id);
       if (short > 0) {
         lack += short;
         missing.push(id);
