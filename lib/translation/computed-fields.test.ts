@@ -108,7 +108,7 @@ describe('stored aggregates', () => {
       { $sort: { player_count: -1 } },
       { $project: { _id: 0, name: '$name', n: '$player_count' } },
     ]);
-    expect(world.translate('SELECT name FROM team t WHERE NOT EXISTS (SELECT 1 FROM player p WHERE p.team_id = t.id)').pipeline).toEqual([{ $match: { player_count: { $lte: 0 } } }, { $project: { _id: 0, name: 1 } }]);
+    expect(world.translate('SELECT name FROM team t WHERE NOT EXISTS (SELECT 1 FROM player p WHERE p.team_id = t.id)').pipeline).toEqual([{ $match: { player_count: 0 } }, { $project: { _id: 0, name: 1 } }]);
     expect(world.translate('SELECT name FROM team t WHERE NOT EXISTS (SELECT 1 FROM player p WHERE p.team_id = t.id)').touches).toEqual([{ collection: 'team', fields: ['name', 'player_count'] }]);
   });
 });

@@ -48,6 +48,7 @@ export function describeExpression(expression: BoundExpression): string {
     case 'window':
       return expression.name;
     case 'call':
+      if ((expression.name === 'coalesce' || expression.name === 'ifnull') && expression.args[0]) return describeExpression(expression.args[0]);
       return expression.name.replace(/\W/g, '') || 'value';
     case 'subquery':
       return expression.query.columns.length === 1 && expression.query.body.kind === 'select' && expression.query.body.items[0]

@@ -2,7 +2,7 @@ import type { BoundComparison, BoundExpression, BoundInList, CompareOperator } f
 import type { Lowered } from './environment';
 import type { Lowering } from './lower-expression';
 import { and, bson, fingerprint, isDocument, type Mql, type MqlDocument, type Scalar } from './mql';
-import { NUMBER, onlyKinds, TEXT } from './value-type';
+import { INTEGER, NUMBER, onlyKinds, TEXT } from './value-type';
 
 const MIRRORED: Record<CompareOperator, CompareOperator> = { '=': '=', '<>': '<>', '<': '>', '<=': '>=', '>': '<', '>=': '<=' };
 const NEGATED: Record<CompareOperator, CompareOperator> = { '=': '<>', '<>': '=', '<': '>=', '<=': '>', '>': '<=', '>=': '<' };
@@ -82,7 +82,9 @@ function comparison(expression: BoundComparison, polarity: boolean, lowering: Lo
   const { value } = other.constant;
   if (expression.nullSafe) return operator === '=' ? { [column.path]: bson(value) } : { [column.path]: { $ne: bson(value) } };
   if (value === null) return never(column.path);
-  if (operator === '=') return { [column.path]: bson(value) };
+  // At most its least value is its least value: a count of at most 0.
+  const isLeast = operator === '<=' && typeof value === 'bigint' && !column.type.nullable && column.type.min === Number(value) && onlyKinds(column.type, INTEGER);
+  if (operator === '=' || isLeast) return { [column.path]: bson(value) };
   if (operator === '<>') return { [column.path]: column.type.nullable ? { $nin: [bson(value), null] } : { $ne: bson(value) } };
   return sameClass(column, value) ? { [column.path]: { [OPERATOR[operator]]: bson(value) } } : undefined;
 }

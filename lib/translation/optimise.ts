@@ -11,9 +11,11 @@ import { groupById } from './rules/group-by-id';
 import { groupByKey } from './rules/group-by-key';
 import { inSubPipelines } from './rules/in-sub-pipelines';
 import { lookupKey } from './rules/lookup-key';
+import { lookupDirection } from './rules/lookup-direction';
 import { matchEarly } from './rules/match-early';
 import { mergeMatches } from './rules/merge-matches';
 import { mergeProjects } from './rules/merge-projects';
+import { plainAggregate } from './rules/plain-aggregate';
 import { sortLimitEarly } from './rules/sort-limit-early';
 import { topOfGroup } from './rules/top-of-group';
 import { unwindCount } from './rules/unwind-count';
@@ -24,10 +26,16 @@ export interface AppliedRule {
   readonly reason: string;
   readonly before: readonly Document[];
   readonly after: readonly Document[];
+  /** The collection that `after` starts from, where the rule changed it. */
+  readonly collection?: string;
 }
+
+/** The collection from which a pipeline starts after some rules. */
+export const startOf = (collection: string, applied: readonly AppliedRule[]): string => applied.reduce((current, rule) => rule.collection ?? current, collection);
 
 export interface Optimisation {
   readonly pipeline: Document[];
+  readonly collection: string;
   /** In the order of application; each one's `before` is the one's `after` before it. */
   readonly applied: readonly AppliedRule[];
 }
@@ -55,7 +63,10 @@ export const RULES: readonly Rule[] = [
   mergeProjects,
   countStage,
   facetCount,
-].flatMap((rule) => [rule, inSubPipelines(rule)]);
+]
+  .flatMap((rule) => [rule, inSubPipelines(rule)])
+  // Last, because only a run shows whether they are right or pay: undoing them must undo nothing else.
+  .concat(lookupDirection, plainAggregate);
 
 const MOST_STEPS = 100;
 
@@ -68,19 +79,20 @@ export function optimise({ pipeline, without = [], ...context }: OptimisationInp
   const applied: AppliedRule[] = [];
   let current = pipeline as readonly MqlDocument[];
   for (let step = 0; step < MOST_STEPS; step++) {
-    const next = firstChange(rules, current, context);
+    const collection = startOf(context.collection, applied);
+    const next = firstChange(rules, current, { ...context, collection });
     if (!next) break;
-    applied.push({ rule: next.rule, reason: next.reason, before: current as readonly Document[], after: next.pipeline as readonly Document[] });
+    applied.push({ rule: next.rule, reason: next.reason, before: current as readonly Document[], after: next.pipeline as readonly Document[], ...(next.collection !== undefined && { collection: next.collection }) });
     current = next.pipeline;
   }
-  return { pipeline: [...current] as Document[], applied };
+  return { pipeline: [...current] as Document[], collection: startOf(context.collection, applied), applied };
 }
 
-function firstChange(rules: readonly Rule[], pipeline: readonly MqlDocument[], context: RuleContext): { rule: string; reason: string; pipeline: readonly MqlDocument[] } | undefined {
+function firstChange(rules: readonly Rule[], pipeline: readonly MqlDocument[], context: RuleContext): { rule: string; reason: string; pipeline: readonly MqlDocument[]; collection?: string } | undefined {
   const before = fingerprint(pipeline);
   for (const rule of rules) {
     const found = rule.apply(pipeline, context);
-    if (found && fingerprint(found.pipeline) !== before) return { rule: rule.name, reason: found.reason, pipeline: found.pipeline };
+    if (found && fingerprint(found.pipeline) !== before) return { rule: rule.name, ...found };
   }
   return undefined;
 }

@@ -18,6 +18,8 @@ export interface Rule {
 
 export interface Rewriting {
   readonly pipeline: readonly MqlDocument[];
+  /** Set when the pipeline now starts from another collection. */
+  readonly collection?: string;
   /** One sentence that names what was changed and why the rows stay the same. */
   readonly reason: string;
 }

@@ -13,7 +13,8 @@ import { isSlower, timeBoth, type Timing } from '../../translation/timing';
 import { isWeaklyTested } from '../../translation/weakly-tested';
 import { agentContext } from './agent-context';
 import type { Attempt, EvidenceContent, GoldContent, Mql, TranslationContent } from './artefacts';
-import type { AppliedRule } from '../../translation/optimise';
+import { startOf, type AppliedRule } from '../../translation/optimise';
+import { PLAIN_AGGREGATE } from '../../translation/rules/plain-aggregate';
 import { directivesFor, inputOf, need, readDesign, type ProfileContent } from './design-stages';
 import { fieldsInput } from './input-hash';
 import { migratedDatabase } from './migration-stages';
@@ -150,7 +151,7 @@ async function optimiseItem(item: Item, translation: TranslationContent & { mql:
   const first = await equivalence(item, before, translation.columns, at, input, context);
   const examinedBefore = await documentsExamined(at.db, before.collection, before.pipeline);
   const undone: { rule: string; reason: string }[] = [];
-  let after: Mql = answer.applied.length > 0 ? { collection: before.collection, pipeline: answer.pipeline } : before;
+  let after: Mql = answer.applied.length > 0 ? { collection: startOf(before.collection, answer.applied), pipeline: answer.pipeline } : before;
   let rules: readonly AppliedRule[] = answer.applied;
   let checked = first;
   let examinedAfter = examinedBefore;
@@ -173,7 +174,7 @@ async function optimiseItem(item: Item, translation: TranslationContent & { mql:
     timing = undefined;
     undone.unshift({ rule: rules.at(-1)!.rule, reason: worse });
     rules = rules.slice(0, -1);
-    after = { collection: before.collection, pipeline: rules.at(-1)?.after ?? before.pipeline };
+    after = { collection: startOf(before.collection, rules), pipeline: rules.at(-1)?.after ?? before.pipeline };
     if (rules.length === 0) [checked, examinedAfter] = [first, examinedBefore];
   }
   const { verdict, expected } = checked;
@@ -185,7 +186,7 @@ async function optimiseItem(item: Item, translation: TranslationContent & { mql:
     mql: after,
     before,
     columns: translation.columns,
-    caveats: isWeak ? [...new Set([...translation.caveats, 'weakly_tested'])].sort() : translation.caveats,
+    caveats: [...new Set([...translation.caveats, ...(isWeak ? ['weakly_tested'] : []), ...(rules.some(({ rule }) => rule === PLAIN_AGGREGATE) ? ['empty_aggregate'] : [])])].sort(),
     defects: translation.defects,
     optimised: rules.length > 0,
     rules,

@@ -1,4 +1,5 @@
-import type { MqlDocument, Mql } from '../mql';
+import { renamePath } from '../map-paths';
+import type { MqlDocument } from '../mql';
 import { isDocument } from '../mql';
 import { makesNewDocuments, pathsReadByAll, unwindPath, dropsEmpty, pathsWrittenBy, overlaps, isUnder, stageName } from '../pipeline-paths';
 import { columnProfile } from '../../sqlite/profile';
@@ -69,68 +70,4 @@ export function simpleJoin(pipeline: readonly MqlDocument[], at: number): Simple
   const { as, from, localField, foreignField, pipeline: inner } = lookup;
   if (typeof as !== 'string' || typeof from !== 'string' || typeof localField !== 'string' || typeof foreignField !== 'string' || inner !== undefined) return undefined;
   return unwindPath(unwind) === as ? { as, from, localField, foreignField } : undefined;
-}
-
-/** Replaces a path wherever a stage reads it. */
-export function renamePath(stage: MqlDocument, from: string, to: string): MqlDocument {
-  const [[name, operand] = ['', null]] = Object.entries(stage);
-  switch (name) {
-    case '$match':
-      return { $match: renameInMatch(operand, from, to) };
-    case '$sort':
-      return { $sort: Object.fromEntries(Object.entries(operand as object).map(([path, direction]) => [renamed(path, from, to), direction as Mql])) };
-    case '$lookup': {
-      const lookup = operand as MqlDocument;
-      const local = typeof lookup['localField'] === 'string' ? { localField: renamed(lookup['localField'], from, to) } : {};
-      const variables = lookup['let'] === undefined ? {} : { let: renameInExpression(lookup['let'], from, to) };
-      return { $lookup: { ...lookup, ...local, ...variables } };
-    }
-    case '$setWindowFields': {
-      const window = operand as MqlDocument;
-      const sortBy = window['sortBy'];
-      const sorted = isDocument(sortBy) ? { sortBy: Object.fromEntries(Object.entries(sortBy).map(([path, direction]) => [renamed(path, from, to), direction])) } : {};
-      return { $setWindowFields: { ...(renameInExpression(window, from, to) as MqlDocument), ...sorted } };
-    }
-    case '$project':
-    case '$group':
-    case '$set':
-    case '$addFields':
-    case '$replaceWith':
-    case '$replaceRoot':
-      return { [name]: renameInExpression(operand, from, to) };
-    case '$facet':
-      return { $facet: Object.fromEntries(Object.entries(operand as object).map(([key, inner]) => [key, renameUpToNew(inner as MqlDocument[], from, to)])) };
-    default:
-      return stage;
-  }
-}
-
-function renameUpToNew(stages: readonly MqlDocument[], from: string, to: string): MqlDocument[] {
-  const out: MqlDocument[] = [];
-  let done = false;
-  for (const stage of stages) {
-    out.push(done ? stage : renamePath(stage, from, to));
-    done ||= makesNewDocuments(stage);
-  }
-  return out;
-}
-
-const renamed = (path: string, from: string, to: string): string => (isUnder(path, from) ? to + path.slice(from.length) : path);
-
-function renameInExpression(value: Mql, from: string, to: string): Mql {
-  if (typeof value === 'string') return value.startsWith('$') && !value.startsWith('$$') ? `$${renamed(value.slice(1), from, to)}` : value;
-  if (Array.isArray(value)) return (value as readonly Mql[]).map((inner) => renameInExpression(inner, from, to));
-  if (!isDocument(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, key === '$literal' ? inner : renameInExpression(inner, from, to)]));
-}
-
-function renameInMatch(value: Mql | undefined, from: string, to: string): Mql {
-  if (!isDocument(value)) return value ?? null;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, inner]): [string, Mql] => {
-      if (key === '$expr') return [key, renameInExpression(inner, from, to)];
-      if (key === '$and' || key === '$or' || key === '$nor') return [key, (inner as readonly Mql[]).map((part) => renameInMatch(part, from, to))];
-      return [renamed(key, from, to), inner];
-    }),
-  );
 }

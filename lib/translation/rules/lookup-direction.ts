@@ -1,0 +1,120 @@
+import { columnProfile } from '../../sqlite/profile';
+import { columnFields, type ColumnAt } from '../design-fields';
+import { mapPaths } from '../map-paths';
+import { isDocument, type Mql, type MqlDocument } from '../mql';
+import { isUnder, makesNewDocuments, pathsInMatch, pathsReadBy, pathsWrittenBy, stageName } from '../pipeline-paths';
+import type { Rewriting, Rule, RuleContext } from '../rule';
+import { simpleJoin } from './lookup-key';
+
+/**
+ * A join that filters by the other side only, turned round: the pipeline starts from the documents that the filter finds,
+ * and looks up the few of the larger collection that belong to them, by a key that an index serves.
+ */
+export const lookupDirection: Rule = {
+  name: 'lookup-direction',
+  apply(pipeline, context) {
+    const turned = innerJoin(pipeline) ?? semiJoin(pipeline);
+    if (!turned || !isIndifferent(turned.rest)) return undefined;
+    const { from, localField, foreignField, as, filter, rest } = turned;
+    const columns = columnFields(context.design);
+    const local = columns.find((field) => field.collection === context.collection && field.path === localField && field.arrays.length === 0);
+    const foreign = columns.find((field) => field.collection === from && field.path === foreignField && field.arrays.length === 0);
+    const columnsOf = (path: string): ColumnAt | undefined => columns.find((field) => field.collection === from && field.path === path);
+    if (!local || !foreign || from === context.collection || !isIndexed(local, context)) return undefined;
+    const rows = (collection: string): number => rowsOf(collection, context);
+    const found = Math.min(...Object.entries(filter).map(([path, value]) => rows(from) * selectivity(columnsOf(path), value, context)));
+    // Reading the smaller side once and fetching what belongs to it, against reading the larger one and fetching for each.
+    if (!(rows(from) + found * Math.max(1, rows(context.collection) / distinct(local, context)) < rows(context.collection))) return undefined;
+    const rewritten = turn(turned, as, context);
+    return rewritten && { ...rewritten, collection: from, reason: `Starts from the documents of ${from} that the filter finds and looks up their ${context.collection} by ${localField}, instead of joining all of ${context.collection}.` };
+  },
+};
+
+interface Turned {
+  readonly kind: 'inner' | 'semi';
+  readonly from: string;
+  readonly localField: string;
+  readonly foreignField: string;
+  readonly as: string;
+  /** Over the documents of the other side. */
+  readonly filter: MqlDocument;
+  readonly rest: readonly MqlDocument[];
+}
+
+/** `$lookup`, `$unwind`, `$match` on nothing but what was joined. */
+function innerJoin(pipeline: readonly MqlDocument[]): Turned | undefined {
+  const join = simpleJoin(pipeline, 0);
+  const match = pipeline[2]?.['$match'];
+  if (!join || !isDocument(match) || '$expr' in match) return undefined;
+  const paths = [...pathsInMatch(match)];
+  if (paths.length === 0 || paths.some((path) => path === join.as || !isUnder(path, join.as))) return undefined;
+  const filter = mapPaths({ $match: match }, (path) => path.slice(join.as.length + 1))['$match'] as MqlDocument;
+  return { kind: 'inner', ...join, filter, rest: pipeline.slice(3) };
+}
+
+/** `$lookup` of one partner, `$match` that there is one. */
+function semiJoin(pipeline: readonly MqlDocument[]): Turned | undefined {
+  const lookup = pipeline[0]?.['$lookup'];
+  const match = pipeline[1]?.['$match'];
+  if (!isDocument(lookup) || !isDocument(match) || lookup['let'] !== undefined) return undefined;
+  const { from, localField, foreignField, as, pipeline: inner } = lookup;
+  const [first, limit, ...others] = (Array.isArray(inner) ? inner : []) as MqlDocument[];
+  const filter = first?.['$match'];
+  if (typeof from !== 'string' || typeof localField !== 'string' || typeof foreignField !== 'string' || typeof as !== 'string') return undefined;
+  if (!isDocument(filter) || '$expr' in filter || limit?.['$limit'] !== 1 || others.length > 0 || JSON.stringify(match) !== JSON.stringify({ [as]: { $ne: [] } })) return undefined;
+  return { kind: 'semi', from, localField, foreignField, as, filter, rest: pipeline.slice(2) };
+}
+
+/** Nothing behind the join depends on the order in which its rows come. */
+function isIndifferent(rest: readonly MqlDocument[]): boolean {
+  for (const stage of rest) {
+    const name = stageName(stage);
+    if (name === '$sort') return true;
+    if (name === '$limit' || name === '$skip' || name === '$setWindowFields' || name === '$facet' || name === '$unionWith') return false;
+    if (name === '$group' && /"\$(first|last|push|addToSet)"/.test(JSON.stringify(stage))) return false;
+    if (makesNewDocuments(stage)) return true;
+  }
+  return false;
+}
+
+function turn({ kind, from, localField, foreignField, filter, rest }: Turned, as: string, { collection, design }: RuleContext): Pick<Rewriting, 'pipeline'> | undefined {
+  const end = rest.findIndex(makesNewDocuments);
+  const scope = rest.slice(0, end + 1);
+  const names = new Set(design.logical.find((entry) => entry.collection === from)?.fields.map(({ name }) => name));
+  const large = names.has(collection) || collection === '_id' ? `${collection}_doc` : collection;
+  const added = scope.flatMap((stage) => (makesNewDocuments(stage) ? [] : ['$lookup', '$set', '$addFields'].includes(stageName(stage)) ? (pathsWrittenBy(stage) ?? ['*']) : []));
+  if (end < 0 || scope.some((stage) => pathsReadBy(stage).has('*') || pathsWrittenBy(stage) === undefined && !makesNewDocuments(stage)) || added.some((name) => name === '*' || name.includes('.') || names.has(name) || name === large)) return undefined;
+  const map = (path: string): string => {
+    if (added.some((name) => isUnder(path, name))) return path;
+    if (isUnder(path, as)) return kind === 'inner' && path !== as ? path.slice(as.length + 1) : path;
+    return `${large}.${path}`;
+  };
+  if (scope.some((stage) => [...pathsReadBy(stage)].some((path) => isUnder(path, as) && (kind === 'semi' || path === as)))) return undefined;
+  const [last] = scope.slice(-1);
+  // `{name: 1}` keeps a field under its own path, which is another one now.
+  const explicit = scope.map((stage) => (stage === last && isDocument(stage['$project']) ? { $project: explicitPaths(stage['$project']) } : stage));
+  const grouped: MqlDocument[] = kind === 'semi' ? [{ $group: { _id: `$${foreignField}` } }] : [];
+  const join: MqlDocument = { $lookup: { from: collection, localField: kind === 'semi' ? '_id' : foreignField, foreignField: localField, as: large } };
+  return { pipeline: [{ $match: filter }, ...grouped, join, { $unwind: `$${large}` }, ...explicit.map((stage) => mapPaths(stage, map)), ...rest.slice(end + 1)] };
+}
+
+const explicitPaths = (project: MqlDocument): MqlDocument => Object.fromEntries(Object.entries(project).map(([name, value]) => [name, (value === 1 || value === true) && name !== '_id' ? `$${name}` : value]));
+
+const rowsOf = (collection: string, { design, profile }: RuleContext): number => {
+  const root = design.logical.find((entry) => entry.collection === collection)?.rootTable;
+  return profile.tables.find(({ table }) => table === root)?.rowCount ?? 0;
+};
+
+/** `_id`, or the side of a reference that indexes serve. */
+const isIndexed = ({ path, table, column }: ColumnAt, { profile }: RuleContext): boolean =>
+  path === '_id' || profile.relationships.some((reference) => (reference.childTable === table && reference.childColumns[0] === column) || (reference.parentTable === table && reference.parentColumns[0] === column));
+
+const distinct = ({ table, column }: ColumnAt, { profile }: RuleContext): number => Math.max(1, columnProfile(profile, table, column)?.distinct ?? 1);
+
+function selectivity(field: ColumnAt | undefined, value: Mql, context: RuleContext): number {
+  if (!field) return 1;
+  if (!isDocument(value)) return value instanceof RegExp ? 0.3 : 1 / distinct(field, context);
+  const list = value['$in'];
+  if (Array.isArray(list)) return Math.min(1, list.length / distinct(field, context));
+  return '$ne' in value || '$nin' in value || '$not' in value ? 1 : 0.3;
+}
