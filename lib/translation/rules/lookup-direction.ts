@@ -15,7 +15,7 @@ export const lookupDirection: Rule = {
   apply(pipeline, context) {
     const turned = innerJoin(pipeline) ?? semiJoin(pipeline);
     if (!turned || !isIndifferent(turned.rest)) return undefined;
-    const { from, localField, foreignField, as, filter, rest } = turned;
+    const { from, localField, foreignField, as, filter } = turned;
     const columns = columnFields(context.design);
     const local = columns.find((field) => field.collection === context.collection && field.path === localField && field.arrays.length === 0);
     const foreign = columns.find((field) => field.collection === from && field.path === foreignField && field.arrays.length === 0);

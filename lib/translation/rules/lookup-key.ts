@@ -1,7 +1,7 @@
 import { renamePath } from '../map-paths';
 import type { MqlDocument } from '../mql';
 import { isDocument } from '../mql';
-import { makesNewDocuments, pathsReadByAll, unwindPath, dropsEmpty, pathsWrittenBy, overlaps, isUnder, stageName } from '../pipeline-paths';
+import { makesNewDocuments, pathsReadByAll, unwindPath, dropsEmpty, pathsWrittenBy, overlaps, stageName } from '../pipeline-paths';
 import { columnProfile } from '../../sqlite/profile';
 import { columnFields } from '../design-fields';
 import { columnType, INTEGER, REAL, TEXT } from '../value-type';
