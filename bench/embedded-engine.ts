@@ -10,7 +10,7 @@ import { encode } from '../lib/mongo/embedded/bson/encode';
 import { Engine, type Request } from '../lib/mongo/embedded/commands/engine';
 import { prepareAggregate } from '../lib/mongo/embedded/commands/read';
 import { insert } from '../lib/mongo/embedded/commands/write';
-import { createIndexes } from '../lib/mongo/embedded/commands/admin';
+import { createIndexes } from '../lib/mongo/embedded/commands/indexes';
 import { Store } from '../lib/mongo/embedded/storage/store';
 import type { Value } from '../lib/mongo/embedded/values/value';
 

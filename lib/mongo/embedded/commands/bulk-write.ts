@@ -3,7 +3,7 @@ import { badValue, ServerError, typeMismatch } from '../errors';
 import { Double, isNumeric, toDouble, typeName, type Value } from '../values/value';
 import { docField, type Engine, reply, okDouble, type Request } from './engine';
 import { splitNamespace } from './namespace';
-import { batch, operations, prepare, runDelete, runUpdate } from './write';
+import { batch, operations, prepare, runDelete, runUpdate, validatorFor } from './write';
 
 /**
  * The `bulkWrite` command: writes to several collections in one go, each reported on its own.
@@ -47,7 +47,10 @@ function runOne(engine: Engine, request: Request, name: string, op: Doc, totals:
     case 'insert': {
       const document = op.get('document');
       if (!(document instanceof Doc)) throw typeMismatch(`BSON field 'bulkWrite.insert.document' is the wrong type '${typeName(document)}', expected type 'object'`);
-      engine.store.findOrCreate(request.database, name).insert(prepare(document));
+      const collection = engine.store.findOrCreate(request.database, name);
+      const insertion = prepare(document);
+      validatorFor(collection, request)?.check(Doc.fromRaw(insertion.raw), null);
+      collection.insert(insertion);
       totals.nInserted++;
       return { n: 1 };
     }

@@ -5,11 +5,13 @@ import { ServerError } from '../errors';
 import { Environment, Scope, parseExpression } from '../expressions/expression';
 import { candidates, choosePlan, inSortOrder, probeIndex, rowDoc, type Examined } from '../planner/plan';
 import type { Filter } from '../query/match';
-import { drain, type Next, type Source } from '../stages/stage';
-import { MAX_DOCUMENT, type Store, type Collection, type IndexSpec, type Row } from '../storage/store';
+import { drain, fromArray, type Next, type Source } from '../stages/stage';
+import type { IndexSpec } from '../storage/index-spec';
+import { MAX_DOCUMENT, type Store, type Collection, type Row } from '../storage/store';
 import { parseCollation } from '../values/collation';
 import { Double, isNumeric, toDouble, typeName, type Value } from '../values/value';
 import { collectionStatistics, parseScale } from './statistics';
+import { checkViewCollation, defaultCollation, resolveView } from './views';
 
 /** One command as it came in: its document, and the documents that travelled beside it. */
 export interface Request {
@@ -49,9 +51,11 @@ export class Engine {
     private readonly workerIndex: number,
   ) {}
 
-  /** The variables, clock and collation of one query. */
-  environmentOf(request: Request): { environment: Environment; scope: Scope; control: QueryControl } {
-    const collation = request.command.get('collation');
+  /** The variables, clock and collation of one query: of its own, or else of the collection that it names. */
+  environmentOf(request: Request, collectionName: Value = request.command.values[0]): { environment: Environment; scope: Scope; control: QueryControl } {
+    const collection = typeof collectionName === 'string' ? this.store.find(request.database, collectionName) : null;
+    const collation = request.command.get('collation') ?? defaultCollation(collection);
+    if (collection?.isView && collation instanceof Doc) checkViewCollation(collection, collation);
     if (collation !== undefined && !(collation instanceof Doc)) throw new ServerError(14, `BSON field 'collation' is the wrong type '${typeName(collation)}', expected type 'object'`);
     const control = new QueryControl();
     control.check = request.checkpoint;
@@ -77,6 +81,7 @@ export class Engine {
         const rows = collection && environment.collation.simple ? inSortOrder(collection, filter, sort, bound, examined) : null;
         return rows && mapRows(rows);
       },
+      view: (name) => resolveView(this.store, database, name),
       statistics: (name, scale) => {
         const collection = this.store.find(database, name);
         return collection && collectionStatistics(collection, parseScale(scale));
@@ -85,7 +90,7 @@ export class Engine {
         const collection = this.store.find(database, name);
         if (!collection) return null;
         const byId = path === '_id';
-        const index = collection.indexes().find((i) => i.fields[0]?.path === path && !i.partial && !i.sparse);
+        const index = collection.indexes().find((i) => i.fields[0]?.path === path && !i.partial && !i.sparse && !i.hidden && i.collation.simple);
         if (!byId && !index) return null;
         // A probe reads by key: the filter's shape is enough for the planner.
         const target = byId ? '_id_' : (index as IndexSpec);
@@ -200,6 +205,9 @@ export const okDouble = new Double(1);
 
 /** A plain reply: its fields, then `ok: 1`. */
 export const reply = (fields: Record<string, Value>): Buffer => encode(Doc.of({ ...fields, ok: okDouble }));
+
+/** A cursor over documents that are there already. */
+export const cursorOf = (engine: Engine, docs: Doc[], namespace: string): Buffer => engine.openCursor(fromArray(docs), namespace, Infinity, new QueryControl());
 
 // ---- reading a command's fields
 

@@ -20,6 +20,7 @@ interface Context {
   readonly scope: Scope;
   readonly environment: Environment;
   readonly source: Source;
+  readonly bypassValidation: boolean;
 }
 
 /** Splits `$out` or `$merge` off a pipeline. */
@@ -46,7 +47,7 @@ function idFirst(doc: Doc): { raw: Buffer; id: Value } {
   return { raw: encode(new Doc(keys, keys.map((k) => (k === '_id' ? id : doc.get(k))))), id };
 }
 
-function out(spec: Value, { store, database, environment }: Context): Output {
+function out(spec: Value, { store, database, environment, bypassValidation }: Context): Output {
   if (spec instanceof Doc && spec.has('timeseries')) throw unsupported("$out's 'timeseries'");
   const { db, coll } = target(spec, '$out', database);
   return {
@@ -59,7 +60,11 @@ function out(spec: Value, { store, database, environment }: Context): Output {
       store.db.transaction(() => {
         const collection = store.findOrCreate(db, coll);
         collection.clear();
-        for (const doc of docs) collection.insert(doc);
+        const validator = bypassValidation ? null : collection.validator;
+        for (const doc of docs) {
+          validator?.check(Doc.fromRaw(doc.raw), null);
+          collection.insert(doc);
+        }
       })();
     },
   };
@@ -85,6 +90,7 @@ function merge(spec: Value, context: Context): Output {
       store.db.transaction(() => {
         const collection = store.findOrCreate(db, coll);
         requireUnique(collection, on);
+        const validator = context.bypassValidation ? null : collection.validator;
         let changed = false;
         let n = 0;
         for (let doc = results(); doc !== null; doc = results()) {
@@ -93,6 +99,7 @@ function merge(spec: Value, context: Context): Output {
           const old = findExisting(collection, on, on.length === 1 && on[0] === '_id' ? fresh : doc);
           if (!old) {
             if (notMatched === 'fail') throw new ServerError(13113, '$merge could not find a matching document in the target collection for at least one document in the source collection');
+            if (notMatched === 'insert') validator?.check(fresh, null);
             if (notMatched === 'insert') collection.insert({ raw: encode(fresh), id: fresh.get('_id') });
             continue;
           }
@@ -101,7 +108,9 @@ function merge(spec: Value, context: Context): Output {
           if (after === null) continue;
           const id = before.get('_id');
           if (after.has('_id') && !equalValues(after.get('_id'), id)) throw new ServerError(66, "$merge failed to update the matching document, did you attempt to modify the _id or the shard key?");
-          collection.replace(old.rid, before, idFirst(after.copy().set('_id', id)).raw);
+          const { raw } = idFirst(after.copy().set('_id', id));
+          validator?.check(Doc.fromRaw(raw), before);
+          collection.replace(old.rid, before, raw);
           changed = true;
         }
         if (changed) collection.changed();

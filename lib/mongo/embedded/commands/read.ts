@@ -8,6 +8,7 @@ import { drain, parsePipeline, type Next, type Pipeline, type Stage } from '../s
 import { ValueSet } from '../values/value-map';
 import { isNumeric, toDouble, typeName, type Value } from '../values/value';
 import { parseOutput, splitOutput } from './output';
+import { resolveView } from './views';
 import { docField, type Engine, numberField, reply, stringField, type QueryControl, type Request } from './engine';
 
 const findFields = new Set([
@@ -56,11 +57,11 @@ interface Prepared {
 export function prepareFind(engine: Engine, request: Request, examined?: Examined): Prepared {
   const { command, database } = request;
   const name = stringField(command, 'find');
-  const { stages, projection } = findStages(command);
+  const { stages, projection, filter } = findStages(command);
   const { environment, scope, control } = engine.environmentOf(request);
   const source = engine.sourceOf(database, environment, examined);
   const pipeline = parsePipeline(stages, { scope, source, collection: name, depth: 0, inFacet: false });
-  const project = parseProjection(projection, scope, { filter: pipeline.stages[0]?.filter ?? null });
+  const project = parseProjection(projection, scope, { filter: filter.size > 0 ? parseFilter(filter, scope) : null });
   const next = pipeline.open();
   return { pipeline, next: projection.size > 0 ? mapNext(next, project) : next, collectionName: name, control, environment, scope };
 }
@@ -101,7 +102,7 @@ export function aggregate(engine: Engine, request: Request): Buffer {
   const { next, control, collectionName } = prepared;
   if (output.name !== null) {
     const { scope, environment } = prepared;
-    parseOutput(output.name, output.spec, { store: engine.store, database, scope, environment, source: engine.sourceOf(database, environment) }).write(next);
+    parseOutput(output.name, output.spec, { store: engine.store, database, scope, environment, source: engine.sourceOf(database, environment), bypassValidation: command.get('bypassDocumentValidation') === true }).write(next);
     return engine.openCursor(() => null, `${database}.${collectionName ?? '$cmd.aggregate'}`, undefined, control);
   }
   return engine.openCursor(next, `${database}.${collectionName ?? '$cmd.aggregate'}`, numberField(cursor, 'batchSize'), control);
@@ -110,20 +111,9 @@ export function aggregate(engine: Engine, request: Request): Buffer {
 /** All that a filter finds, for commands that need no cursor. */
 function filtered(engine: Engine, request: Request, name: string, query: Doc): { next: Next; environment: Environment } {
   const { environment, scope } = engine.environmentOf(request);
-  const filter = query.size > 0 ? parseFilter(query, scope) : null;
-  const next = engine.scan(engine.store.find(request.database, name), filter, environment);
-  if (!filter) return { next, environment };
-  let n = 0;
-  return {
-    environment,
-    next: () => {
-      for (;;) {
-        const doc = next();
-        if (doc === null || filter.test(doc)) return doc;
-        if ((++n & 1023) === 0) environment.checkpoint();
-      }
-    },
-  };
+  const stages = query.size > 0 ? [Doc.of({ $match: query })] : [];
+  const pipeline = parsePipeline(stages, { scope, source: engine.sourceOf(request.database, environment), collection: name, depth: 0, inFacet: false });
+  return { environment, next: pipeline.open() };
 }
 
 export function count(engine: Engine, request: Request): Buffer {
@@ -133,7 +123,8 @@ export function count(engine: Engine, request: Request): Buffer {
   const skip = numberField(command, 'skip') ?? 0;
   const limit = Math.abs(numberField(command, 'limit') ?? 0);
   let n = 0;
-  if (query.size === 0) n = engine.store.find(database, name)?.count() ?? 0;
+  const collection = engine.store.find(database, name);
+  if (query.size === 0 && !collection?.isView) n = collection?.count() ?? 0;
   else {
     const { next } = filtered(engine, request, name, query);
     while (next() !== null) n++;
@@ -170,7 +161,8 @@ function describePlan(plan: Plan, collection: boolean): Doc {
 }
 
 function explained(engine: Engine, request: Request, prepared: Prepared, examined: Examined, verbosity: string, filter: Filter | null): Buffer {
-  const { collectionName } = prepared;
+  const named = prepared.collectionName;
+  const collectionName = (named !== null && resolveView(engine.store, request.database, named)?.on) || named;
   const collection = collectionName === null ? null : engine.store.find(request.database, collectionName);
   const plan: Plan = collection ? choosePlan(collection, filter, prepared.environment.collation) : { kind: 'scan' };
   const fields: Record<string, Value> = {

@@ -43,14 +43,15 @@ export function collectionStatistics(collection: Collection | null, scale: numbe
 }
 
 export function databaseStatistics(database: string, collections: readonly Collection[], scale: number): Record<string, Value> {
-  const sum = (of: (c: Collection) => number): number => collections.reduce((n, c) => n + of(c), 0);
+  const stored = collections.filter((c) => !c.isView);
+  const sum = (of: (c: Collection) => number): number => stored.reduce((n, c) => n + of(c), 0);
   const size = sum((c) => c.bytes());
   const objects = sum((c) => c.count());
   const indexSize = sum((c) => c.indexes().reduce((n, index) => n + c.indexBytes(index), 0));
   return {
     db: database,
-    collections: BigInt(collections.length),
-    views: 0n,
+    collections: BigInt(stored.length),
+    views: BigInt(collections.length - stored.length),
     objects: BigInt(objects),
     avgObjSize: double(objects > 0 ? size / objects : 0),
     dataSize: double(size / scale),

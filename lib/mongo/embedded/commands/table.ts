@@ -1,6 +1,8 @@
-import * as admin from './admin';
 import { bulkWrite } from './bulk-write';
+import * as catalogue from './catalogue';
+import * as describe from './describe';
 import type { Engine, Request } from './engine';
+import * as indexes from './indexes';
 import * as read from './read';
 import * as write from './write';
 
@@ -20,22 +22,23 @@ export const workerCommands: Readonly<Record<string, WorkerCommand>> = {
   count: reads(read.count),
   distinct: reads(read.distinct),
   explain: reads(read.explain),
-  listindexes: reads(admin.listIndexes),
-  listcollections: reads(admin.listCollections),
-  listdatabases: reads(admin.listDatabases),
-  collstats: reads(admin.collStats),
-  dbstats: reads(admin.dbStats),
-  validate: reads(admin.validate),
+  listindexes: reads(indexes.listIndexes),
+  listcollections: reads(catalogue.listCollections),
+  listdatabases: reads(catalogue.listDatabases),
+  collstats: reads(describe.collStats),
+  dbstats: reads(describe.dbStats),
+  validate: reads(describe.validate),
   insert: writes(write.insert),
   update: writes(write.update),
   delete: writes(write.remove),
   bulkwrite: writes(bulkWrite),
   findandmodify: writes(write.findAndModify),
-  create: writes(admin.create),
-  drop: writes(admin.drop),
-  dropdatabase: writes(admin.dropDatabase),
-  renamecollection: writes(admin.renameCollection),
-  createindexes: writes(admin.createIndexes),
-  dropindexes: writes(admin.dropIndexes),
-  deleteindexes: writes(admin.dropIndexes),
+  create: writes(catalogue.create),
+  collmod: writes(catalogue.collMod),
+  drop: writes(catalogue.drop),
+  dropdatabase: writes(catalogue.dropDatabase),
+  renamecollection: writes(catalogue.renameCollection),
+  createindexes: writes(indexes.createIndexes),
+  dropindexes: writes(indexes.dropIndexes),
+  deleteindexes: writes(indexes.dropIndexes),
 };

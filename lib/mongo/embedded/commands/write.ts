@@ -5,6 +5,7 @@ import { failedToParse, ServerError, typeMismatch } from '../errors';
 import { type Scope, type Environment } from '../expressions/expression';
 import { candidates, choosePlan } from '../planner/plan';
 import { parseFilter, type Filter } from '../query/match';
+import type { Validator } from '../query/validator';
 import { parseProjection } from '../query/projection';
 import { parseSortPattern } from '../query/sort';
 import { fromArray, parsePipeline } from '../stages/stage';
@@ -77,6 +78,10 @@ function prependId(doc: Doc, id: ObjectId): Buffer {
   return out;
 }
 
+/** What a write has to obey; the command may ask to be let through. */
+export const validatorFor = (collection: Collection, request: Request): Validator | null =>
+  request.command.get('bypassDocumentValidation') === true ? null : collection.validator;
+
 export function insert(engine: Engine, request: Request): Buffer {
   const { database, command } = request;
   const name = stringField(command, 'insert');
@@ -85,8 +90,11 @@ export function insert(engine: Engine, request: Request): Buffer {
   let n = 0;
   // An id that is made here is made once, also when a document is tried twice.
   let prepared: Insertion[] = [];
+  const validator = validatorFor(collection, request);
   const insertOne = (doc: Doc, i: number): void => {
-    collection.insert(prepared[i % TOGETHER] ?? prepare(doc));
+    const insertion = prepared[i % TOGETHER] ?? prepare(doc);
+    validator?.check(Doc.fromRaw(insertion.raw), null);
+    collection.insert(insertion);
     n++;
   };
   const insertMany = (from: number): number => {
@@ -100,7 +108,7 @@ export function insert(engine: Engine, request: Request): Buffer {
     n += done;
     return done;
   };
-  const errors = batch(engine, request, docs, insertOne, insertMany);
+  const errors = batch(engine, request, docs, insertOne, validator ? undefined : insertMany);
   return reply({ n, ...errors });
 }
 export const prepare = (doc: Doc): Insertion => firstId(doc) ?? withId(doc);
@@ -119,13 +127,13 @@ interface Matching {
   readonly scope: Scope;
   readonly filter: Filter;
 }
-function matching(engine: Engine, request: Request, operation: Doc, query: Doc): Matching {
+function matching(engine: Engine, request: Request, name: string, operation: Doc, query: Doc): Matching {
   const command = Doc.of({
     collation: operation.get('collation') ?? request.command.get('collation'),
     let: request.command.get('let'),
   });
   const cleaned = new Doc(command.keys.filter((_, i) => command.values[i] !== undefined), command.values.filter((v) => v !== undefined));
-  const { environment, scope } = engine.environmentOf({ ...request, command: cleaned });
+  const { environment, scope } = engine.environmentOf({ ...request, command: cleaned }, name);
   return { environment, scope, filter: parseFilter(query, scope) };
 }
 
@@ -204,25 +212,28 @@ interface Outcome {
 export function runUpdate(engine: Engine, request: Request, name: string, operation: Doc, query: Doc, update: Value, sort: Doc | undefined): Outcome {
   const multi = operation.get('multi') === true;
   const upsert = operation.get('upsert') === true;
-  const m = matching(engine, request, operation, query);
+  const m = matching(engine, request, name, operation, query);
   const change = parseChange(engine, request, update, operation.get('arrayFilters'), operation.get('c') ?? operation.get('let'), m, multi);
   const { store } = engine;
-  let collection = store.find(request.database, name);
+  let collection = store.findStored(request.database, name);
   const rows = matchRows(collection, m, multi ? 0 : 1, sort);
   if (rows.length === 0) {
     if (!upsert) return { matched: 0, modified: 0 };
     collection ??= store.create(request.database, name);
     const { raw, id } = withId(change(upsertSeed(query), true));
+    validatorFor(collection, request)?.check(Doc.fromRaw(raw), null);
     collection.insert({ raw, id });
     return { matched: 0, modified: 0, upserted: id, after: Doc.fromRaw(raw) };
   }
   const target = collection as Collection;
+  const validator = validatorFor(target, request);
   let modified = 0;
   let after: Doc | undefined;
   for (const { row, doc } of rows) {
     const raw = finished(doc, change(doc, false));
     after = Doc.fromRaw(raw);
     if (raw.equals(row.d)) continue;
+    validator?.check(after, doc);
     if (raw.length > MAX_DOCUMENT) throw new ServerError(17419, `Resulting document after update is larger than ${MAX_DOCUMENT}`);
     target.replace(row.rid, doc, raw);
     modified++;
@@ -251,14 +262,14 @@ export function update(engine: Engine, request: Request): Buffer {
 
 /** Removes the first that matches or all of them; says how many. */
 export function runDelete(engine: Engine, request: Request, name: string, operation: Doc, query: Doc, onlyOne: boolean): number {
-  const collection = engine.store.find(request.database, name);
+  const collection = engine.store.findStored(request.database, name);
   if (!collection) return 0;
   if (query.size === 0 && !onlyOne) {
     const all = collection.count();
     collection.clear();
     return all;
   }
-  const rows = matchRows(collection, matching(engine, request, operation, query), onlyOne ? 1 : 0, undefined);
+  const rows = matchRows(collection, matching(engine, request, name, operation, query), onlyOne ? 1 : 0, undefined);
   for (const { row, doc } of rows) collection.remove(row.rid, doc);
   if (rows.length > 0) collection.changed();
   return rows.length;
@@ -293,8 +304,8 @@ export function findAndModify(engine: Engine, request: Request): Buffer {
   const shown = (doc: Doc | undefined): Value => (doc ? (fields.size > 0 ? project(doc) : doc) : null);
   return engine.store.db.transaction(() => {
     if (removing) {
-      const collection = engine.store.find(request.database, name);
-      const [found] = matchRows(collection, matching(engine, request, command, query), 1, sort);
+      const collection = engine.store.findStored(request.database, name);
+      const [found] = matchRows(collection, matching(engine, request, name, command, query), 1, sort);
       if (found && collection) {
         collection.remove(found.row.rid, found.doc);
         collection.changed();

@@ -4,7 +4,8 @@ import { simpleCollation, type Collation } from '../values/collation';
 import type { Comparison, Filter } from '../query/match';
 import type { SortPattern } from '../query/sort';
 import { rankOf } from '../values/compare';
-import type { Collection, IndexSpec, Row } from '../storage/store';
+import { probesOf, type IndexSpec } from '../storage/index-spec';
+import type { Collection, Row } from '../storage/store';
 import { encodeKey } from '../storage/keys';
 import { bsonUndefined, isNullish, isNumeric, maxKey, minKey, Regex, toDouble, type Value } from '../values/value';
 
@@ -22,29 +23,42 @@ interface Bounds {
 const AFTER = Buffer.from([0xff]);
 const after = (key: Buffer): Buffer => Buffer.concat([key, AFTER]);
 
-/** Whether an index's byte order says the same about a value as the query does. */
-function indexable(value: Value, collation: Collation): boolean {
-  if (value === minKey || value === maxKey || value === bsonUndefined || value instanceof Regex) return false;
-  if (isNumeric(value) && Number.isNaN(toDouble(value))) return false;
-  if (collation.simple) return true;
-  return rankOf(value) === 15 || rankOf(value) === 40 || rankOf(value) === 45 || rankOf(value) === 50;
+/** Values that compare in ways of their own: an index does not help with them. */
+function odd(value: Value): boolean {
+  return value === minKey || value === maxKey || value === bsonUndefined || value instanceof Regex || (isNumeric(value) && Number.isNaN(toDouble(value)));
 }
 
+/** Ranks of types that no collation touches: null, numbers, ObjectIds, booleans, dates. */
+const untouched = new Set([10, 15, 40, 45, 50]);
+const STRING = 20;
+
+/** Whether an index says the same about a value as the query does: their collations must agree where strings are concerned. */
+function indexable(value: Value, index: Collation, query: Collation): boolean {
+  if (odd(value)) return false;
+  if (untouched.has(rankOf(value))) return true;
+  // An index with a collation has no keys for what holds strings inside.
+  return index.name === query.name && (index.simple || rankOf(value) === STRING);
+}
+const allIndexable = (b: Bounds, index: Collation, query: Collation): boolean => {
+  const values = b.equal ?? [b.low, b.high].filter((v) => v !== undefined);
+  // Keys of strings in an index with a collation are in no order.
+  return values.every((v) => indexable(v, index, query) && (b.equal !== undefined || index.simple || rankOf(v) !== STRING));
+};
+
 /** What a conjunction says about each path. */
-function boundsByPath(filter: Filter, collation: Collation, into = new Map<string, Bounds>()): Map<string, Bounds> {
-  if (filter.kind === 'and') for (const part of filter.parts) boundsByPath(part, collation, into);
-  else if (filter.kind === 'compare' && indexable(filter.value, collation)) {
+function boundsByPath(filter: Filter, into = new Map<string, Bounds>()): Map<string, Bounds> {
+  if (filter.kind === 'and') for (const part of filter.parts) boundsByPath(part, into);
+  else if (filter.kind === 'compare' && !odd(filter.value)) {
     const bounds = into.get(filter.path) ?? {};
     narrow(bounds, filter.operator, filter.value);
     into.set(filter.path, bounds);
-  } else if (filter.kind === 'in' && filter.values.length > 0 && filter.values.every((v) => indexable(v, collation))) {
+  } else if (filter.kind === 'in' && filter.values.length > 0 && !filter.values.some(odd)) {
     const bounds = into.get(filter.path) ?? {};
     if (!bounds.equal) bounds.equal = [...filter.values];
     into.set(filter.path, bounds);
-  }
-  else if (filter.kind === 'expression') {
+  } else if (filter.kind === 'expression') {
     const equality = constantEquality(filter.operand);
-    if (equality && indexable(equality.value, collation)) {
+    if (equality && !odd(equality.value)) {
       const bounds = into.get(equality.path) ?? {};
       narrow(bounds, '$eq', equality.value);
       into.set(equality.path, bounds);
@@ -77,17 +91,17 @@ function narrow(bounds: Bounds, operator: Comparison, value: Value): void {
 
 export function choosePlan(collection: Collection, filter: Filter | null, collation: Collation): Plan {
   if (!filter) return { kind: 'scan' };
-  const bounds = boundsByPath(filter, collation);
+  const bounds = boundsByPath(filter);
   if (bounds.size === 0) return { kind: 'scan' };
   let best: { score: number; plan: Plan } | undefined;
   const consider = (score: number, index: IndexSpec | '_id_', ranges: [Buffer, Buffer][], described: string): void => {
     if (ranges.length > 0 && (!best || score > best.score)) best = { score, plan: { kind: 'index', index, ranges, described } };
   };
   const id = bounds.get('_id');
-  if (id && usable(id, false)) consider(id.equal ? 1000 : 15, '_id_', rangesOf(Buffer.alloc(0), id, false), '_id_');
+  if (id && usable(id, false) && allIndexable(id, simpleCollation, collation)) consider(id.equal ? 1000 : 15, '_id_', rangesOf(Buffer.alloc(0), id, false), '_id_');
   for (const index of collection.indexes()) {
-    if (index.partial) continue;
-    planIndex(collection, index, bounds, consider);
+    if (index.partial || index.hidden) continue;
+    planIndex(collection, index, bounds, collation, consider);
   }
   return best?.plan ?? { kind: 'scan' };
 }
@@ -97,15 +111,17 @@ const usable = (b: Bounds, sparse: boolean): boolean => {
   return b.low !== undefined || b.high !== undefined;
 };
 
-function planIndex(collection: Collection, index: IndexSpec, bounds: Map<string, Bounds>, consider: (score: number, index: IndexSpec, ranges: [Buffer, Buffer][], described: string) => void): void {
+function planIndex(collection: Collection, index: IndexSpec, bounds: Map<string, Bounds>, collation: Collation, consider: (score: number, index: IndexSpec, ranges: [Buffer, Buffer][], described: string) => void): void {
   let prefixes: Buffer[] = [Buffer.alloc(0)];
   let score = 0;
   for (const { path } of index.fields) {
     const b = bounds.get(path);
-    if (!b || !usable(b, index.sparse)) break;
+    if (!b || !usable(b, index.sparse) || !allIndexable(b, index.collation, collation)) break;
     if (b.equal) {
       if (prefixes.length * b.equal.length > 1000) break;
-      const keys = b.equal.map(encodeKey);
+      const probes = b.equal.map((v) => probesOf(index, v));
+      if (!probes.every((p) => p !== null)) break;
+      const keys = probes.flat();
       prefixes = prefixes.flatMap((p) => keys.map((k) => Buffer.concat([p, k])));
       score += index.unique ? 40 : 20;
       continue;
@@ -140,7 +156,7 @@ export function inSortOrder(collection: Collection, filter: Filter | null, sort:
   if (bound > MAX_ORDERED || !sort.parts.every((p) => (p.direction === -1) === backwards)) return null;
   if (filter && choosePlan(collection, filter, simpleCollation).kind === 'index') return null;
   // More fields than the sort's would order what the sort calls equal.
-  const index = collection.indexes().find((i) => !i.partial && !i.sparse && i.fields.length === sort.parts.length && i.fields.every((f, j) => f.path === sort.parts[j]?.path));
+  const index = collection.indexes().find((i) => !i.partial && !i.sparse && !i.hidden && i.collation.simple && i.fields.length === sort.parts.length && i.fields.every((f, j) => f.path === sort.parts[j]?.path));
   if (!index || collection.isMultikey(index)) return null;
   const rows = collection.inKeyOrder(index, backwards);
   if (!examined) return rows;
@@ -195,7 +211,7 @@ export function probeIndex(collection: Collection, index: IndexSpec | '_id_', va
   const found = new Map<number, Row>();
   let rows: Row[] = [];
   for (const value of values) {
-    if (!indexable(value, collation)) return null;
+    if (!indexable(value, simpleCollation, collation)) return null;
     const key = encodeKey(value);
     const single = index === '_id_' ? collection.byKey(key) : null;
     if (index === '_id_') rows = single ? [single] : [];

@@ -19,6 +19,14 @@ function collectionName(v: Value, name: string, context: StageContext): string {
   throw failedToParse(`${name} argument 'from' must be a string, is type ${typeName(v)}`);
 }
 
+/** All documents of a collection or view. */
+function allOf(from: string, context: StageContext): Next {
+  return context.source.view(from) ? parsePipeline([], subContext(context, from)).open() : context.source.scan(from, null);
+}
+/** A view's documents are in no index. */
+const probeOf = (from: string, path: string, context: StageContext): ReturnType<StageContext['source']['probe']> =>
+  context.scope.environment.collation.simple && !context.source.view(from) ? context.source.probe(from, path) : null;
+
 function subContext(context: StageContext, collection: string | null, scope: Scope = context.scope): StageContext {
   return { ...context, scope, collection, depth: context.depth + 1, inFacet: false };
 }
@@ -79,7 +87,7 @@ function equalityJoin(from: string, localField: string, foreignField: string, co
   const foreign = valuesAt(foreignField);
   const keysOf = (doc: Doc): Value[] => nullify(foreign(doc));
   const { collation } = context.scope.environment;
-  const probe = collation.simple ? context.source.probe(from, foreignField) : null;
+  const probe = probeOf(from, foreignField, context);
   if (probe) {
     return (doc) => {
       const values = nullify(local(doc));
@@ -90,7 +98,7 @@ function equalityJoin(from: string, localField: string, foreignField: string, co
   }
   let index: HashIndex | undefined;
   return (doc) => {
-    index ??= new HashIndex(context.source.scan(from, null), keysOf, context.scope);
+    index ??= new HashIndex(allOf(from, context), keysOf, context.scope);
     return index.find(nullify(local(doc)));
   };
 }
@@ -156,7 +164,7 @@ function pipelineJoin(
     };
   }
   const read = pathReader(key.path);
-  const probe = context.scope.environment.collation.simple ? context.source.probe(from, key.path.join('.')) : null;
+  const probe = probeOf(from, key.path.join('.'), context);
   let index: HashIndex | undefined;
   return (doc) => {
     bind(doc);
@@ -166,7 +174,7 @@ function pipelineJoin(
       if (!Array.isArray(value)) return drain(pipeline.open(listNext(probe([value ?? null]))), checkpoint);
     }
     // The whole value decides in `$expr`: no arrays are entered, and missing is not null. The stages check again.
-    index ??= new HashIndex(context.source.scan(from, null), (d) => [read(d)], context.scope);
+    index ??= new HashIndex(allOf(from, context), (d) => [read(d)], context.scope);
     return drain(pipeline.open(listNext(index.find([key.value(doc)]))), checkpoint);
   };
 }
@@ -230,14 +238,16 @@ function parseJoin(operand: Doc, context: StageContext, name: string): Join {
   });
   const outer = new Set<number>(bindings.map((b) => b.slot));
   for (let i = 0; i < outerCount; i++) outer.add(i);
-  const { result: pipeline, used } = environment.tracking(() => parsePipeline(spec, subContext(context, from, scope)));
+  const { result: pipeline, used } = environment.tracking(() => parsePipeline(spec, subContext(context, equality ? null : from, scope)));
   const correlated = [...used].some((slot) => outer.has(slot));
   const { frame } = environment;
   const bind = (doc: Doc): void => {
     const values = bindings.map((b) => b.evaluate(doc));
     bindings.forEach((b, i) => (frame[b.slot] = values[i]));
   };
-  return pipelineJoin(from, pipeline, bind, correlated, outer, context, equality);
+  // A view's own stages come before those that could be answered by a key.
+  const keyed = from !== null && context.source.view(from) ? null : from;
+  return pipelineJoin(keyed, pipeline, bind, correlated, outer, context, equality);
 }
 
 const startsWithDocuments = (spec: Value): boolean => Array.isArray(spec) && spec[0] instanceof Doc && spec[0].keys[0] === '$documents';
@@ -322,13 +332,13 @@ const graphLookup: StageBuilder = (operand, context, name) => {
   const maxDepth = operand.has('maxDepth') ? Number(operand.get('maxDepth')) : Infinity;
   if (operand.has('maxDepth') && !(Number.isInteger(maxDepth) && maxDepth >= 0)) throw new ServerError(40101, 'maxDepth requires a nonnegative argument');
   const restrict = operand.get('restrictSearchWithMatch');
-  const restriction = restrict === undefined ? null : parsePipeline([Doc.of({ $match: restrict })], subContext(context, from)).stages[0]?.filter;
+  const restriction = restrict === undefined ? null : parsePipeline([Doc.of({ $match: restrict })], subContext(context, null)).stages[0]?.filter;
   const follow = localFollow(text('connectFromField'));
   const target = valuesAt(text('connectToField'));
   const { collation } = context.scope.environment;
   let index: HashIndex | undefined;
   return mapping(name, (doc) => {
-    index ??= new HashIndex(context.source.scan(from, null), (d) => nullify(target(d)), context.scope);
+    index ??= new HashIndex(allOf(from, context), (d) => nullify(target(d)), context.scope);
     const first = start(doc);
     let frontier: Value[] = Array.isArray(first) ? first : [first === undefined ? null : first];
     const visited = new ValueMap<true>(collation);

@@ -32,8 +32,16 @@ export interface Source {
   sorted(collection: string, filter: Filter | null, sort: SortPattern, bound: number): Next | null;
   /** Looks up by equality of a path with any of the values through an index: candidates, each once, to be checked again. */
   probe(collection: string, path: string): ((values: readonly Value[]) => Doc[]) | null;
+  /** What a view stands for; null when it is a collection, or nothing. */
+  view(name: string): ViewDefinition | null;
   /** How many documents a collection has and what they occupy, sizes divided by `scale`; null when there is none. */
   statistics(collection: string, scale: Value): Readonly<Record<string, Value>> | null;
+}
+
+/** A view, down to the collection under it. */
+export interface ViewDefinition {
+  readonly on: string;
+  readonly pipeline: readonly Value[];
 }
 
 /** A parsed stage, ready to be opened over its input. */
@@ -70,9 +78,17 @@ export function parsePipeline(spec: Value, context: StageContext): Pipeline {
   if (!Array.isArray(spec)) throw typeMismatch("'pipeline' option must be specified as an array");
   if (spec.length > MAX_STAGES) throw new ServerError(7749501, `Pipeline length must be no longer than ${MAX_STAGES} stages.`);
   if (context.depth > MAX_DEPTH) throw new ServerError(15, `Maximum number of nested sub-pipelines exceeded. Limit is ${MAX_DEPTH}`);
+  const view = context.collection === null || context.inFacet ? null : context.source.view(context.collection);
+  if (view) {
+    // What describes a collection says nothing of a view.
+    if (spec[0] instanceof Doc && describing.has(spec[0].keys[0] ?? '')) throw new ServerError(166, `Namespace ${context.source.database}.${context.collection ?? ''} is a view, not a collection`);
+    return parsePipeline([...view.pipeline, ...(spec as Value[])], { ...context, collection: view.on });
+  }
   const stages = spec.flatMap((item, position) => parseStage(item, context, position));
   return planPipeline(stages, context);
 }
+
+const describing = new Set(['$collStats', '$indexStats']);
 
 function parseStage(item: Value, context: StageContext, position: number): Stage | Stage[] {
   if (!(item instanceof Doc)) throw typeMismatch("Each element of the 'pipeline' array must be an object");

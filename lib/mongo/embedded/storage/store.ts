@@ -3,29 +3,18 @@ import { readInt32 } from '../bson/decode';
 import { Doc } from '../bson/doc';
 import { encode } from '../bson/encode';
 import { ServerError } from '../errors';
-import { Environment, Scope } from '../expressions/expression';
-import { parseFilter, valuesAt, type Filter } from '../query/match';
 import type { Next } from '../stages/stage';
-import { ObjectId, type Value } from '../values/value';
+import { parseValidator, type Validator } from '../query/validator';
+import { Binary, ObjectId, type Value } from '../values/value';
+import { describeIndex, keysOf, probesOf, shareValue, type IndexSpec, type Keys } from './index-spec';
 import { encodeKey } from './keys';
 
 export const MAX_DOCUMENT = 16 * 1024 * 1024;
 const SEGMENT = 4 * 1024 * 1024;
 const CHUNK = 2000;
+export const ID_INDEX = '_id_';
 
 type Statement = Database.Statement;
-
-export interface IndexSpec {
-  readonly id: number;
-  readonly name: string;
-  /** As given: `{key, name, unique, …}`. */
-  readonly spec: Doc;
-  readonly fields: readonly { readonly path: string; readonly values: (doc: Doc) => Value[] }[];
-  readonly unique: boolean;
-  readonly sparse: boolean;
-  readonly partial: Filter | null;
-  readonly table: string;
-}
 
 /** A document to be stored, and its `_id`. */
 export interface Insertion {
@@ -84,17 +73,18 @@ export class Store {
     }
     let collection = this.open.get(row.id);
     if (!collection) {
-      collection = new Collection(this, row.id, row.db, row.name, Doc.fromRaw(row.options));
+      collection = new Collection(this, row.id, row.db, row.name, row.options);
       this.open.set(row.id, collection);
     }
     collection.changes = row.changes;
+    collection.refresh(row.options);
     collection.name = row.name;
     collection.database = row.db;
     return collection;
   }
 
   require(db: string, name: string): Collection {
-    const found = this.find(db, name);
+    const found = this.findStored(db, name);
     if (!found) throw new ServerError(26, `ns does not exist: ${db}.${name}`);
     return found;
   }
@@ -108,12 +98,18 @@ export class Store {
     return created;
   }
   findOrCreate(db: string, name: string): Collection {
-    return this.find(db, name) ?? this.create(db, name);
+    return this.findStored(db, name) ?? this.create(db, name);
+  }
+  /** The collection, or null; a view is an error, because it stores nothing. */
+  findStored(db: string, name: string): Collection | null {
+    const found = this.find(db, name);
+    if (found?.isView) throw new ServerError(166, `Namespace ${db}.${name} is a view, not a collection`);
+    return found;
   }
 
   drop(collection: Collection): void {
     this.db.transaction(() => {
-      for (const index of collection.indexes()) this.db.exec(`DROP TABLE ${index.table}`);
+      for (const index of collection.maintained()) this.db.exec(`DROP TABLE ${index.table}`);
       this.db.exec(`DROP TABLE c${collection.id}`);
       this.db.prepare('DELETE FROM indexes WHERE collection = ?').run(collection.id);
       this.db.prepare('DELETE FROM collections WHERE id = ?').run(collection.id);
@@ -201,8 +197,45 @@ export class Collection {
     readonly id: number,
     public database: string,
     public name: string,
-    readonly options: Doc,
-  ) {}
+    private rawOptions: Buffer,
+  ) {
+    this.options = Doc.fromRaw(rawOptions);
+  }
+  /** As `create` and `collMod` gave them. */
+  options: Doc;
+  private rule: Validator | null | undefined;
+  /** Takes over what another thread may have changed. */
+  refresh(rawOptions: Buffer): void {
+    if (rawOptions.equals(this.rawOptions)) return;
+    this.rawOptions = rawOptions;
+    this.options = Doc.fromRaw(rawOptions);
+    this.rule = undefined;
+  }
+  changeOptions(options: Doc): void {
+    const raw = encode(options);
+    this.sql('UPDATE collections SET options = ? WHERE id = ?').run(raw, this.id);
+    this.refresh(raw);
+  }
+  changeIndex(index: IndexSpec, spec: Doc): void {
+    this.sql('UPDATE indexes SET spec = ? WHERE id = ?').run(encode(spec), index.id);
+    this.forgetIndexes();
+  }
+  /** Of the UUID form, the same as long as the collection lives. */
+  get uuid(): Binary {
+    const bytes = Buffer.alloc(16);
+    bytes[6] = 0x40;
+    bytes[8] = 0x80;
+    bytes.writeUInt32BE(this.id, 12);
+    return new Binary(4, bytes);
+  }
+  get isView(): boolean {
+    return this.options.has('viewOn');
+  }
+  /** What documents must satisfy; null when anything goes. */
+  get validator(): Validator | null {
+    if (this.rule === undefined) this.rule = parseValidator(this.options);
+    return this.rule;
+  }
 
   get namespace(): string {
     return `${this.database}.${this.name}`;
@@ -384,7 +417,12 @@ export class Collection {
   forgetIndexes(): void {
     this.indexList = undefined;
   }
+  /** What was created on purpose: all but the index of `_id`. */
   indexes(): readonly IndexSpec[] {
+    return this.maintained().filter((i) => i.name !== ID_INDEX);
+  }
+  /** All indexes that writes keep up: where `_id` has a collation, its uniqueness is an index as well. */
+  maintained(): readonly IndexSpec[] {
     return (this.indexList ??= (this.sql('SELECT id, name, spec FROM indexes WHERE collection = ? ORDER BY id').all(this.id) as { id: number; name: string; spec: Buffer }[]).map(
       (row) => describeIndex(row.id, row.name, Doc.fromRaw(row.spec)),
     ));
@@ -415,45 +453,39 @@ export class Collection {
     this.statements.clear();
   }
 
-  /** An index's keys of a document; `arrays` when their order is not simply that of the document. */
-  private keysOf(index: IndexSpec, doc: Doc): { keys: Buffer[]; values: Value[][]; arrays: boolean } {
-    if (index.partial && !index.partial.test(doc)) return { keys: [], values: [], arrays: false };
-    let arrays = false;
-    let tuples: Value[][] = [[]];
-    let present = false;
-    for (const field of index.fields) {
-      const found = field.values(doc);
-      if (found.some((v) => v !== undefined)) present = true;
-      if (found.length !== 1 || Array.isArray(found[0])) arrays = true;
-      const values = found.length === 0 ? [null] : found.map((v) => (v === undefined ? null : v));
-      tuples = tuples.flatMap((tuple) => values.map((v) => [...tuple, v]));
-    }
-    if (index.sparse && !present) return { keys: [], values: [], arrays };
-    const keys = new Map<string, { key: Buffer; tuple: Value[] }>();
-    for (const tuple of tuples) {
-      const key = tuple.length === 1 ? encodeKey(tuple[0]) : Buffer.concat(tuple.map(encodeKey));
-      keys.set(key.toString('latin1'), { key, tuple });
-    }
-    return { keys: [...keys.values()].map((k) => k.key), values: [...keys.values()].map((k) => k.tuple), arrays };
-  }
-
-  private checkUnique(index: IndexSpec, keys: readonly Buffer[], values: readonly Value[][], rid: number): void {
-    const statement = this.sql(`SELECT rid FROM ${index.table} WHERE k = ? AND rid <> ? LIMIT 1`);
+  /** Throws when another document has a value of these in a unique index. */
+  private checkUnique(index: IndexSpec, { keys, values }: Keys, rid: number): void {
     keys.forEach((key, i) => {
-      if (statement.get(key, rid) === undefined) return;
-      throw duplicateKey(this.namespace, index.name, index.spec.get('key') as Doc, values[i] as Value[]);
+      const tuple = values[i] as Value[];
+      if (index.collation.simple ? this.hasOther(index, key, rid) : this.hasEqual(index, tuple, rid)) {
+        throw duplicateKey(this.namespace, index.name, index.spec.get('key') as Doc, tuple);
+      }
     });
   }
+  private hasOther(index: IndexSpec, key: Buffer, rid: number): boolean {
+    return this.sql(`SELECT rid FROM ${index.table} WHERE k = ? AND rid <> ? LIMIT 1`).get(key, rid) !== undefined;
+  }
+  /** With a collation a key only says where to look. */
+  private hasEqual(index: IndexSpec, tuple: readonly Value[], rid: number): boolean {
+    let keys: Buffer[] | null = [Buffer.alloc(0)];
+    for (const value of tuple) {
+      const probes = probesOf(index, value);
+      if (!probes || !keys) keys = null;
+      else keys = keys.flatMap((k) => probes.map((p) => Buffer.concat([k, p])));
+    }
+    const rows = (keys ? keys.flatMap((k) => this.byIndexKey(index, k)) : (this.sql(`SELECT rid, d FROM c${this.id}`).all() as Row[])) as Row[];
+    return rows.some((row) => row.rid !== rid && shareValue(index, tuple, Doc.fromRaw(row.d)));
+  }
   private addKeys(index: IndexSpec, rid: number, doc: Doc): void {
-    const { keys, values, arrays } = this.keysOf(index, doc);
-    if (index.unique) this.checkUnique(index, keys, values, rid);
+    const found = keysOf(index, doc);
+    if (index.unique) this.checkUnique(index, found, rid);
     const statement = this.sql(`INSERT OR IGNORE INTO ${index.table}(k, rid) VALUES(?, ?)`);
-    for (const key of keys) statement.run(key, rid);
-    if (arrays && !this.isMultikey(index)) this.sql('UPDATE indexes SET multikey = 1 WHERE id = ?').run(index.id);
+    for (const key of found.keys) statement.run(key, rid);
+    if (found.arrays && !this.isMultikey(index)) this.sql('UPDATE indexes SET multikey = 1 WHERE id = ?').run(index.id);
   }
   private removeKeys(index: IndexSpec, rid: number, doc: Doc): void {
     const statement = this.sql(`DELETE FROM ${index.table} WHERE k = ? AND rid = ?`);
-    for (const key of this.keysOf(index, doc).keys) statement.run(key, rid);
+    for (const key of keysOf(index, doc).keys) statement.run(key, rid);
   }
 
   // ---- writing (inside the caller's transaction)
@@ -465,7 +497,7 @@ export class Collection {
    * @param items always as many: each number of them is a statement of its own.
    */
   insertTogether(items: readonly Insertion[]): boolean {
-    if (this.indexes().length > 0) return false;
+    if (this.maintained().length > 0) return false;
     const parameters: Buffer[] = [];
     for (const { raw, id } of items) {
       if (raw.length > MAX_DOCUMENT || Array.isArray(id)) return false;
@@ -484,11 +516,9 @@ export class Collection {
     if (raw.length > MAX_DOCUMENT) throw new ServerError(10334, `object to insert too large. size in bytes: ${raw.length}, max size: ${MAX_DOCUMENT}`);
     if (Array.isArray(id)) throw new ServerError(53, "The '_id' value cannot be of type array");
     const doc = Doc.fromRaw(raw);
-    const indexes = this.indexes();
+    const indexes = this.maintained();
     for (const index of indexes) {
-      if (!index.unique) continue;
-      const { keys, values } = this.keysOf(index, doc);
-      this.checkUnique(index, keys, values, Number.MIN_SAFE_INTEGER);
+      if (index.unique) this.checkUnique(index, keysOf(index, doc), Number.MIN_SAFE_INTEGER);
     }
     let rid: number;
     try {
@@ -502,22 +532,20 @@ export class Collection {
   replace(rid: number, before: Doc, after: Buffer): void {
     if (after.length > MAX_DOCUMENT) throw new ServerError(17419, `Resulting document after update is larger than ${MAX_DOCUMENT}`);
     const doc = Doc.fromRaw(after);
-    const indexes = this.indexes();
+    const indexes = this.maintained();
     for (const index of indexes) {
-      if (!index.unique) continue;
-      const { keys, values } = this.keysOf(index, doc);
-      this.checkUnique(index, keys, values, rid);
+      if (index.unique) this.checkUnique(index, keysOf(index, doc), rid);
     }
     for (const index of indexes) this.removeKeys(index, rid, before);
     this.sql(`UPDATE c${this.id} SET d = ? WHERE rid = ?`).run(after, rid);
     for (const index of indexes) this.addKeys(index, rid, doc);
   }
   remove(rid: number, doc: Doc): void {
-    for (const index of this.indexes()) this.removeKeys(index, rid, doc);
+    for (const index of this.maintained()) this.removeKeys(index, rid, doc);
     this.sql(`DELETE FROM c${this.id} WHERE rid = ?`).run(rid);
   }
   clear(): void {
-    for (const index of this.indexes()) this.store.db.exec(`DELETE FROM ${index.table}`);
+    for (const index of this.maintained()) this.store.db.exec(`DELETE FROM ${index.table}`);
     this.store.db.exec(`DELETE FROM c${this.id}`);
     this.changed();
   }
@@ -542,21 +570,6 @@ function turnedWithinKeys(rows: readonly KeyedRow[]): KeyedRow[] {
     start = end;
   }
   return out;
-}
-
-function describeIndex(id: number, name: string, spec: Doc): IndexSpec {
-  const key = spec.get('key') as Doc;
-  const partial = spec.get('partialFilterExpression');
-  return {
-    id,
-    name,
-    spec,
-    fields: key.keys.map((path) => ({ path, values: valuesAt(path) })),
-    unique: spec.get('unique') === true,
-    sparse: spec.get('sparse') === true,
-    partial: partial instanceof Doc ? parseFilter(partial, Scope.root(new Environment())) : null,
-    table: `i${id}`,
-  };
 }
 
 function duplicateKey(namespace: string, index: string, pattern: Doc, values: readonly Value[]): ServerError {
