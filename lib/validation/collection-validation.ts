@@ -129,13 +129,17 @@ function referenceMapping(collection: string, level: Level, field: ExtendedRefer
 
 /** Recomputes an aggregate from the source and compares it with what is stored. */
 function computedMapping(collection: string, level: Level, field: ComputedField, key: KeyColumn): ValidationMapping {
-  const on = field.join.map(({ parent, child }) => `counted.${q(child)} = ${level.alias}.${q(parent)}`).join(' AND ');
+  // All groups at once: a subquery for each row would read the children as often as there are parents.
+  const keys = field.join.map(({ parent }) => `parents.${q(parent)}`);
+  const belongs = field.join.map(({ parent, child }) => `parents.${q(parent)} = counted.${q(child)}`).join(' AND ');
+  const groups = `SELECT ${keys.map((key, at) => `${key} AS g${at}`).join(', ')}, ${field.aggregate}(${field.column === undefined ? '*' : `counted.${q(field.column)}`}) AS result FROM ${q(level.table)} parents JOIN ${q(field.table)} counted ON ${belongs} GROUP BY ${keys.join(', ')}`;
+  const on = field.join.map(({ parent }, at) => `grouped.g${at} = ${level.alias}.${q(parent)}`).join(' AND ');
   const path = level.path + field.name;
-  const value = `(SELECT ${field.aggregate}(${field.column === undefined ? '*' : `counted.${q(field.column)}`}) FROM ${q(field.table)} counted WHERE ${on})`;
+  const value = field.aggregate === 'count' ? 'coalesce(grouped.result, 0)' : 'grouped.result';
   return {
     name: `${collection}.${path}: ${field.aggregate} over ${field.table}`,
     description: `recomputed from the source`,
-    sql: `SELECT ${key.sql} AS _key, ${value} AS value FROM ${level.from}${key.join}`,
+    sql: `SELECT ${key.sql} AS _key, ${value} AS value FROM ${level.from}${key.join} LEFT JOIN (${groups}) grouped ON ${on}`,
     transforms: key.transform.kind === 'identity' ? {} : { _key: key.transform },
     collection,
     pipeline: [...level.stages, { $project: { _id: 0, _key: '$_id', value: `$${path}` } }],

@@ -75,7 +75,8 @@ export function validateTable(table: string, source: TableSource, places: readon
   for (const place of likelyFirst(places, table, rows)) {
     const fit = fitPlace(table, encoded, place);
     if (!best || fit.unmatched < best.unmatched || (fit.unmatched === best.unmatched && fit.rowsApart < best.rowsApart)) best = fit;
-    if (best.unmatched === 0 && best.rowsApart === 0 && best.flags.length === 0) break;
+    // A place of another name may hold the values as they are, where this one has them retyped.
+    if (best.unmatched === 0 && best.rowsApart === 0 && (best.flags.length === 0 || likeness(place, table, rows) >= NAMED)) break;
   }
   if (!best) {
     const flags = source.columns.map((column, c): LossFlag => ({ column, values: encoded.filled(c), samples: encoded.samples(c, () => true), class: 'genuine_loss', explanation: 'the database holds no documents' }));
@@ -135,10 +136,11 @@ class EncodedTable {
 
 /** Places that have the table's name and number of rows are looked at first: most often nothing else needs to be. */
 function likelyFirst(places: readonly Place[], table: string, rows: number): Place[] {
-  const wanted = plainName(table);
-  const score = (place: Place): number => (plainName(place.name.slice(place.name.lastIndexOf('.') + 1)) === wanted ? 2 : 0) + (place.rows === rows ? 1 : 0);
-  return places.filter((place) => place.rows > 0).sort((a, b) => score(b) - score(a));
+  return places.filter((place) => place.rows > 0).sort((a, b) => likeness(b, table, rows) - likeness(a, table, rows));
 }
+
+const NAMED = 2;
+const likeness = (place: Place, table: string, rows: number): number => (plainName(place.name.slice(place.name.lastIndexOf('.') + 1)) === plainName(table) ? NAMED : 0) + (place.rows === rows ? 1 : 0);
 
 const plainName = (name: string): string => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 
