@@ -24,7 +24,7 @@ export const gateLabel: Readonly<Record<GateName, string>> = {
 };
 
 export function bytes(count: number): string {
-  if (count < 1000) return `${count} B`;
+  if (count < 1000) return `${Math.round(count)} B`;
   const units = ['kB', 'MB', 'GB', 'TB'];
   let [value, at] = [count / 1000, 0];
   while (value >= 1000 && at < units.length - 1) [value, at] = [value / 1000, at + 1];

@@ -129,10 +129,10 @@ test('the sample benchmark goes from the queue to a verified bundle', async ({ p
       await desk.keyboard.press('Control+A');
       await desk.keyboard.insertText(text);
     };
-    await write('db.station.aggregate([{ $match: { automatic: "false" } }, { $count: "count" }])');
+    await write('db.station.aggregate([{ $match: { automatic: false } }, { $count: "count" }])');
     await desk.getByRole('button', { name: 'Check', exact: true }).click();
     await expect(desk.getByRole('dialog').getByText(/not equal to that of the SQL/)).toBeVisible();
-    await write('db.station.aggregate([{ $match: { automatic: "true" } }, { $group: { _id: null, count: { $sum: 1 } } }, { $project: { _id: 0, count: 1 } }])');
+    await write('db.station.aggregate([{ $match: { automatic: true } }, { $group: { _id: null, count: { $sum: 1 } } }, { $project: { _id: 0, count: 1 } }])');
     await desk.getByRole('button', { name: 'Save and approve' }).click();
     await expect(desk.getByRole('dialog')).toHaveCount(0);
     await expect(desk.getByText('Saved', { exact: true })).toBeVisible();

@@ -1,5 +1,5 @@
 'use client';
-import { BarChart3, Download, FolderKanban, LogOut, MonitorCog, Moon, Sun, Users, ListChecks, Bot } from 'lucide-react';
+import { BarChart3, BookOpen, Download, FolderKanban, LogOut, MonitorCog, Moon, Sun, Users, ListChecks, Bot } from 'lucide-react';
 import Link from 'next/link';
 import { usePathname } from 'next/navigation';
 import { useEffect, useState, type ReactNode } from 'react';
@@ -24,6 +24,7 @@ const places: readonly Place[] = [
   { href: '/overview', label: 'Overview', icon: BarChart3, roles: ['admin', 'lead'] },
   { href: '/runs', label: 'Agent runs', icon: Bot, roles: ['admin', 'lead'] },
   { href: '/downloads', label: 'Downloads', icon: Download, roles: ['admin', 'lead', 'reviewer', 'consumer'] },
+  { href: '/guidebook', label: 'Guidebook', icon: BookOpen, roles: ['admin', 'lead', 'reviewer'] },
   { href: '/users', label: 'People', icon: Users, roles: ['admin'] },
 ];
 

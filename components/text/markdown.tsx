@@ -3,6 +3,9 @@ import { useMemo } from 'react';
 
 const escapeHtml = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
+/** The id of a heading, by its words without a leading number; prefixed, since text of agents must not name elements freely. */
+export const sectionId = (heading: string): string => `section-${heading.replace(/^[\d. ]+/, '').toLowerCase().replace(/[^a-z0-9]+/g, '-').replace(/^-|-$/g, '')}`;
+
 // Design documents quote names and values of foreign databases, and agents write them: no HTML passes, no image loads,
 // and a link is one only when it leads to the web.
 const marked = new Marked({
@@ -10,6 +13,9 @@ const marked = new Marked({
   renderer: {
     html: ({ text }) => escapeHtml(text),
     image: ({ text }) => escapeHtml(text),
+    heading({ tokens, depth, text }) {
+      return `<h${depth} id="${sectionId(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+    },
     link({ href, tokens }) {
       const label = this.parser.parseInline(tokens);
       return /^https?:\/\//i.test(href) ? `<a href="${escapeHtml(href)}" rel="noopener noreferrer nofollow" target="_blank">${label}</a>` : label;

@@ -1,5 +1,5 @@
 import type { Catalog } from '../sqlite/catalog';
-import type { Profile } from '../sqlite/profile';
+import type { ColumnProfile, Profile } from '../sqlite/profile';
 import type { ConceptualDesign, DesignDocument } from './document-design';
 import type { Workload } from './workload';
 
@@ -37,12 +37,37 @@ function describeSource(catalog: Catalog, profile: Profile): string {
   for (const r of profile.relationships) {
     lines.push(`| ${text(r.id)} | ${r.declared ? 'yes' : `no: ${text(r.evidence ?? '')}`} | ${r.orphans} | ${r.nullKeys} | ${r.fanOut.mean.toFixed(2)} | ${r.fanOut.p99} | ${r.fanOut.max} |`);
   }
+  lines.push(...describeValues(profile));
   return lines.join('\n');
 }
 
+/** What the values say beyond their storage class: formats, dependencies, circles. */
+function describeValues(profile: Profile): string[] {
+  const lines: string[] = [];
+  const formatted = profile.tables.flatMap(({ table, columns }) => columns.filter(({ formats }) => formats.length > 0).map((column) => `${text(`${table}.${column.column}`)} (${column.formats.join(', ')})`));
+  if (formatted.length > 0) lines.push('', `Text in one format throughout: ${formatted.slice(0, MAX_LISTED).join(', ')}${more(formatted)}.`);
+  const partly = profile.tables.flatMap(({ table, columns }) => columns.flatMap((column) => partialFormat(column).map((share) => `${text(`${table}.${column.column}`)}: ${share}`)));
+  if (partly.length > 0) lines.push('', `Text mostly in one format, and therefore left as it is: ${partly.slice(0, MAX_LISTED).join('; ')}${more(partly)}.`);
+  const dependencies = profile.tables.flatMap(({ table, functionalDependencies }) => functionalDependencies.map(({ determinant, dependents }) => `${text(`${table}: ${determinant.join(' + ')} → ${dependents.join(', ')}`)}`));
+  if (dependencies.length > 0) lines.push('', `Functional dependencies: ${dependencies.slice(0, MAX_LISTED).join('; ')}${more(dependencies)}.`);
+  if (profile.cycles.length > 0) lines.push('', `Circles of relationships: ${profile.cycles.slice(0, MAX_LISTED).map((cycle) => text(cycle.join(', '))).join('; ')}.`);
+  return lines;
+}
+
+const MAX_LISTED = 40;
+const more = (list: readonly unknown[]): string => (list.length > MAX_LISTED ? `, and ${list.length - MAX_LISTED} more` : '');
+
+/** Formats that most texts of a column have, but not all. */
+function partialFormat({ stored, formatCounts }: ColumnProfile): string[] {
+  return Object.entries(formatCounts)
+    .filter(([format, count]) => format !== 'empty' && stored.text > 0 && count < stored.text && count / stored.text >= 0.8)
+    .map(([format, count]) => `${((100 * count) / stored.text).toFixed(1)} % ${format}`);
+}
+
 function describeWorkload(workload: Workload): string {
-  if (workload.patterns.length === 0) return 'No item asks this database: no access pattern is known.';
-  const lines = ['Taken from the benchmark’s own queries.', '', '| tables read together | queries | filtered by | sorted by |', '|---|---:|---|---|'];
+  if (workload.patterns.length === 0) return 'No access pattern is known.';
+  const origin = workload.assumed ? '**Assumed**: no item asks this database. One row of each table by its key, and the two sides of each relationship together.' : 'Taken from the benchmark’s own queries.';
+  const lines = [origin, '', '| tables read together | queries | filtered by | sorted by |', '|---|---:|---|---|'];
   for (const pattern of workload.patterns.slice(0, 40)) {
     const uses = (list: readonly { table: string; column: string }[]): string => [...new Set(list.map((use) => text(`${use.table}.${use.column}`)))].join(', ');
     lines.push(`| ${text(pattern.tables.join(', '))} | ${pattern.frequency} | ${uses(pattern.filtered)} | ${uses(pattern.sorted)} |`);

@@ -11,6 +11,7 @@
  *   dates as `{"$date": "…"}`, bytes as `{"$binary": …}`.
  */
 import { z } from 'zod';
+import type { DesignFigures } from '../design/what-if';
 import type { AgentStep as ContractStep } from '../../agents/contract';
 import { directiveSchema, type Directive } from '../design/directive';
 import { artefactKinds, gateNames, stageNames } from '../pipeline/stages/stage';
@@ -561,10 +562,28 @@ export const artefactQuery = z.strictObject({ databaseId: idSchema, kind: z.enum
 /** GET /api/artefacts/:id → `{ artefact, versions: VersionRow[] }`. */
 /** GET /api/artefacts/:id/versions/:seq → `{ version: VersionDetail }`. */
 /** GET /api/artefacts/:id/diff?from=1&to=2 → ArtefactDiff. */
-export const diffQuery = z.strictObject({ from: z.coerce.number().int().min(1), to: z.coerce.number().int().min(1) });
+const sequence = z.coerce.number().int().min(1).max(2 ** 31 - 1);
+export const diffQuery = z.strictObject({ from: sequence, to: sequence });
 export interface ArtefactDiff {
   readonly from: VersionDetail;
   readonly to: VersionDetail;
+}
+
+// ── Designs ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+/** POST /api/databases/:id/what-if → WhatIf. Nothing is stored. */
+export const whatIfBody = z.strictObject({ relationship: text(2000).min(1), choice: z.enum(['embed', 'reference', 'copy']) });
+/** GET /api/databases/:id/design-figures → DesignFiguresResponse. */
+export interface DesignFiguresResponse {
+  readonly chosen: DesignFigures;
+  /** One collection a table, with indexes proposed in the same way. */
+  readonly oneToOne: DesignFigures;
+}
+/** GET /api/databases/:id/documents?collection → SampleDocuments: the first few documents of a migrated collection. */
+export const documentsQuery = z.strictObject({ collection: text(200).min(1) });
+export interface SampleDocuments {
+  /** Extended JSON, indented; long arrays and texts are cut, and say so. */
+  readonly documents: readonly string[];
 }
 
 // ── Leads ───────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -1,9 +1,12 @@
 'use client';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { isEmbed, type Field, type LogicalDesign } from '../../../lib/design/document-design';
 import { describe } from '../../../lib/design/transform-name';
 import type { CollectionValidation } from '../../../lib/validation/collection-validation';
+import type { SampleDocuments } from '../../../lib/review/api-types';
 import type { MappingResult } from '../../../lib/validation/mapping';
+import { api, query } from '../../api';
 import { CodeBlock } from '../../text/code-block';
 import { mqlText } from '../../text/mql-text';
 import { ResultTable } from '../../text/result-table';
@@ -20,9 +23,11 @@ interface FieldRow {
   readonly source: string;
   readonly type: string;
   readonly covered: readonly string[] | null;
+  /** The source column, where its type was changed. */
+  readonly retyped?: { readonly table: string; readonly column: string };
 }
 
-export function CollectionValidationGate({ task, content, edit }: GateProps<CollectionValidation>) {
+export function CollectionValidationGate({ task, content, edit, directives, setDirectives }: GateProps<CollectionValidation>) {
   const design = useArtefact<LogicalDesign>(task.databaseId, 'logical_design', task.key);
   const failing = content.mappings.filter((mapping) => mapping.verdict.kind !== 'equal');
   const holes = Object.entries(content.coverage).filter(([, mappings]) => mappings.length === 0);
@@ -49,18 +54,62 @@ export function CollectionValidationGate({ task, content, edit }: GateProps<Coll
             columns={[
               { head: 'Field', cell: (row) => <code className="font-mono text-xs">{row.path}</code> },
               { head: 'Source', cell: (row) => <code className="font-mono text-xs">{row.source}</code> },
-              { head: 'Transform', cell: (row) => row.type },
+              {
+                head: 'Transform',
+                cell: (row) => {
+                  const { retyped } = row;
+                  if (!retyped) return row.type;
+                  const wanted = directives.find((entry) => entry.kind === 'keep_type' && entry.table === retyped.table && entry.column === retyped.column);
+                  return (
+                    <span className="flex flex-wrap items-center gap-2">
+                      {row.type}
+                      <Button look="quiet" aria-label={`${wanted ? 'Take back' : 'Keep the type'}: ${row.path}`} onClick={() => setDirectives(wanted ? directives.filter((entry) => entry !== wanted) : [...directives, { kind: 'keep_type', ...retyped }])}>
+                        {wanted ? 'requested; take back' : 'keep the type'}
+                      </Button>
+                    </span>
+                  );
+                },
+              },
               { head: 'Covered by', cell: (row) => (row.covered === null ? <span className="text-muted">its fields</span> : row.covered.length === 0 ? <Badge tone="bad">nothing</Badge> : <span className="text-xs text-muted" title={row.covered.join('\n')}>{row.covered.length} {row.covered.length === 1 ? 'mapping' : 'mappings'}</span>) },
             ]}
           />
         ) : null}
       </Card>
+      <Samples databaseId={task.databaseId} collection={task.key.slice(task.key.indexOf('/') + 1)} />
       <Card title="Mappings" padded={false}>
         {ordered.map((mapping, at) => (
           <Mapping key={mapping.name} mapping={mapping} initiallyOpen={mapping.verdict.kind !== 'equal' && at < 3} />
         ))}
       </Card>
     </div>
+  );
+}
+
+/** The first documents as they lie in MongoDB, on demand. */
+function Samples({ databaseId, collection }: { readonly databaseId: string; readonly collection: string }) {
+  const [open, setOpen] = useState(false);
+  const answer = useQuery({ queryKey: ['documents', databaseId, collection], queryFn: ({ signal }) => api<SampleDocuments>(`/api/databases/${databaseId}/documents${query({ collection })}`, { signal }), enabled: open, staleTime: 30_000 });
+  return (
+    <Card
+      title="Documents"
+      actions={
+        <Button aria-expanded={open} onClick={() => setOpen(!open)}>
+          {open ? 'Hide' : 'Show the first documents'}
+        </Button>
+      }
+    >
+      {!open ? <p className="text-[13px] text-muted">As they lie in MongoDB; long arrays and texts are cut.</p> : null}
+      {open && answer.error ? <ErrorNote error={answer.error} /> : null}
+      {open && answer.isPending ? <Loading what="the documents" /> : null}
+      {open && answer.data?.documents.length === 0 ? <p>The collection is empty.</p> : null}
+      {open && answer.data ? (
+        <div className="grid gap-2 lg:grid-cols-3">
+          {answer.data.documents.map((text, at) => (
+            <CodeBlock key={at} text={text} label={`Document ${at + 1}`} />
+          ))}
+        </div>
+      ) : null}
+    </Card>
   );
 }
 
@@ -117,7 +166,7 @@ function fieldRows(design: LogicalDesign, content: CollectionValidation): FieldR
         const on = field.join.map(({ parent, child }) => `${child} = ${parent}`).join(', ');
         return [{ path, source: `${field.table} on ${on}`, type: field.kind === 'embedMany' ? 'array of documents' : 'document', covered: null }, ...visit(field.fields, field.table, `${path}.`)];
       }
-      if (field.kind === 'column') return [{ path, source: `${table}.${field.column}`, type: describe(field.transform), covered: content.coverage[path] ?? [] }];
+      if (field.kind === 'column') return [{ path, source: `${table}.${field.column}`, type: describe(field.transform), covered: content.coverage[path] ?? [], ...(field.transform.kind === 'identity' ? {} : { retyped: { table, column: field.column } }) }];
       if (field.kind === 'extendedReference') {
         const on = field.join.map(({ parent, child }) => `${parent} = ${child}`).join(', ');
         return [{ path, source: `${field.table} on ${on}`, type: 'copy of the referenced row', covered: null }, ...visit(field.fields, field.table, `${path}.`)];

@@ -1,13 +1,16 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
 import dynamic from 'next/dynamic';
-import type { ConceptualDesign, IndexDesign, RelationshipChoice } from '../../../lib/design/document-design';
+import Link from 'next/link';
+import { useState } from 'react';
+import { score } from '../../../lib/design/cost';
+import type { ConceptualDesign, IndexDesign, PatternUse, RelationshipChoice } from '../../../lib/design/document-design';
 import type { ProfileContent } from '../../../lib/pipeline/stages/design-stages';
 import type { Relationship } from '../../../lib/sqlite/profile';
 import type { Workload } from '../../../lib/design/workload';
-import type { ArtefactKind, VersionDetail } from '../../../lib/review/api-types';
+import type { ArtefactKind, DesignFiguresResponse, VersionDetail } from '../../../lib/review/api-types';
 import { api, query } from '../../api';
-import { Markdown } from '../../text/markdown';
+import { Markdown, sectionId } from '../../text/markdown';
 import { Badge } from '../../ui/badge';
 import { Button } from '../../ui/button';
 import { Card } from '../../ui/card';
@@ -16,6 +19,7 @@ import { PlainTable } from '../../ui/plain-table';
 import { Tabs } from '../../ui/tabs';
 import type { GateProps } from '../gate-props';
 import { mqlKey } from './mql-key';
+import { CostBadge, FiguresTable, SizesTable, WhatIfDialog } from './what-if-dialog';
 
 const CollectionGraph = dynamic(() => import('./collection-graph').then((module) => module.CollectionGraph), { ssr: false, loading: () => <Loading what="the graph" /> });
 
@@ -32,6 +36,9 @@ export function ConceptualDesignGate({ task, content, before, directives, setDir
   const profile = useArtefact<ProfileContent>(task.databaseId, 'profile', task.key);
   const workload = useArtefact<Workload>(task.databaseId, 'workload', task.key);
   const indexes = useArtefact<IndexDesign>(task.databaseId, 'index_design', task.key);
+  const [asked, setAsked] = useState<RelationshipChoice | null>(null);
+  const request = (relationship: string, choice: RelationshipChoice['choice']): void =>
+    setDirectives([...directives.filter((entry) => entry.kind !== 'relationship' || entry.relationship !== relationship), { kind: 'relationship', relationship, choice }]);
   const failed = profile.error ?? workload.error ?? indexes.error;
   const part = (text: string) => (
     <div className="max-w-5xl">
@@ -82,15 +89,19 @@ export function ConceptualDesignGate({ task, content, before, directives, setDir
                       </Button>
                     ) : (
                       others.map((other) => (
-                        <Button key={other} aria-label={`${other} instead: ${row.relationship}`} onClick={() => setDirectives([...directives, { kind: 'relationship', relationship: row.relationship, choice: other }])}>
+                        <Button key={other} aria-label={`${other} instead: ${row.relationship}`} onClick={() => request(row.relationship, other)}>
                           {other} instead
                         </Button>
                       ))
                     )}
+                    <Button look="quiet" aria-label={`What if: ${row.relationship}`} onClick={() => setAsked(row)}>
+                      What if?
+                    </Button>
                   </div>
                 );
               },
             },
+            { head: 'Cost of the others', cell: (row) => <Alternatives choice={row} /> },
             { head: 'Children: mean', numeric: true, cell: (row) => fan(profile.data, row.relationship, (r) => r.fanOut.mean.toFixed(1)) },
             { head: 'p99', numeric: true, cell: (row) => fan(profile.data, row.relationship, (r) => r.fanOut.p99) },
             { head: 'max', numeric: true, cell: (row) => fan(profile.data, row.relationship, (r) => r.fanOut.max) },
@@ -106,6 +117,8 @@ export function ConceptualDesignGate({ task, content, before, directives, setDir
           label="Design document"
           tabs={[
             { id: 'result', label: 'Tables and collections', content: part(content.document.result) },
+            { id: 'cost', label: 'Cost and sizes', content: <CostAndSizes databaseId={task.databaseId} /> },
+            { id: 'named', label: `Patterns (${content.patterns.length})`, content: <Patterns patterns={content.patterns} /> },
             { id: 'graph', label: 'Graph', content: profile.data ? <CollectionGraph design={content} profile={profile.data.profile} /> : <Loading what="the profile" /> },
             { id: 'source', label: '1 Source', content: part(content.document.source) },
             { id: 'patterns', label: '2 Access patterns', content: part(content.document.accessPatterns) },
@@ -130,7 +143,74 @@ export function ConceptualDesignGate({ task, content, before, directives, setDir
           ]}
         />
       </Card>
+      {asked ? (
+        <WhatIfDialog
+          databaseId={task.databaseId}
+          relationship={asked.relationship}
+          now={asked.choice}
+          onClose={() => setAsked(null)}
+          onRequest={(choice) => {
+            request(asked.relationship, choice);
+            setAsked(null);
+          }}
+        />
+      ) : null}
     </div>
+  );
+}
+
+/** What the workload would cost with the choices that were not made. */
+function Alternatives({ choice }: { readonly choice: RelationshipChoice }) {
+  const own = choice.alternatives?.find((entry) => entry.choice === choice.choice)?.cost;
+  return (
+    <ul className="space-y-0.5 text-xs whitespace-nowrap">
+      {choice.alternatives
+        ?.filter((entry) => entry.choice !== choice.choice)
+        .map((entry) => (
+          <li key={entry.choice} title={entry.obstacle}>
+            {entry.choice}: {entry.cost && own ? <CostBadge before={score(own)} after={score(entry.cost)} /> : <span className="text-muted">not possible</span>}
+          </li>
+        )) ?? '–'}
+    </ul>
+  );
+}
+
+function CostAndSizes({ databaseId }: { readonly databaseId: string }) {
+  const answer = useQuery({ queryKey: ['design-figures', databaseId], queryFn: () => api<DesignFiguresResponse>(`/api/databases/${databaseId}/design-figures`), staleTime: 10_000 });
+  if (answer.error) return <ErrorNote error={answer.error} />;
+  if (!answer.data) return <Loading what="the estimates" />;
+  const { chosen, oneToOne } = answer.data;
+  return (
+    <div className="space-y-3">
+      <p className="text-[13px] text-muted">Estimated from the profile; both designs with the indexes that their workload calls for. The current design, whatever version is on screen.</p>
+      <FiguresTable figures={[{ label: 'This design', figures: chosen }, { label: 'One collection a table', figures: oneToOne }]} />
+      <SizesTable after={chosen} />
+    </div>
+  );
+}
+
+const statusTone = { applied: 'good', considered: 'neutral', avoided: 'warn' } as const;
+
+function Patterns({ patterns }: { readonly patterns: readonly PatternUse[] }) {
+  return (
+    <PlainTable
+      label="Patterns"
+      rows={patterns}
+      rowKey={(row) => `${row.pattern} ${row.target} ${row.reason}`}
+      columns={[
+        {
+          head: 'Pattern',
+          cell: (row) => (
+            <Link href={`/guidebook#${sectionId(row.pattern)}`} target="_blank" className="text-accent hover:underline">
+              {row.pattern}
+            </Link>
+          ),
+        },
+        { head: 'Status', cell: (row) => <Badge tone={statusTone[row.status ?? 'applied']}>{row.status ?? 'applied'}</Badge> },
+        { head: 'Where', cell: (row) => <code className="font-mono text-xs">{row.target}</code> },
+        { head: 'Why', cell: (row) => <span className="block max-w-2xl">{row.reason}</span> },
+      ]}
+    />
   );
 }
 

@@ -1,0 +1,135 @@
+'use client';
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import type { RelationshipChoice } from '../../../lib/design/document-design';
+import type { DesignFigures, WhatIf } from '../../../lib/design/what-if';
+import { api } from '../../api';
+import { bytes, number } from '../../format';
+import { Badge } from '../../ui/badge';
+import { Button } from '../../ui/button';
+import { Dialog } from '../../ui/dialog';
+import { ErrorNote, Loading } from '../../ui/notes';
+import { PlainTable } from '../../ui/plain-table';
+
+type Choice = RelationshipChoice['choice'];
+
+interface WhatIfDialogProps {
+  readonly databaseId: string;
+  readonly relationship: string;
+  readonly now: Choice;
+  readonly onClose: () => void;
+  readonly onRequest: (choice: Choice) => void;
+}
+
+/** One choice changed: what the workload would cost, how large the collections would be, and whether anything would be lost. */
+export function WhatIfDialog({ databaseId, relationship, now, onClose, onRequest }: WhatIfDialogProps) {
+  const others = (['embed', 'reference', 'copy'] as const).filter((choice) => choice !== now);
+  const [choice, setChoice] = useState<Choice>(others[0]!);
+  const answer = useQuery({
+    queryKey: ['what-if', databaseId, relationship, choice],
+    queryFn: ({ signal }) => api<WhatIf>(`/api/databases/${databaseId}/what-if`, { method: 'POST', body: { relationship, choice }, signal }),
+  });
+  return (
+    <Dialog open wide onClose={onClose} title="What if?" description={`${relationship} is ${now === 'embed' ? 'embedded' : now === 'copy' ? 'referenced with a copy' : 'referenced'} now. Nothing is changed by asking.`}>
+      <div className="space-y-3">
+        <fieldset className="flex gap-4">
+          <legend className="sr-only">Choice</legend>
+          {others.map((other) => (
+            <label key={other} className="flex items-center gap-1.5">
+              <input type="radio" name="what-if" checked={choice === other} onChange={() => setChoice(other)} /> {other}
+            </label>
+          ))}
+        </fieldset>
+        {answer.error ? <ErrorNote error={answer.error} /> : null}
+        {answer.isPending ? <Loading what="the estimate" /> : null}
+        {answer.data ? <Answer answer={answer.data} /> : null}
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose}>Close</Button>
+          <Button look="primary" disabled={!answer.data || answer.data.obstacle !== undefined} onClick={() => onRequest(choice)}>
+            Request {choice}
+          </Button>
+        </div>
+      </div>
+    </Dialog>
+  );
+}
+
+function Answer({ answer }: { readonly answer: WhatIf }) {
+  const { before, after, obstacle, advice, problems, moved } = answer;
+  if (obstacle !== undefined || !after) return <p role="status">Not possible: {obstacle}.</p>;
+  return (
+    <div className="space-y-3" role="status">
+      <p className="flex flex-wrap gap-2">
+        <CostBadge before={before.score} after={after.score} />
+        <Badge tone={problems.length === 0 ? 'good' : 'bad'}>{problems.length === 0 ? 'nothing would be lost' : `${problems.length} ${problems.length === 1 ? 'problem' : 'problems'}`}</Badge>
+        {moved.map(({ relationship, from, to }) => (
+          <Badge key={relationship} tone="warn">
+            {relationship}: {from} → {to}
+          </Badge>
+        ))}
+      </p>
+      {advice ? <p>The guidebook advises against it: {advice}.</p> : null}
+      {problems.length > 0 ? (
+        <ul className="list-disc pl-5 text-bad">
+          {problems.map(({ subject, detail }) => (
+            <li key={`${subject} ${detail}`}>
+              <code>{subject}</code>: {detail}
+            </li>
+          ))}
+        </ul>
+      ) : null}
+      <FiguresTable figures={[{ label: 'Now', figures: before }, { label: 'Then', figures: after }]} />
+      <SizesTable before={before} after={after} />
+    </div>
+  );
+}
+
+export function CostBadge({ before, after }: { readonly before: number; readonly after: number }) {
+  const change = before === 0 ? 0 : Math.round((100 * (after - before)) / before);
+  return <Badge tone={change > 0 ? 'bad' : change < 0 ? 'good' : 'neutral'}>{change === 0 ? 'costs the same' : `costs ${Math.abs(change)} % ${change > 0 ? 'more' : 'less'}`}</Badge>;
+}
+
+/** The workload's estimated cost on one or more designs, a column each. */
+export function FiguresTable({ figures }: { readonly figures: readonly { readonly label: string; readonly figures: DesignFigures }[] }) {
+  const rows: readonly { readonly name: string; readonly of: (design: DesignFigures) => string | number }[] = [
+    { name: 'Cost, in documents', of: ({ score }) => number(score) },
+    { name: 'Documents fetched', of: ({ cost }) => number(cost.documents) },
+    { name: 'Lookups', of: ({ cost }) => number(cost.lookups) },
+    { name: 'Array entries taken apart', of: ({ cost }) => number(cost.entries) },
+    { name: 'Read', of: ({ cost }) => bytes(cost.bytes) },
+    { name: 'Collections', of: ({ collections }) => collections.length },
+    { name: 'Indexes', of: ({ indexes }) => indexes },
+  ];
+  return (
+    <PlainTable
+      label="Estimated cost of the workload"
+      rows={rows}
+      rowKey={(row) => row.name}
+      columns={[{ head: 'The whole workload, estimated', cell: (row) => row.name }, ...figures.map(({ label, figures: design }) => ({ head: label, numeric: true, cell: (row: (typeof rows)[number]) => row.of(design) }))]}
+    />
+  );
+}
+
+/** The forecast of each collection; `before` adds what it would change from. */
+export function SizesTable({ before, after }: { readonly before?: DesignFigures; readonly after: DesignFigures }) {
+  const names = [...new Set([...after.collections, ...(before?.collections ?? [])].map(({ collection }) => collection))];
+  const rows = names.map((name) => ({ name, now: before?.collections.find(({ collection }) => collection === name), then: after.collections.find(({ collection }) => collection === name) }));
+  const both = (row: (typeof rows)[number], pick: (forecast: NonNullable<(typeof row)['then']>) => string): string => {
+    const [now, then] = [row.now ? pick(row.now) : before ? '–' : undefined, row.then ? pick(row.then) : '–'];
+    return now === undefined || now === then ? then : `${now} → ${then}`;
+  };
+  return (
+    <PlainTable
+      label="Forecast of collections"
+      rows={rows}
+      rowKey={(row) => row.name}
+      columns={[
+        { head: 'Collection', cell: (row) => <code className="font-mono text-xs">{row.name}</code> },
+        { head: 'Documents', numeric: true, cell: (row) => both(row, ({ documents }) => number(documents)) },
+        { head: 'Mean document', numeric: true, cell: (row) => both(row, ({ meanBytes }) => bytes(meanBytes)) },
+        { head: 'Largest at most', numeric: true, cell: (row) => both(row, ({ largestBytes }) => bytes(largestBytes)) },
+        { head: 'Longest arrays', cell: (row) => both(row, ({ longestArrays }) => Object.entries(longestArrays).map(([path, entries]) => `${path}: ${number(entries)}`).join(', ') || 'none') },
+      ]}
+    />
+  );
+}
