@@ -48,6 +48,9 @@ const access: Record<string, string> = {
   'POST databases/[id]/retry': leads,
   'POST databases/[id]/cancel': leads,
   'GET databases/[id]/items': all,
+  'GET databases/[id]/design-figures': people,
+  'GET databases/[id]/documents': people,
+  'POST databases/[id]/what-if': people,
   'GET databases/[id]/finalise': people,
   'POST databases/[id]/finalise': leads,
   'GET events': all,
@@ -80,7 +83,7 @@ const access: Record<string, string> = {
 };
 /** What a token may call at all. */
 const tokenScopes: Record<string, 'read' | 'bundles'> = Object.fromEntries([
-  ...['session', 'benchmarks', 'benchmarks/[id]', 'benchmarks/[id]/overview', 'benchmarks/[id]/effort.csv', 'benchmarks/[id]/decisions.csv', 'databases/[id]', 'databases/[id]/items', 'databases/[id]/finalise', 'queue', 'tasks/[id]', 'tasks/[id]/logical.csv', 'artefacts', 'artefacts/[id]', 'artefacts/[id]/versions/[seq]', 'artefacts/[id]/diff', 'runs', 'runs/[id]'].map((route) => [`GET ${route}`, 'read'] as const),
+  ...['session', 'benchmarks', 'benchmarks/[id]', 'benchmarks/[id]/overview', 'benchmarks/[id]/effort.csv', 'benchmarks/[id]/decisions.csv', 'databases/[id]', 'databases/[id]/items', 'databases/[id]/design-figures', 'databases/[id]/documents', 'databases/[id]/finalise', 'queue', 'tasks/[id]', 'tasks/[id]/logical.csv', 'artefacts', 'artefacts/[id]', 'artefacts/[id]/versions/[seq]', 'artefacts/[id]/diff', 'runs', 'runs/[id]'].map((route) => [`GET ${route}`, 'read'] as const),
   ...['bundles', 'bundles/[id]', 'bundles/[id]/download'].map((route) => [`GET ${route}`, 'bundles'] as const),
 ]);
 
