@@ -7,6 +7,7 @@ import { api } from '../api';
 import { bytes, number, stageLabel } from '../format';
 import { useBenchmark, useSession } from '../queries';
 import { Page } from '../shell/page';
+import { SettingsDialog } from './settings-dialog';
 import { StageState } from '../stage-state';
 import { TasksMeter } from '../tasks-meter';
 import { Badge } from '../ui/badge';
@@ -36,6 +37,7 @@ export function BenchmarkPage({ id }: { readonly id: string }) {
         leads ? (
           <>
             <AgentChoice benchmark={data} />
+            <SettingsDialog benchmark={data} />
             <Button icon={<Play className="size-4" />} disabled={run.isPending} onClick={() => run.mutate()}>
               Run what is pending
             </Button>

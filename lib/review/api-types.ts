@@ -264,7 +264,18 @@ export const emptyBody = z.strictObject({});
 export const benchmarkPatchBody = z.strictObject({
   name: text(200).min(1).optional(),
   agent: z.enum(['builtin', 'claude']).optional(),
+  /** What is changed makes the agents design every database again; decisions on what comes out otherwise go stale. */
+  settings: z
+    .strictObject({
+      retype: z.enum(['proven', 'never']),
+      identifiers: z.enum(['stored', 'string']),
+      maxArrayP99: z.number().int().min(1).max(100_000),
+      maxArray: z.number().int().min(1).max(100_000),
+    })
+    .partial()
+    .optional(),
 });
+export type BenchmarkPatch = z.infer<typeof benchmarkPatchBody>;
 
 /** GET /api/databases/:id/items?page&pageSize&search → Page<ItemRow>. */
 export const itemsQuery = z.strictObject({ ...pageFields, search: text(200).optional() });

@@ -5,19 +5,31 @@ import { audited } from '../db/audit';
 import type { BlobStore } from '../db/blob-store';
 import { isUniqueViolation, type Database } from '../db/database';
 import { notify } from '../db/notify';
-import { cancelStages } from '../pipeline/schedule';
-import type { ItemRow, Page } from './api-types';
+import { decodeContent, encodeContent } from '../pipeline/content';
+import { cancelStages, requestStage } from '../pipeline/schedule';
+import { defaultSettings, type BenchmarkSettings } from '../pipeline/stages/stage';
+import { contentHash } from '../results/hash';
+import type { BenchmarkPatch, ItemRow, Page } from './api-types';
 
-export async function changeBenchmark(db: Database, user: Principal, id: string, change: { name?: string | undefined; agent?: string | undefined }): Promise<void> {
+/** Changes name, agent or settings. Settings that decide about designs have every database designed again. */
+export async function changeBenchmark(db: Database, user: Principal, id: string, { name, agent, settings }: BenchmarkPatch): Promise<void> {
   try {
     await audited(db, async (tx) => {
-      if (!(await tx.benchmark.findUnique({ where: { id } }))) throw notFound('This benchmark');
-      await tx.benchmark.update({ where: { id }, data: { ...(change.name === undefined ? {} : { name: change.name }), ...(change.agent === undefined ? {} : { agent: change.agent }) } });
+      const found = await tx.benchmark.findUnique({ where: { id }, include: { databases: { select: { id: true } } } });
+      if (!found) throw notFound('This benchmark');
+      const before: BenchmarkSettings = { ...defaultSettings, ...decodeContent<BenchmarkSettings>(found.settings) };
+      const given = Object.fromEntries(Object.entries(settings ?? {}).filter(([, value]) => value !== undefined)) as Partial<BenchmarkSettings>;
+      const after: BenchmarkSettings = { ...before, ...given };
+      if (after.maxArrayP99 > after.maxArray) throw new AppError('conflict', 'The limit of 99 % of the arrays is above the limit of every array', 'Lower the first or raise the second.');
+      const changed = contentHash(before) !== contentHash(after);
+      const data = { ...(name === undefined ? {} : { name }), ...(agent === undefined ? {} : { agent }), ...(changed ? { settings: new Uint8Array(encodeContent(after)) } : {}) };
+      await tx.benchmark.update({ where: { id }, data });
+      if (changed) for (const { id: databaseId } of found.databases) await requestStage(tx, { databaseId, stage: 'conceptual_design', only: null, carriesChange: true });
       await notify(tx, { type: 'benchmark', benchmarkId: id });
-      return { result: undefined, audit: [{ chain: id, actor: user.id, action: 'change_benchmark', subject: `benchmark:${id}`, detail: { ...change } }] };
+      return { result: undefined, audit: [{ chain: id, actor: user.id, action: 'change_benchmark', subject: `benchmark:${id}`, detail: { ...(name === undefined ? {} : { name }), ...(agent === undefined ? {} : { agent }), ...(changed ? { settings } : {}) } }] };
     });
   } catch (error) {
-    if (isUniqueViolation(error)) throw new AppError('conflict', `There is already a benchmark named "${change.name}"`, 'Choose another name.');
+    if (isUniqueViolation(error)) throw new AppError('conflict', `There is already a benchmark named "${String(name)}"`, 'Choose another name.');
     throw error;
   }
 }

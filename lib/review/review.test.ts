@@ -10,6 +10,7 @@ import type { Worker } from '../pipeline/worker';
 import { directiveSchema } from '../design/directive';
 import { type DecideInput, type GateName, type Role, type TaskRow } from './api-types';
 import { decide, undo, type DecisionServices } from './decide';
+import { changeBenchmark } from './benchmarks';
 import { finalise, finaliseReport } from './finalise';
 import { recordEffort, uncovered } from './effort';
 import { claimTask, explainEmptyQueue, leaseTask, releaseTask } from './leases';
@@ -207,6 +208,22 @@ describe('staleness', () => {
     await undo(services, ann, edited.decision.id, { idempotencyKey: randomUUID() });
     await pipeline.settled(databaseId);
     expect((await task('collection_validation')).state).toBe('done');
+  });
+});
+
+describe('settings', () => {
+  test('a change has every database designed again, once, and is in the audit trail; the same again changes nothing', async () => {
+    const runs = (): Promise<number> => pipeline.db.prisma.stageRun.count({ where: { databaseId, stage: 'conceptual_design' } });
+    const before = await runs();
+    await changeBenchmark(pipeline.db, lead, benchmarkId, { settings: { identifiers: 'string' } });
+    await pipeline.settled(databaseId);
+    expect(await runs()).toBe(before + 1);
+    await changeBenchmark(pipeline.db, lead, benchmarkId, { settings: { identifiers: 'string' } });
+    await pipeline.settled(databaseId);
+    expect(await runs()).toBe(before + 1);
+    const trail = await pipeline.db.prisma.auditEvent.findMany({ where: { action: 'change_benchmark', subject: `benchmark:${benchmarkId}` } });
+    expect(trail).toHaveLength(2);
+    await expect(changeBenchmark(pipeline.db, lead, benchmarkId, { settings: { maxArray: 50 } })).rejects.toMatchObject({ code: 'conflict', message: expect.stringContaining('above the limit of every array') as string });
   });
 });
 
