@@ -38,7 +38,7 @@ function check(work: () => unknown, what: string): void {
 }
 const show = (v: Value): string => (v instanceof Doc ? `{${v.keys.join()}}` : Array.isArray(v) ? `[${v.map(show).join()}]` : String(typeof v === 'object' && v ? v.constructor.name : v));
 
-const source: Source = { database: 'test', scan: () => () => null, sorted: () => null, probe: () => null, view: () => null, statistics: () => null };
+const source: Source = { database: 'test', scan: () => () => null, sorted: () => null, probe: () => null, view: () => null, statistics: () => null, indexes: () => [] };
 const context = () => ({ scope: Scope.root(new Environment()), source, collection: 'c', depth: 0, inFacet: false });
 const list = (items: Doc[]) => {
   let i = 0;

@@ -1,5 +1,6 @@
 import { BSON, type Document } from 'mongodb';
 import { Doc } from './bson/doc';
+import { removeExpired } from './commands/expire';
 import { Engine, type Request } from './commands/engine';
 import { workerCommands } from './commands/table';
 import { Store } from './storage/store';
@@ -24,6 +25,10 @@ export class TestEngine {
   }
   aggregate(collection: string, pipeline: readonly Document[], options: Document = {}, read?: BSON.DeserializeOptions): Document[] {
     return (this.run({ aggregate: collection, pipeline, cursor: { batchSize: 100_000 }, ...options }, read).cursor as { firstBatch: Document[] }).firstBatch;
+  }
+  /** Does what the server does every minute. */
+  expire(now: number): number {
+    return removeExpired(this.store, now);
   }
   close(): void {
     this.store.close();

@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { Doc } from './bson/doc';
 import { Engine, numberField, reply, type Request } from './commands/engine';
+import { EXPIRY_INTERVAL_MS, removeExpired } from './commands/expire';
 import { workerCommands } from './commands/table';
 import { ServerError } from './errors';
 import { checkHeap } from './memory';
@@ -64,6 +65,17 @@ function run(message: ToWorker): Buffer {
   if (!known) throw new ServerError(59, `no such command: '${name}'`);
   const request: Request = { database, name, command, sequences, checkpoint };
   return known.run(engine, request);
+}
+
+// Between two commands, so that nothing changes under one.
+if (settings.writer) {
+  setInterval(() => {
+    try {
+      removeExpired(store, Date.now());
+    } catch (error) {
+      console.error('embedded server: expired documents could not be removed:', error);
+    }
+  }, EXPIRY_INTERVAL_MS).unref();
 }
 
 port.on('message', (message: ToWorker) => {

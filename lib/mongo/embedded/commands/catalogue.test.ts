@@ -192,3 +192,20 @@ it('collMod hides indexes and changes when they expire', () => {
   expect(code(() => run({ createIndexes: 'timed', indexes: [{ key: { at: 1, a: 1 }, name: 'two', expireAfterSeconds: 5 }] }))).toBe(67);
   expect(BSON.EJSON.stringify(batch({ listIndexes: 'timed' })[1])).toContain('"hidden":true');
 });
+
+it('documents expire by their dates, the earliest of several', () => {
+  const at = (seconds: number): Date => new Date(1_700_000_000_000 + seconds * 1000);
+  engine.fill('expiring', [{ _id: 1, at: at(0) }, { _id: 2, at: at(100) }, { _id: 3, at: [at(500), at(5)] }, { _id: 4, at: 'text' }, { _id: 5 }, { _id: 6, at: at(0) }]);
+  run({ createIndexes: 'expiring', indexes: [{ key: { at: 1 }, name: 'at_1', expireAfterSeconds: 10, partialFilterExpression: { _id: { $lt: 6 } } }] });
+  expect(engine.expire(at(9).getTime())).toBe(0);
+  expect(engine.expire(at(20).getTime())).toBe(2);
+  expect(batch({ find: 'expiring' }).map((d) => d._id as unknown)).toEqual([2, 4, 5, 6]);
+});
+
+it('$indexStats tells how often an index was used', () => {
+  engine.fill('used', [{ _id: 1, a: 1 }]);
+  run({ createIndexes: 'used', indexes: [{ key: { a: 1 }, name: 'a_1' }] });
+  for (let i = 0; i < 3; i++) batch({ find: 'used', filter: { a: 1 } });
+  const stats = batch({ aggregate: 'used', pipeline: [{ $indexStats: {} }, { $sort: { name: 1 } }], cursor: {} });
+  expect(stats.map((s) => [s.name, Number((s.accesses as Document).ops)])).toEqual([['_id_', 0], ['a_1', 3]]);
+});

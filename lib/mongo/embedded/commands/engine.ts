@@ -10,6 +10,7 @@ import type { IndexSpec } from '../storage/index-spec';
 import { MAX_DOCUMENT, type Store, type Collection, type Row } from '../storage/store';
 import { parseCollation } from '../values/collation';
 import { Double, isNumeric, toDouble, typeName, type Value } from '../values/value';
+import { indexUses } from './indexes';
 import { collectionStatistics, parseScale } from './statistics';
 import { checkViewCollation, defaultCollation, resolveView } from './views';
 
@@ -86,6 +87,7 @@ export class Engine {
         const collection = this.store.find(database, name);
         return collection && collectionStatistics(collection, parseScale(scale));
       },
+      indexes: (name) => indexUses(this.store.find(database, name)),
       probe: (name, path) => {
         const collection = this.store.find(database, name);
         if (!collection) return null;
@@ -94,6 +96,7 @@ export class Engine {
         if (!byId && !index) return null;
         // A probe reads by key: the filter's shape is enough for the planner.
         const target = byId ? '_id_' : (index as IndexSpec);
+        collection.use(byId ? '_id_' : (index as IndexSpec).name);
         return (values) => {
           const rows = probeIndex(collection, target, values, environment.collation, examined);
           if (rows) return rows.map(rowDoc);

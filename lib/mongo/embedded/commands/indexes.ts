@@ -1,3 +1,4 @@
+import os from 'node:os';
 import { Doc } from '../bson/doc';
 import { ServerError, typeMismatch, unsupported } from '../errors';
 import type { Collection } from '../storage/store';
@@ -132,6 +133,17 @@ export const idIndexOf = (collection: Collection): Doc => {
   const collation = defaultCollation(collection);
   return Doc.of({ v: 2, key: Doc.of({ _id: 1 }), name: ID_INDEX, ...(collation ? { collation } : {}) });
 };
+
+/** The indexes of a collection with their use by this thread. */
+export function indexUses(collection: Collection | null): Doc[] {
+  if (!collection) return [];
+  const specs = [idIndexOf(collection), ...collection.indexes().map((i) => i.spec)];
+  return specs.map((spec) => {
+    const name = spec.get('name') as string;
+    const accesses = Doc.of({ ops: BigInt(collection.uses.get(name) ?? 0), since: collection.since });
+    return Doc.of({ name, key: spec.get('key'), host: os.hostname(), accesses, spec });
+  });
+}
 
 export function listIndexes(engine: Engine, request: Request): Buffer {
   const collection = engine.store.require(request.database, stringField(request.command, 'listIndexes'));

@@ -1,12 +1,12 @@
 import { Doc } from '../bson/doc';
-import { ServerError, unsupported } from '../errors';
+import { ServerError } from '../errors';
 import { namedArguments, parseExpression, redactMarkers, type Evaluate } from '../expressions/expression';
 import { parseFilter } from '../query/match';
 import { parseAddFields, parseProjection, parseUnset } from '../query/projection';
 import { parseSortPattern, TopItems, type SortPattern } from '../query/sort';
 import { compareValues } from '../values/compare';
 import { fieldName, splitPath } from '../values/path';
-import { DateTime, isNumeric, toDouble, typeName, type Value } from '../values/value';
+import { isNumeric, toDouble, typeName, type Value } from '../values/value';
 import { blocking, drain, fromArray, mapping, type Next, type Stage, type StageBuilder } from './stage';
 
 const match: StageBuilder = (operand, { scope }, name) => {
@@ -295,31 +295,6 @@ function documentList(v: Value): Doc[] {
   });
 }
 
-/** `$collStats`, as far as it tells what is stored: what shells and graphical clients show of a collection. */
-const collStats: StageBuilder = (operand, { source, collection }, name) => {
-  if (!(operand instanceof Doc)) throw new ServerError(14, `${name} must take a nested object but found: ${typeName(operand)}`);
-  const storage = operand.get('storageStats');
-  for (const key of operand.keys) if (key !== 'storageStats' && key !== 'count') throw unsupported(`option '${key}' of ${name}`);
-  const describe = (): Doc => {
-    const from = collection ?? '';
-    const scale = storage instanceof Doc ? storage.get('scale') : undefined;
-    const statistics = source.statistics(from, scale);
-    if (!statistics) throw new ServerError(26, `Unable to retrieve storageStats in $collStats stage :: caused by :: Collection [${source.database}.${from}] not found.`);
-    const out = Doc.of({ ns: `${source.database}.${from}`, localTime: new DateTime(Date.now()) }).copy();
-    if (storage !== undefined) out.set('storageStats', Doc.of(statistics));
-    if (operand.has('count')) out.set('count', statistics.count);
-    return out;
-  };
-  return {
-    name,
-    generates: 'collection',
-    open: () => {
-      let output: Next | undefined;
-      return () => (output ??= fromArray([describe()]))();
-    },
-  };
-};
-
 export const basicStages: Record<string, StageBuilder> = {
   $match: match,
   $project: project,
@@ -339,6 +314,5 @@ export const basicStages: Record<string, StageBuilder> = {
   $sample: sample,
   $redact: redact,
   $documents: documents,
-  $collStats: collStats,
 };
 

@@ -36,6 +36,8 @@ export interface Source {
   view(name: string): ViewDefinition | null;
   /** How many documents a collection has and what they occupy, sizes divided by `scale`; null when there is none. */
   statistics(collection: string, scale: Value): Readonly<Record<string, Value>> | null;
+  /** One document for each index of a collection, as `$indexStats` has them. */
+  indexes(collection: string): Doc[];
 }
 
 /** A view, down to the collection under it. */

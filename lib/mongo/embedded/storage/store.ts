@@ -5,7 +5,7 @@ import { encode } from '../bson/encode';
 import { ServerError } from '../errors';
 import type { Next } from '../stages/stage';
 import { parseValidator, type Validator } from '../query/validator';
-import { Binary, ObjectId, type Value } from '../values/value';
+import { Binary, DateTime, ObjectId, type Value } from '../values/value';
 import { describeIndex, keysOf, probesOf, shareValue, type IndexSpec, type Keys } from './index-spec';
 import { encodeKey } from './keys';
 
@@ -203,6 +203,12 @@ export class Collection {
   }
   /** As `create` and `collMod` gave them. */
   options: Doc;
+  /** How often an index was used through this object, since when. */
+  readonly uses = new Map<string, number>();
+  readonly since = new DateTime(Date.now());
+  use(index: string): void {
+    this.uses.set(index, (this.uses.get(index) ?? 0) + 1);
+  }
   private rule: Validator | null | undefined;
   /** Takes over what another thread may have changed. */
   refresh(rawOptions: Buffer): void {

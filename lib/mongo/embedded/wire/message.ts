@@ -91,6 +91,17 @@ export function replyHeader(request: { requestId: number; legacy: boolean }, bod
   return header;
 }
 
+/** A request of its own around a command document. */
+export function encodeMessage(body: Buffer): Buffer {
+  // Moved to another thread, so the memory must not be shared with other buffers.
+  const message = Buffer.allocUnsafeSlow(21 + body.length);
+  message.fill(0, 0, 21);
+  message.writeInt32LE(message.length, 0);
+  message.writeInt32LE(OP_MSG, 12);
+  body.copy(message, 21);
+  return message;
+}
+
 /** Cuts a byte stream into messages. Each gets a buffer of its own, so that it can move to another thread. */
 export class MessageSplitter {
   private current: Buffer | null = null;

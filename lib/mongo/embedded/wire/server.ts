@@ -1,17 +1,15 @@
 import net from 'node:net';
-import os from 'node:os';
 import { workerCommands } from '../commands/table';
 import { Doc } from '../bson/doc';
 import { encode } from '../bson/encode';
 import { ServerError, unsupported } from '../errors';
+import { describedPipeline, localCommands, MAX_BSON, refusedCommands } from './local-commands';
 import { Store } from '../storage/store';
 import { Binary, DateTime, Double, isNumeric, toDouble, type Value } from '../values/value';
 import { MessageSplitter, parseMessage, replyHeader, type Message } from './message';
 import { ScramConversation, type Credential } from './scram';
+import { Usage } from './usage';
 import { QueryThread, type Handle, type Loss } from './workers';
-
-export const SERVER_VERSION = '8.0.0';
-const MAX_BSON = 16 * 1024 * 1024;
 
 export interface ServerOptions {
   readonly file: string;
@@ -53,8 +51,9 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     await Promise.all(threads.map((t) => t.close()));
     throw error;
   });
+  server.port = (listener.address() as net.AddressInfo).port;
   return {
-    port: (listener.address() as net.AddressInfo).port,
+    port: server.port,
     close: async () => {
       listener.close();
       server.disconnectAll();
@@ -70,7 +69,17 @@ const losses: Readonly<Record<Loss, ServerError>> = {
   memory: new ServerError(146, 'the query used too much memory of the embedded server'),
 };
 
-interface Connection {
+/** A command that a thread is working on. */
+export interface Operation {
+  readonly id: number;
+  readonly connection: Connection;
+  readonly command: Doc;
+  readonly namespace: string;
+  readonly started: number;
+  readonly handle: Handle;
+}
+
+export interface Connection {
   readonly id: number;
   readonly socket: net.Socket;
   authenticated: boolean;
@@ -78,9 +87,13 @@ interface Connection {
   readonly running: Set<Handle>;
 }
 
-class Server {
+export class Server {
   private readonly connections = new Set<Connection>();
   private connectionCount = 0;
+  private operationCount = 0;
+  /** What threads are working on, by the number that `killOp` takes. */
+  readonly running = new Map<number, Operation>();
+  readonly usage = new Usage();
   private readonly started = Date.now();
 
   constructor(
@@ -117,6 +130,8 @@ class Server {
 
   private receive(connection: Connection, bytes: Buffer): void {
     const message = parseMessage(bytes, true);
+    this.traffic.bytesIn += bytes.length;
+    this.traffic.requests++;
     const name = message.command.keys[0] ?? '';
     let reply: Buffer | Promise<Buffer>;
     try {
@@ -127,6 +142,7 @@ class Server {
     }
     const send = (body: Buffer): void => {
       if (message.silent || connection.socket.destroyed) return;
+      this.traffic.bytesOut += body.length;
       connection.socket.cork();
       connection.socket.write(replyHeader(message, body.length));
       connection.socket.write(body);
@@ -145,12 +161,27 @@ class Server {
     }
     const local = Object.hasOwn(localCommands, lower) ? localCommands[lower] : undefined;
     if (local) return answer(local(connection, message.command, this));
-    const thread = this.threadFor(lower, message.command);
+    const described = lower === 'aggregate' ? describedPipeline(connection, message.command, this) : null;
+    if (described) return this.dispatch(connection, lower, name, described.command, described.bytes, message);
+    return this.dispatch(connection, lower, name, message.command, bytes, message);
+  }
+
+  private dispatch(connection: Connection, lower: string, name: string, command: Doc, bytes: Buffer, message: Message): Promise<Buffer> {
+    const thread = this.threadFor(lower, command);
     if (!thread) throw Object.hasOwn(refusedCommands, lower) ? unsupported(`command '${name}'`, 115) : unsupported(`no such command: '${name}'; it`, 59);
-    const limit = message.command.get('maxTimeMS');
+    const limit = command.get('maxTimeMS');
+    // The message moves to the thread: what is to be shown of it is read before.
+    const namespace = namespaceOf(command);
+    const shown = excerpt(message.command);
     const handle = thread.run(bytes.buffer as ArrayBuffer, isNumeric(limit) ? toDouble(limit) : 0);
+    const id = ++this.operationCount;
     connection.running.add(handle);
-    return handle.reply.finally(() => connection.running.delete(handle));
+    this.running.set(id, { id, connection, command: shown, namespace, started: performance.now(), handle });
+    return handle.reply.finally(() => {
+      connection.running.delete(handle);
+      this.usage.count(lower, namespace, performance.now() - (this.running.get(id)?.started ?? 0));
+      this.running.delete(id);
+    });
   }
 
   private threadFor(lower: string, command: Doc): QueryThread | undefined {
@@ -223,6 +254,8 @@ class Server {
     connection.authenticated = true;
     return { conversationId: 1, done: true, payload: toPayload(payload) };
   }
+  readonly traffic = { bytesIn: 0, bytesOut: 0, requests: 0 };
+  port = 0;
   get uptime(): number {
     return (Date.now() - this.started) / 1000;
   }
@@ -232,6 +265,21 @@ class Server {
   get connectionTotal(): number {
     return this.connections.size;
   }
+}
+
+const SHOWN_BYTES = 4096;
+/** A command for `currentOp`: a copy, or only its name when it is long. */
+function excerpt(command: Doc): Doc {
+  const raw = command.raw();
+  if (raw && raw.end - raw.start <= SHOWN_BYTES) return Doc.fromRaw(Buffer.from(raw.bytes.subarray(raw.start, raw.end)));
+  return Doc.of({ [command.keys[0] ?? '']: command.values[0], $db: command.get('$db'), $truncated: true });
+}
+
+/** `database.collection` of a command, as far as it names one. */
+function namespaceOf(command: Doc): string {
+  const named = command.values[0];
+  const collection = typeof named === 'string' ? named : command.get('collection');
+  return `${String(command.get('$db'))}.${typeof collection === 'string' ? collection : '$cmd'}`;
 }
 
 const toPayload = (text: string): Value => new Binary(0, Buffer.from(text, 'utf8'));
@@ -254,81 +302,4 @@ const openCommands: Readonly<Record<string, OpenCommand>> = {
   ping: () => answer({}),
   saslstart: (server, connection, command) => answer(server.saslStart(connection, command)),
   saslcontinue: (server, connection, command) => answer(server.saslContinue(connection, command)),
-};
-
-type LocalCommand = (connection: Connection, command: Doc, server: Server) => Record<string, Value>;
-/** What the wire thread knows by itself. */
-const localCommands: Readonly<Record<string, LocalCommand>> = {
-  buildinfo: () => ({
-    version: SERVER_VERSION,
-    gitVersion: 'embedded',
-    modules: [],
-    allocator: 'system',
-    javascriptEngine: 'none',
-    sysInfo: 'deprecated',
-    versionArray: [8, 0, 0, 0],
-    openssl: Doc.empty(),
-    buildEnvironment: Doc.empty(),
-    bits: 64,
-    debug: false,
-    maxBsonObjectSize: MAX_BSON,
-    storageEngines: ['sqlite'],
-    aptmqlEmbedded: true,
-  }),
-  connectionstatus: (_c, _command, server) => ({
-    authInfo: Doc.of({
-      authenticatedUsers: [Doc.of({ user: server.user, db: 'admin' })],
-      authenticatedUserRoles: [Doc.of({ role: 'root', db: 'admin' })],
-      authenticatedUserPrivileges: [],
-    }),
-  }),
-  endsessions: () => ({}),
-  startsession: () => ({}),
-  refreshsessions: () => ({}),
-  killsessions: () => ({}),
-  logout: (connection) => {
-    connection.authenticated = false;
-    return {};
-  },
-  whatsmyuri: (connection) => ({ you: `${connection.socket.remoteAddress ?? ''}:${connection.socket.remotePort ?? 0}` }),
-  getparameter: (_c, command) =>
-    command.has('featureCompatibilityVersion') ? { featureCompatibilityVersion: Doc.of({ version: '8.0' }) } : {},
-  getcmdlineopts: () => ({ argv: ['embedded'], parsed: Doc.empty() }),
-  getlog: () => ({ totalLinesWritten: 0, log: [] }),
-  getfreemonitoringstatus: () => ({ state: 'disabled' }),
-  hostinfo: () => ({
-    system: Doc.of({ currentTime: new DateTime(Date.now()), hostname: os.hostname(), cpuAddrSize: 64, numCores: os.cpus().length, memSizeMB: Math.floor(os.totalmem() / 1048576) }),
-    os: Doc.of({ type: os.type(), name: os.type(), version: os.release() }),
-    extra: Doc.empty(),
-  }),
-  serverstatus: (_c, _command, server) => ({
-    host: os.hostname(),
-    version: SERVER_VERSION,
-    process: 'embedded',
-    pid: BigInt(process.pid),
-    uptime: new Double(Math.round(server.uptime)),
-    localTime: new DateTime(Date.now()),
-    connections: Doc.of({ current: server.connectionTotal, available: 1000 }),
-    mem: Doc.of({ bits: 64, resident: Math.round(process.memoryUsage.rss() / 1048576) }),
-  }),
-};
-
-/** Known to MongoDB, left out here on purpose. */
-const refusedCommands: Readonly<Record<string, true>> = {
-  mapreduce: true,
-  replsetgetstatus: true,
-  createuser: true,
-  dropuser: true,
-  usersinfo: true,
-  createrole: true,
-  collmod: true,
-  compact: true,
-  currentop: true,
-  killop: true,
-  shutdown: true,
-  setparameter: true,
-  profile: true,
-  top: true,
-  committransaction: true,
-  aborttransaction: true,
 };
