@@ -19,6 +19,7 @@ import { describe } from '../design/transform-name';
 import { bundleCard } from './card';
 import { BundleFiles } from './files';
 import { jsonSchema } from './json-schema';
+import { migrateScript } from './migrate-script';
 import { pipelineJson } from './pipeline-json';
 import { restoreDatabase } from './restore';
 import type { SigningKey } from './signature';
@@ -140,6 +141,7 @@ async function writeDatabase(files: BundleFiles, database: BundleDatabase, db: D
   await files.write(`${home}/conceptual.md`, designMarkdown(database.conceptual));
   await files.json(`${home}/design.json`, { conceptual: database.conceptual, logical: database.logical });
   await files.json(`${home}/indexes.json`, indexesOf(database.indexes));
+  await files.write(`${home}/migrate.mjs`, await migrateScript());
   for (const logical of database.logical) {
     await files.write(`${home}/logical/${logical.collection}.csv`, logicalCsv(logical));
     await files.json(`${home}/json_schema/${logical.collection}.json`, jsonSchema(logical, database.profile));

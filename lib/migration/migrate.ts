@@ -4,7 +4,7 @@ import type { DocumentDesign, IndexDesign, LogicalDesign } from '../design/docum
 import { contentHash } from '../results/hash';
 import { fromBson, type SqliteValue } from '../results/value';
 import { assemble, MigrationError, type StartAfter } from './assemble';
-import { BATCH_DOCUMENTS, nothingWritten, writeDocuments, type Written } from './write-documents';
+import { BATCH_DOCUMENTS, createIndexes, nothingWritten, writeDocuments, type Written } from './write-documents';
 
 export interface MigrationInput {
   readonly sourcePath: string;
@@ -49,9 +49,7 @@ export async function migrate(input: MigrationInput): Promise<Migration> {
     await db.dropDatabase();
   }
   const written = await writeCollections(db, input, progress);
-  for (const [collection, indexes] of Object.entries(input.indexes)) {
-    for (const index of indexes) await db.collection(collection).createIndex(index.key, index.unique ? { unique: true } : {});
-  }
+  await createIndexes(db, input.indexes);
   const migration = migrationRecord(mongoDatabase, input.catalog, written);
   if (!(await countsHold(db, migration))) throw new MigrationError(`${mongoDatabase} does not hold as many documents as were written: something else writes to it`);
   await marker.replaceOne({ _id: mongoDatabase }, { migration }, { upsert: true });

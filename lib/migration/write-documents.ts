@@ -1,4 +1,5 @@
-import { BSON, type Collection, type Document } from 'mongodb';
+import { BSON, type Collection, type Db, type Document } from 'mongodb';
+import type { Index } from '../design/document-design';
 import type { SqliteValue } from '../results/value';
 import { MigrationError, type Assembled } from './assemble';
 
@@ -57,4 +58,10 @@ export async function writeDocuments(target: Collection, documents: Iterable<Ass
   await flush();
   await underWay;
   return { ...written, rows: Object.fromEntries(used) };
+}
+
+export async function createIndexes(db: Db, indexes: Readonly<Record<string, readonly Pick<Index, 'key' | 'unique'>[]>>): Promise<void> {
+  for (const [collection, list] of Object.entries(indexes)) {
+    for (const { key, unique } of list) await db.collection(collection).createIndex(key, unique ? { unique: true } : {});
+  }
 }

@@ -50,6 +50,9 @@ export interface ConvertOptions {
   change?(design: DocumentDesign): DocumentDesign;
 }
 
+/** SQL, a function that fills an empty database, or a file. */
+export type TestSource = string | ((sqlite: Database.Database) => void) | { readonly file: string };
+
 export const testLimits = { maxArrayP99: 100, maxArray: 1000 };
 
 /** A server of its own in a folder of its own. */
@@ -68,6 +71,10 @@ export class ConversionFixture {
     return new ConversionFixture(folder, server, await connectMongo(server.uri));
   }
 
+  get uri(): string {
+    return this.server.uri;
+  }
+
   async stop(): Promise<void> {
     await this.mongo.close();
     await this.server.stop();
@@ -75,14 +82,10 @@ export class ConversionFixture {
   }
 
   /** Writes the source and designs it, without a row moving. */
-  plan(source: string | ((sqlite: Database.Database) => void), { strategy = 'access-pattern', change = (design) => design }: ConvertOptions = {}): Omit<ConvertedSource, 'migration' | 'db' | 'validate' | 'failing'> {
+  plan(source: TestSource, { strategy = 'access-pattern', change = (design) => design }: ConvertOptions = {}): Omit<ConvertedSource, 'migration' | 'db' | 'validate' | 'failing'> {
     const name = `s${++this.#made}`;
-    const sourcePath = path.join(this.folder, `${name}.sqlite`);
-    const writer = new Database(sourcePath);
-    writer.pragma('foreign_keys = OFF');
-    if (typeof source === 'string') writer.exec(source);
-    else writer.transaction(source)(writer);
-    writer.close();
+    const sourcePath = typeof source === 'object' ? source.file : path.join(this.folder, `${name}.sqlite`);
+    if (typeof source !== 'object') write(sourcePath, source);
     const sqlite = openSource(sourcePath);
     try {
       const catalog = catalogOf(sqlite, { name, sha256: name, descriptions: {} });
@@ -96,7 +99,7 @@ export class ConversionFixture {
     }
   }
 
-  async convert(source: string | ((sqlite: Database.Database) => void), options: ConvertOptions = {}): Promise<ConvertedSource> {
+  async convert(source: TestSource, options: ConvertOptions = {}): Promise<ConvertedSource> {
     const planned = this.plan(source, options);
     const { catalog, profile, design, input, sourcePath } = planned;
     const migration = await migrate(input);
@@ -137,5 +140,16 @@ export class ConversionFixture {
       ];
     };
     return { ...planned, migration, db, validate, failing };
+  }
+}
+
+function write(file: string, source: string | ((sqlite: Database.Database) => void)): void {
+  const sqlite = new Database(file);
+  try {
+    sqlite.pragma('foreign_keys = OFF');
+    if (typeof source === 'string') sqlite.exec(source);
+    else sqlite.transaction(source)(sqlite);
+  } finally {
+    sqlite.close();
   }
 }
