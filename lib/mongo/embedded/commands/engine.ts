@@ -66,7 +66,7 @@ export class Engine {
     if (variables instanceof Doc) {
       variables.keys.forEach((name, i) => {
         const bound = scope.with(name);
-        environment.frame[bound.slot] = parseExpression(variables.values[i], Scope.root(environment)).evaluate(Doc.empty());
+        environment.fix(bound.slot, parseExpression(variables.values[i], Scope.root(environment)).evaluate(Doc.empty()));
         scope = bound.scope;
       });
     }

@@ -24,6 +24,15 @@ export interface Expression {
 /** What a query shares among its parts: variables, clock, collation, and a way to be interrupted. */
 export class Environment {
   readonly frame: Value[] = [];
+  /** Variables whose value is known before the query starts: those of a command's `let`. */
+  private readonly fixed = new Set<number>();
+  fix(slot: number, value: Value): void {
+    this.frame[slot] = value;
+    this.fixed.add(slot);
+  }
+  isFixed(slot: number): boolean {
+    return this.fixed.has(slot);
+  }
   readonly now = new DateTime(Date.now());
   constructor(
     readonly collation: Collation = simpleCollation,
@@ -151,6 +160,7 @@ export const redactMarkers = { DESCEND: new Code('DESCEND'), PRUNE: new Code('PR
 
 function variable(slot: number, rest: readonly string[], scope: Scope): Expression {
   const { frame } = scope.environment;
+  if (scope.environment.isFixed(slot)) return constant(rest.length === 0 ? frame[slot] : pathReader(rest)(frame[slot]));
   scope.environment.touch(slot);
   if (rest.length === 0) return { kind: 'variable', slot, evaluate: () => frame[slot] };
   const read = pathReader(rest);
