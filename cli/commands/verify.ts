@@ -14,7 +14,8 @@ export const command: Command = {
 Checks every file against MANIFEST.json and SHA256SUMS and the manifest's signature, restores the
 databases into an empty MongoDB, runs all gold and compares it with the expected results.
 
-  --public-key KEY     the publisher's public key (base64); without it the one in MANIFEST.json is used
+  --public-key KEY     the publisher's public key (base64); without it the one that
+                       MANIFEST.json names is used, which proves no more than that nothing was damaged
   --uri URI            a MongoDB to restore into (default: MONGODB_URI, else a fresh embedded server)
   --json               print the findings as JSON
 
@@ -41,6 +42,7 @@ Exit status: 0 when everything holds, 1 otherwise.`,
         for (const problem of found.problems.slice(0, 100)) console.log(`  ${problem}`);
         const score = found.gold === 0 ? 1 : (found.equal + found.ties) / found.gold;
         console.log(`${found.draft ? 'DRAFT bundle: ' : ''}${found.files} files, ${found.databases} databases restored, gold ${found.equal} equal${found.ties ? ` and ${found.ties} legal ties` : ''} of ${found.gold}: ${score.toFixed(4)}`);
+        if (found.key.from === 'bundle') console.log(`signed with ${found.key.publicKey}, the key that the bundle itself names: give --public-key to know that it is the publisher's`);
         console.log(found.problems.length === 0 ? 'verified' : `NOT verified: ${found.problems.length} problems`);
       }
       return found.problems.length === 0 ? 0 : 1;

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { createGzip } from 'node:zlib';
+import { createGunzip, createGzip } from 'node:zlib';
 
 export interface FileRecord {
   readonly sha256: string;
@@ -57,4 +57,21 @@ export async function hashFile(file: string): Promise<FileRecord> {
     bytes += (chunk as Buffer).length;
   }
   return { sha256: hash.digest('hex'), bytes };
+}
+
+/** The lines of a compressed text file. Throws where the compression is damaged. */
+export async function* gunzippedLines(file: string): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  const source = fs.createReadStream(file);
+  const unzip = createGunzip();
+  // `pipe` hands on no errors: without this, a file that cannot be read would never end.
+  source.on('error', (error) => unzip.destroy(error));
+  for await (const chunk of source.pipe(unzip)) {
+    const lines = (rest + decoder.decode(chunk as Buffer, { stream: true })).split('\n');
+    rest = lines.pop()!;
+    yield* lines;
+  }
+  rest += decoder.decode();
+  if (rest !== '') yield rest;
 }

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
-import readline from 'node:readline';
-import { createGunzip } from 'node:zlib';
 import { BSON, type Db, type Document, type MongoClient } from 'mongodb';
+import { gunzippedLines } from './files';
 
 const BATCH = 1000;
 
@@ -14,8 +13,7 @@ export async function restoreDatabase(folder: string, mongo: MongoClient): Promi
     for (const name of fs.readdirSync(path.join(folder, 'ejson')).sort()) {
       const collection = await db.createCollection(name.replace(/\.jsonl\.gz$/, ''));
       let batch: Document[] = [];
-      const lines = readline.createInterface({ input: fs.createReadStream(path.join(folder, 'ejson', name)).pipe(createGunzip()), crlfDelay: Infinity });
-      for await (const line of lines) {
+      for await (const line of gunzippedLines(path.join(folder, 'ejson', name))) {
         if (line === '') continue;
         batch.push(BSON.EJSON.parse(line, { relaxed: false }) as Document);
         if (batch.length === BATCH) await collection.insertMany(batch.splice(0));

@@ -1,14 +1,12 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import readline from 'node:readline';
-import { createGunzip } from 'node:zlib';
-import { BSON, type MongoClient } from 'mongodb';
+import { BSON, type Db, type MongoClient } from 'mongodb';
 import { z } from 'zod';
 import { runGuarded, GuardedError } from '../mongo/guarded';
 import { compareResults, documentsToResultSet } from '../results/compare';
 import { fromBson, type Value } from '../results/value';
 import { pinPipeline } from '../translation/pinned-clock';
-import { hashFile } from './files';
+import { gunzippedLines, hashFile } from './files';
 import { parsePipelineJson } from './pipeline-json';
 import { restoreDatabase } from './restore';
 import { signatureHolds } from './signature';
@@ -29,6 +27,8 @@ export interface Verification {
   readonly equal: number;
   /** Items whose LIMIT cuts a tie, where another engine may choose other rows: compared by number of rows. */
   readonly ties: number;
+  /** Whose signature was checked: the key that was given, or the one that the bundle names itself, which anyone can replace. */
+  readonly key: { readonly publicKey: string; readonly from: 'given' | 'bundle' };
   readonly problems: readonly string[];
 }
 
@@ -55,17 +55,20 @@ export async function verifyBundle(folder: string, options: VerifyOptions): Prom
   const manifestFile = path.join(folder, 'MANIFEST.json');
   if (!fs.existsSync(manifestFile)) throw new Error(`${folder} is no bundle: it has no MANIFEST.json`);
   const bytes = fs.readFileSync(manifestFile);
-  const manifest = manifestSchema.parse(JSON.parse(bytes.toString('utf8')));
-  const problems = [...(await fileProblems(folder, manifest.files)), ...signatureProblems(folder, bytes, options.publicKey ?? manifest.publicKey)];
-  const items = readItems(folder);
-  const expected = await readResults(folder);
+  const manifest = parsed('MANIFEST.json', bytes.toString('utf8'), manifestSchema);
+  if (typeof manifest === 'string') throw new Error(`${folder} is no bundle that can be verified: ${manifest}`);
+  const key = options.publicKey === undefined ? { publicKey: manifest.publicKey, from: 'bundle' as const } : { publicKey: options.publicKey, from: 'given' as const };
+  const problems = [...(await fileProblems(folder, manifest.files)), ...signatureProblems(folder, bytes, key.publicKey)];
+  const items = readItems(folder, problems);
+  const expected = await readResults(folder, problems);
   let [gold, equal, ties] = [0, 0, 0];
   const home = path.join(folder, 'databases');
   const databases = fs.existsSync(home) ? fs.readdirSync(home).sort() : [];
   if (databases.length === 0) problems.push('databases/: there is none');
   for (const [done, database] of databases.entries()) {
     options.onProgress?.(done, databases.length, database);
-    const db = await restoreDatabase(path.join(folder, 'databases', database), options.mongo);
+    const db = await restored(folder, database, options.mongo, problems);
+    if (!db) continue;
     try {
       for (const item of items.filter((candidate) => candidate.db_id === database && candidate.MQL)) {
         options.signal.throwIfAborted();
@@ -79,43 +82,86 @@ export async function verifyBundle(folder: string, options: VerifyOptions): Prom
       await db.dropDatabase();
     }
   }
-  return { draft: manifest.draft, files: Object.keys(manifest.files).length, databases: databases.length, gold, equal, ties, problems };
+  return { draft: manifest.draft, files: Object.keys(manifest.files).length, databases: databases.length, gold, equal, ties, key, problems };
+}
+
+/** A text as JSON of this shape, or a sentence that says where it is not. */
+function parsed<T>(where: string, text: string, schema: z.ZodType<T>): T | string {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return `${where}: no JSON (${error instanceof Error ? error.message : String(error)})`;
+  }
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  return `${where}: ${issue!.path.length > 0 ? `${issue!.path.join('.')}: ` : ''}${issue!.message}`;
+}
+
+/** A database that cannot be restored is a finding of its own; the others are verified nevertheless. */
+async function restored(folder: string, database: string, mongo: MongoClient, problems: string[]): Promise<Db | undefined> {
+  try {
+    return await restoreDatabase(path.join(folder, 'databases', database), mongo);
+  } catch (error) {
+    problems.push(`databases/${database}: cannot be restored: ${error instanceof Error ? error.message : String(error)}`);
+    return undefined;
+  }
 }
 
 async function fileProblems(folder: string, files: Readonly<Record<string, { sha256: string; bytes: number }>>): Promise<string[]> {
   const problems: string[] = [];
-  const sums = new Map(
-    fs.readFileSync(path.join(folder, 'SHA256SUMS'), 'utf8').split('\n').filter(Boolean).map((line) => [line.slice(66), line.slice(0, 64)] as const),
-  );
+  const sums = readSums(folder, problems);
   for (const [name, record] of Object.entries(files)) {
     const file = path.join(folder, name);
     if (!path.resolve(file).startsWith(path.resolve(folder) + path.sep)) problems.push(`${name}: lies outside the bundle`);
     else if (!fs.existsSync(file)) problems.push(`${name}: missing`);
+    // What a link leads to is not in the bundle, and reading a pipe would never end.
+    else if (!fs.lstatSync(file).isFile()) problems.push(`${name}: ${kindOf(fs.lstatSync(file))} instead of a file`);
     else {
       const now = await hashFile(file);
       if (now.sha256 !== record.sha256 || now.bytes !== record.bytes) problems.push(`${name}: differs from MANIFEST.json`);
-      if (sums.get(name) !== now.sha256) problems.push(`${name}: differs from SHA256SUMS`);
+      if (sums && sums.get(name) !== now.sha256) problems.push(`${name}: ${sums.has(name) ? 'differs from' : 'not in'} SHA256SUMS`);
     }
   }
   const known = new Set([...Object.keys(files), 'MANIFEST.json', 'MANIFEST.sig', 'SHA256SUMS', 'report.json']);
   for (const entry of fs.readdirSync(folder, { recursive: true, withFileTypes: true })) {
     const name = path.relative(folder, path.join(entry.parentPath, entry.name)).split(path.sep).join('/');
-    if (entry.isFile() && !known.has(name)) problems.push(`${name}: not listed in MANIFEST.json`);
+    if (!entry.isDirectory() && !known.has(name)) problems.push(`${name}: ${entry.isFile() ? '' : `${kindOf(entry)}, `}not listed in MANIFEST.json`);
   }
   return problems;
+}
+
+const kindOf = (entry: { isSymbolicLink(): boolean; isDirectory(): boolean }): string => (entry.isSymbolicLink() ? 'a symbolic link' : entry.isDirectory() ? 'a folder' : 'something special');
+
+function readSums(folder: string, problems: string[]): Map<string, string> | undefined {
+  const file = path.join(folder, 'SHA256SUMS');
+  if (!fs.existsSync(file)) {
+    problems.push('SHA256SUMS: missing');
+    return undefined;
+  }
+  return new Map(fs.readFileSync(file, 'utf8').split('\n').filter(Boolean).map((line) => [line.slice(66), line.slice(0, 64)]));
 }
 
 function signatureProblems(folder: string, manifest: Uint8Array, publicKey: string): string[] {
   const file = path.join(folder, 'MANIFEST.sig');
   if (!fs.existsSync(file)) return ['MANIFEST.sig: missing'];
+  if (Buffer.from(publicKey, 'base64').length !== 32) return ['MANIFEST.sig: cannot be checked: a public key is 32 bytes in base64'];
   return signatureHolds(manifest, fs.readFileSync(file, 'utf8').trim(), publicKey) ? [] : ['MANIFEST.sig: the signature does not belong to MANIFEST.json and this key'];
 }
 
-function readItems(folder: string): BundledItem[] {
+function readItems(folder: string, problems: string[]): BundledItem[] {
   const home = path.join(folder, 'data');
   if (!fs.existsSync(home)) return [];
-  const lines = fs.readdirSync(home).filter((name) => name.endsWith('.jsonl')).sort().flatMap((name) => fs.readFileSync(path.join(home, name), 'utf8').split('\n').filter(Boolean));
-  return lines.map((line) => itemSchema.parse(JSON.parse(line)));
+  return fs.readdirSync(home).filter((name) => name.endsWith('.jsonl')).sort().flatMap((name) =>
+    fs.readFileSync(path.join(home, name), 'utf8').split('\n').flatMap((line, at) => {
+      if (line === '') return [];
+      const item = parsed(`data/${name}, line ${at + 1}`, line, itemSchema);
+      if (typeof item !== 'string') return [item];
+      problems.push(item);
+      return [];
+    }),
+  );
 }
 
 interface ExpectedRows {
@@ -123,16 +169,23 @@ interface ExpectedRows {
   readonly rows: readonly Record<string, unknown>[];
 }
 
-async function readResults(folder: string): Promise<Map<string, ExpectedRows>> {
+const resultSchema = z.object({ question_id: z.string(), db_id: z.string(), row_count: z.coerce.number(), rows: z.array(z.record(z.string(), z.unknown())) });
+
+async function readResults(folder: string, problems: string[]): Promise<Map<string, ExpectedRows>> {
   const out = new Map<string, ExpectedRows>();
   const home = path.join(folder, 'results');
   if (!fs.existsSync(home)) return out;
   for (const name of fs.readdirSync(home).sort()) {
-    const lines = readline.createInterface({ input: fs.createReadStream(path.join(home, name)).pipe(createGunzip()), crlfDelay: Infinity });
-    for await (const line of lines) {
-      if (line === '') continue;
-      const { question_id, db_id, row_count, rows } = BSON.EJSON.parse(line, { relaxed: false }) as { question_id: string; db_id: string; row_count: number; rows: Record<string, unknown>[] };
-      out.set(`${db_id}/${question_id}`, { rowCount: Number(row_count), rows });
+    let at = 0;
+    try {
+      for await (const line of gunzippedLines(path.join(home, name))) {
+        at++;
+        if (line === '') continue;
+        const { question_id, db_id, row_count, rows } = resultSchema.parse(BSON.EJSON.parse(line, { relaxed: false }));
+        out.set(`${db_id}/${question_id}`, { rowCount: row_count, rows });
+      }
+    } catch (error) {
+      problems.push(`results/${name}${at > 0 ? `, line ${at}` : ''}: cannot be read: ${error instanceof z.ZodError ? error.issues[0]!.message : error instanceof Error ? error.message : String(error)}`);
     }
   }
   return out;

@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { gzipSync } from 'node:zlib';
+import type { MongoClient } from 'mongodb';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { connectMongo } from '../mongo/client';
+import { ensureEmbeddedServer } from '../mongo/embedded/start';
+import { installationKey } from './signature';
+import { verifyBundle, type Verification } from './verify';
+
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'aptmql-verify-'));
+const bundle = path.join(folder, 'bundle');
+const key = installationKey(path.join(folder, 'key'));
+let server: Awaited<ReturnType<typeof ensureEmbeddedServer>>;
+let mongo: MongoClient;
+beforeAll(async () => {
+  server = await ensureEmbeddedServer({ dataDir: path.join(folder, 'mongo') });
+  mongo = await connectMongo(server.uri);
+});
+afterAll(async () => {
+  await mongo.close();
+  await server.stop();
+  fs.rmSync(folder, { recursive: true, force: true });
+});
+
+const item = { question_id: 'q1', db_id: 'shop', status: 'translated', MQL: { collection: 'c', pipeline: [{ $project: { _id: 0, v: 1 } }] }, columns: [{ name: 'v', path: 'v' }], caveats: [], order_sensitive: false, row_count: 1 };
+const result = '{"question_id":"q1","db_id":"shop","row_count":1,"rows":[{"v":"x"}]}\n';
+const sound: Readonly<Record<string, string | Buffer>> = {
+  'README.md': 'a bundle\n',
+  'data/dev.jsonl': `${JSON.stringify(item)}\n`,
+  'results/dev.jsonl.gz': gzipSync(result),
+  'databases/shop/ejson/c.jsonl.gz': gzipSync('{"_id":{"$numberInt":"1"},"v":"x"}\n'),
+  'databases/shop/indexes.json': '{}\n',
+};
+
+/** Writes a bundle of these files, signed and summed. */
+function write(files: Readonly<Record<string, string | Buffer>>): void {
+  fs.rmSync(bundle, { recursive: true, force: true });
+  const records: Record<string, { sha256: string; bytes: number }> = {};
+  for (const [name, content] of Object.entries(files)) {
+    fs.mkdirSync(path.dirname(path.join(bundle, name)), { recursive: true });
+    fs.writeFileSync(path.join(bundle, name), content);
+    records[name] = { sha256: createHash('sha256').update(content).digest('hex'), bytes: Buffer.from(content).length };
+  }
+  const manifest = JSON.stringify({ draft: false, publicKey: key.publicKey, files: records });
+  fs.writeFileSync(path.join(bundle, 'MANIFEST.json'), manifest);
+  fs.writeFileSync(path.join(bundle, 'MANIFEST.sig'), key.sign(Buffer.from(manifest)));
+  fs.writeFileSync(path.join(bundle, 'SHA256SUMS'), Object.entries(records).map(([name, { sha256 }]) => `${sha256}  ${name}\n`).join(''));
+}
+beforeEach(() => write(sound));
+
+const verify = (publicKey?: string): Promise<Verification> => verifyBundle(bundle, { mongo, signal: new AbortController().signal, ...(publicKey === undefined ? {} : { publicKey }) });
+const at = (name: string): string => path.join(bundle, name);
+
+test('a sound bundle, and whose key it was checked with', async () => {
+  expect(await verify()).toMatchObject({ gold: 1, equal: 1, problems: [], key: { publicKey: key.publicKey, from: 'bundle' } });
+  expect(await verify(key.publicKey)).toMatchObject({ problems: [], key: { from: 'given' } });
+  expect((await verify('bm9uc2Vuc2U=')).problems).toEqual(['MANIFEST.sig: cannot be checked: a public key is 32 bytes in base64']);
+});
+
+describe('files', () => {
+  test.each<[string, () => void, string[]]>([
+    ['no SHA256SUMS', () => fs.rmSync(at('SHA256SUMS')), ['SHA256SUMS: missing']],
+    ['a file that SHA256SUMS leaves out', () => fs.writeFileSync(at('SHA256SUMS'), fs.readFileSync(at('SHA256SUMS'), 'utf8').replace(/.*README.md\n/, '')), ['README.md: not in SHA256SUMS']],
+    ['an altered file', () => fs.writeFileSync(at('README.md'), 'another\n'), ['README.md: differs from MANIFEST.json', 'README.md: differs from SHA256SUMS']],
+    ['a missing file', () => fs.rmSync(at('README.md')), ['README.md: missing']],
+    ['a further file', () => fs.writeFileSync(at('data/more.txt'), ''), ['data/more.txt: not listed in MANIFEST.json']],
+    ['a further link', () => fs.symlinkSync('/etc/hostname', at('data/link')), ['data/link: a symbolic link, not listed in MANIFEST.json']],
+    ['a further link to a folder', () => fs.symlinkSync('/etc', at('etc')), ['etc: a symbolic link, not listed in MANIFEST.json']],
+    ['a file replaced by a link to the same bytes', () => (fs.renameSync(at('README.md'), path.join(folder, 'moved')), fs.symlinkSync(path.join(folder, 'moved'), at('README.md'))), ['README.md: a symbolic link instead of a file']],
+    ['no signature', () => fs.rmSync(at('MANIFEST.sig')), ['MANIFEST.sig: missing']],
+  ])('%s', async (_, damage, problems) => {
+    damage();
+    expect((await verify()).problems).toEqual(problems);
+  });
+
+  test.each([
+    ['no JSON', '{', /no bundle that can be verified: MANIFEST.json: no JSON/],
+    ['another shape', '{"draft": false, "files": {}}', /MANIFEST.json: publicKey: /],
+  ])('a manifest that is %s', async (_, text, message) => {
+    fs.writeFileSync(at('MANIFEST.json'), text);
+    await expect(verify()).rejects.toThrow(message);
+  });
+});
+
+describe('contents that were signed, but are not what a bundle holds', () => {
+  test.each<[string, Record<string, string | Buffer>, RegExp[]]>([
+    ['an item line that is no JSON', { 'data/dev.jsonl': `${JSON.stringify(item)}\n{"question_id": \n` }, [/^data\/dev.jsonl, line 2: no JSON/]],
+    ['an item without its columns', { 'data/dev.jsonl': `${JSON.stringify({ ...item, columns: undefined })}\n` }, [/^data\/dev.jsonl, line 1: columns: /]],
+    ['a result line that is none', { 'results/dev.jsonl.gz': gzipSync('{"question_id":"q1"}\n') }, [/^results\/dev.jsonl.gz, line 1: cannot be read/, /^shop\/q1: its expected rows are missing/]],
+    ['damaged compression', { 'results/dev.jsonl.gz': Buffer.from('not gzip') }, [/^results\/dev.jsonl.gz: cannot be read: incorrect header check/, /expected rows are missing/]],
+    ['truncated compression of documents', { 'databases/shop/ejson/c.jsonl.gz': gzipSync('{"_id":1}\n').subarray(0, 20) }, [/^databases\/shop: cannot be restored: unexpected end of file/]],
+    ['a database without documents', { 'databases/shop/ejson/c.jsonl.gz': '', 'databases/other/indexes.json': '{}' }, [/^databases\/other: cannot be restored: .*ejson/, /^databases\/shop: cannot be restored/]],
+  ])('%s', async (_, files, problems) => {
+    write({ ...sound, ...files });
+    const found = (await verify()).problems;
+    expect(found).toHaveLength(problems.length);
+    problems.forEach((problem, n) => expect(found[n]).toMatch(problem));
+  });
+});
