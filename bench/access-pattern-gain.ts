@@ -149,7 +149,10 @@ async function convert(file: string, strategy: BenchmarkSettings['strategy'], mo
   }
   // What the design would get as indexes if it were the access-pattern one.
   const indexes = proposeIndexes(design, catalog, profile, workload);
-  for (const [name, list] of Object.entries(indexes)) for (const index of list) await db.collection(name).createIndex({ ...index.key });
+  for (const { collection } of logical) {
+    await db.collection(collection).dropIndexes();
+    for (const index of indexes[collection] ?? []) await db.collection(collection).createIndex({ ...index.key }, index.unique ? { unique: true } : {});
+  }
   return { db, collections: logical.map(({ collection }) => collection), gold, unequal, rows: profile.tables.reduce((sum, table) => sum + table.rowCount, 0) };
 }
 

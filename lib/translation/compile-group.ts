@@ -155,7 +155,7 @@ const joinConditions = (from: BoundSelect['from']): readonly BoundExpression[] =
 
 /**
  * Bare columns come from the row of the extreme when there is one MIN or MAX, else from an arbitrary row: SQLite
- * takes the first, and so does `$first`; the caveat says that neither promises it. True for an arbitrary row.
+ * takes the first, and so does `$first`; the caveat says that neither promises it. True where another row may do.
  */
 function pickRow(body: BoundSelect, aggregates: readonly BoundAggregate[], lowering: Lowering, env: RowEnvironment): boolean {
   const extremes = aggregates.filter(({ name }) => name === 'min' || name === 'max');
@@ -168,8 +168,9 @@ function pickRow(body: BoundSelect, aggregates: readonly BoundAggregate[], lower
   const value = lowering.stored(argument);
   const direction = extreme.name === 'max' ? -1 : 1;
   if (value.path !== undefined && !(direction === 1 && value.type.nullable)) {
-    env.draft.push({ $sort: { [value.path]: direction } });
-    return false;
+    // Several rows may have the extreme: turned round, the last of them comes last.
+    env.draft.push({ $sort: { [value.path]: env.compilation.choice === 'last' ? -direction : direction } });
+    return true;
   }
   const key = env.draft.names.take('extreme');
   const absent = env.draft.names.take('absent');

@@ -1,6 +1,7 @@
 import type { BoundComparison, BoundExpression, BoundInList, CompareOperator } from '../sqlite/select/bound';
 import type { Lowered } from './environment';
-import type { Lowering } from './lower-expression';
+import { encode, type Lowering } from './lower-expression';
+import { periodLike, periodPredicate } from './period-predicate';
 import { and, bson, fingerprint, isDocument, type Mql, type MqlDocument, type Scalar } from './mql';
 import { INTEGER, NUMBER, onlyKinds, TEXT } from './value-type';
 
@@ -41,7 +42,7 @@ export function toPredicate(expression: BoundExpression, polarity: boolean, lowe
       return (expression.operator === 'AND') === polarity ? conjoin(parts) : disjoin(parts);
     }
     case 'compare':
-      return comparison(expression, polarity, lowering);
+      return periodPredicate(expression, polarity, lowering) ?? comparison(expression, polarity, lowering);
     case 'nullTest': {
       const { path: own, presence, type } = lowering.stored(expression.operand);
       const path = own ?? presence;
@@ -51,7 +52,7 @@ export function toPredicate(expression: BoundExpression, polarity: boolean, lowe
       return isNull ? { [path]: null } : { [path]: { $ne: null } };
     }
     case 'pattern':
-      return like(expression, expression.negated === polarity, lowering);
+      return (expression.operator === 'LIKE' ? periodLike(expression.operand, expression.pattern, expression.negated === polarity, lowering) : undefined) ?? like(expression, expression.negated === polarity, lowering);
     case 'inList':
       return inList(expression, expression.negated === polarity, lowering);
     case 'inQuery':
@@ -73,7 +74,25 @@ function truthOfPath({ path, type }: Lowered, polarity: boolean): MqlDocument | 
   return { [path]: type.nullable ? { $nin: [0, null] } : { $ne: 0 } };
 }
 
+/** Equality of a retyped column with one of its texts, whatever the order of what is stored. */
+function retypedEquality({ left, right, operator, collation, nullSafe }: BoundComparison, polarity: boolean, lowering: Lowering): MqlDocument | undefined {
+  if ((operator !== '=' && operator !== '<>') || nullSafe || collation !== 'BINARY') return undefined;
+  const [column, literal] = left.kind === 'literal' ? [right, left] : [left, right];
+  if (column.kind !== 'column' || literal.kind !== 'literal' || typeof literal.value !== 'string') return undefined;
+  const { path, transform, type } = lowering.stored(column);
+  if (path === undefined || (transform.kind !== 'bool' && transform.kind !== 'date')) return undefined;
+  const value = encode(transform, literal.value);
+  const isEqual = (operator === '=') === polarity;
+  if (value === undefined) return isEqual ? never(path) : type.nullable ? { [path]: { $ne: null } } : {};
+  if (isEqual) return { [path]: bson(value) };
+  // The other of two flags is a value too.
+  if (typeof value === 'boolean') return { [path]: !value };
+  return { [path]: type.nullable ? { $nin: [bson(value), null] } : { $ne: bson(value) } };
+}
+
 function comparison(expression: BoundComparison, polarity: boolean, lowering: Lowering): MqlDocument | undefined {
+  const retyped = retypedEquality(expression, polarity, lowering);
+  if (retyped) return retyped;
   const { left, right } = lowering.operands(expression.left, expression.right, expression.affinity, expression.collation);
   const wanted = polarity ? expression.operator : NEGATED[expression.operator];
   const swapped = left.constant !== undefined;
@@ -110,10 +129,23 @@ function inList(expression: BoundInList, negated: boolean, lowering: Lowering): 
   return { [path]: { $nin: first.left.type.nullable ? [...values, null] : values } };
 }
 
+/** A pattern over a flag: which of its two texts match. */
+function likeFlag({ path, type, transform }: Lowered, { regex, options }: { readonly regex: string; readonly options?: string }, negated: boolean): MqlDocument | undefined {
+  if (path === undefined || transform.kind !== 'bool') return undefined;
+  // PCRE's end of the text is written otherwise here.
+  const test = new RegExp(regex.replaceAll('\\z', '$'), options ?? '');
+  const values = [true, false].filter((value) => test.test(value ? transform.true : transform.false) !== negated);
+  if (values.length === 0) return never(path);
+  if (values.length === 1) return { [path]: values[0] ?? null };
+  return type.nullable ? { [path]: { $ne: null } } : {};
+}
+
 function like(expression: Extract<BoundExpression, { kind: 'pattern' }>, negated: boolean, lowering: Lowering): MqlDocument | undefined {
   const found = lowering.patternParts(expression);
   if (!found) return undefined;
   const { text, regex, plain } = found;
+  const flag = likeFlag(lowering.stored(expression.operand), regex, negated);
+  if (flag) return flag;
   if (!plain || text.path === undefined || !onlyKinds(text.type, TEXT)) return undefined;
   const test: MqlDocument = { $regex: regex.regex, ...(regex.options && { $options: regex.options }) };
   if (!negated) return { [text.path]: test };

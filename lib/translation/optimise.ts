@@ -12,6 +12,7 @@ import { groupByKey } from './rules/group-by-key';
 import { inSubPipelines } from './rules/in-sub-pipelines';
 import { lookupKey } from './rules/lookup-key';
 import { lookupDirection } from './rules/lookup-direction';
+import { matchBeforeUnwind } from './rules/match-before-unwind';
 import { matchEarly } from './rules/match-early';
 import { mergeMatches } from './rules/merge-matches';
 import { mergeProjects } from './rules/merge-projects';
@@ -66,7 +67,7 @@ export const RULES: readonly Rule[] = [
 ]
   .flatMap((rule) => [rule, inSubPipelines(rule)])
   // Last, because only a run shows whether they are right or pay: undoing them must undo nothing else.
-  .concat(lookupDirection, plainAggregate);
+  .concat(matchBeforeUnwind, lookupDirection, plainAggregate);
 
 const MOST_STEPS = 100;
 

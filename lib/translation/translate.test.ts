@@ -92,6 +92,8 @@ describe('results', () => {
     expect([power.pipeline, power.alternative].map((pipeline) => /\$(first|last)":"\$power.power/.exec(JSON.stringify(pipeline))?.[1])).toEqual(['first', 'last']);
     const distinct = world.translate('SELECT DISTINCT power FROM power ORDER BY level DESC');
     expect([distinct.pipeline, distinct.alternative].map((pipeline) => /\$(first|max)":"\$power.level/.exec(JSON.stringify(pipeline))?.[1])).toEqual(['first', 'max']);
+    const extreme = world.translate('SELECT power, MAX(hero_id) FROM power');
+    expect([extreme.pipeline, extreme.alternative].map((pipeline) => /\$sort":\{"[\w.]+":(-?1).*\$(first|last)/.exec(JSON.stringify(pipeline))?.slice(1))).toEqual([['-1', 'first'], ['1', 'last']]);
     expect(world.translate('SELECT name, MAX(level) FROM hero JOIN power ON id = hero_id GROUP BY id').alternative).toBeUndefined();
   });
 

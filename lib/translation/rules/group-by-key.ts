@@ -67,6 +67,7 @@ function ofOneDocument(accumulator: Mql, changed: readonly string[], context: Ru
       if (['$size', '$sum'].includes(Object.keys(operand)[0] ?? '')) return operand;
       return isCountingCondition(operand) ? operand : undefined;
     case '$avg':
+      if (isDocument(operand) && '$avg' in operand) return operand;
       return isStored ? (isStored.isAverage ? operand : { $avg: operand }) : undefined;
     default:
       return undefined;

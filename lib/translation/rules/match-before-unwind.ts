@@ -1,0 +1,48 @@
+import { embeddedArrays } from '../design-fields';
+import { fingerprint, isDocument, type Mql, type MqlDocument } from '../mql';
+import { dropsEmpty, pathsInMatch, stageName, unwindPath } from '../pipeline-paths';
+import { replaceStages, type Rule, type RuleContext } from '../rule';
+
+/** Fewer documents are read faster than they are thought about. */
+const WORTH_ROWS = 1000;
+
+/**
+ * Entries that a filter lets through lie in documents that have such an entry: asking for those first spares unwinding the
+ * others, and is what an index over the array serves.
+ */
+export const matchBeforeUnwind: Rule = {
+  name: 'match-before-unwind',
+  apply(pipeline, context) {
+    const arrays = embeddedArrays(context.design, context.collection);
+    for (let at = 0; at + 1 < pipeline.length; at++) {
+      const unwind = pipeline[at];
+      const match = pipeline[at + 1]?.['$match'];
+      const path = unwind && '$unwind' in unwind && dropsEmpty(unwind) ? unwindPath(unwind) : undefined;
+      if (path === undefined || path.includes('.') || !arrays.includes(path) || !isDocument(match)) continue;
+      if (!pipeline.slice(0, at).every((stage) => stageName(stage) === '$match')) continue;
+      const entries = Object.entries(match).filter(([key, value]) => key.startsWith(`${path}.`) && needsValue(value));
+      const [[only = '', value] = []] = entries;
+      if (entries.length === 0 || value === undefined || rowsOf(context) < WORTH_ROWS) continue;
+      const inner = Object.fromEntries(entries.map(([key, test]) => [key.slice(path.length + 1), test]));
+      const filter: MqlDocument = entries.length === 1 && isEquality(value) ? { [only]: value } : { [path]: { $elemMatch: inner } };
+      const known = pipeline.slice(0, at).some((stage) => pathsInMatch(stage['$match']).size > 0 && Object.entries(filter).every(([key, test]) => fingerprint((stage['$match'] as MqlDocument)[key] ?? null) === fingerprint(test)));
+      if (known) continue;
+      return { pipeline: replaceStages(pipeline, at, 0, { $match: filter }), reason: `Only documents with such an entry of ${path} can pass: the others need not be unwound.` };
+    }
+    return undefined;
+  },
+};
+
+/** A predicate that an absent value fails, so that an entry, and not the lack of one, decides. */
+function needsValue(value: Mql): boolean {
+  if (!isDocument(value)) return value !== null;
+  return Object.keys(value).every((operator) => ['$eq', '$gt', '$gte', '$lt', '$lte', '$regex', '$options'].includes(operator) || (operator === '$in' && !(value['$in'] as readonly Mql[]).includes(null)));
+}
+
+// Of a range over an array each bound may be met by another entry.
+const isEquality = (value: Mql): boolean => !isDocument(value) || Object.keys(value).every((operator) => operator === '$eq' || operator === '$in');
+
+const rowsOf = ({ collection, design, profile }: RuleContext): number => {
+  const root = design.logical.find((entry) => entry.collection === collection)?.rootTable;
+  return profile.tables.find(({ table }) => table === root)?.rowCount ?? 0;
+};
