@@ -14,11 +14,13 @@ import { ensureEmbeddedServer } from '../../mongo/embedded/start';
 import type { Directive } from '../../design/directive';
 import type { ConceptualDesign, LogicalDesign } from '../../design/document-design';
 import { logicalCsv } from '../../design/logical-csv';
+import type { Migration } from '../../migration/migrate';
 import type { SourceBenchmark } from '../../sqlite/benchmark';
 import { readBenchmarkFolder } from '../../sqlite/benchmark-folder';
 import type { GoldContent, TranslationContent } from './artefacts';
 import { checkEdit } from './check-edit';
 import { inputHash } from './input-hash';
+import type { Migration } from '../../migration/migrate';
 import { collectBundleDatabase, runInMemory, type MemoryRun } from './memory-run';
 import { stages } from './index';
 import { defaultSettings, stageNames, type ArtefactInput, type StageInput } from './stage';
@@ -196,4 +198,13 @@ test('translations of one-to-one designs are equal too', async () => {
   expect(oneToOne.reports.translation).toMatchObject({ translated: 14 });
   const content = (await oneToOne.artefacts<TranslationContent>({ kind: 'translation', key: 'river_sensors/34' }))!;
   expect(JSON.stringify(content.mql!.pipeline)).toContain('$lookup');
+});
+
+test('integer keys as text: every document refers by text, nothing is lost, translations are equal', async () => {
+  const asText = await runInMemory({ source: database(), items: items(), settings: { ...defaultSettings, identifiers: 'string' }, agent: builtinAgent, mongo, mongoPrefix: 'ids', signal });
+  const { mongoDatabase } = (await asText.artefacts<Migration>({ kind: 'migration', key: 'river_sensors' }))!;
+  const station = await mongo.db(mongoDatabase).collection('station').findOne();
+  expect(typeof station?._id).toBe('string');
+  expect(asText.reports.translation).toMatchObject({ translated: 14, untranslated: 0 });
+  for (const stage of ['collection_validation', 'cross_validation', 'table_validation'] as const) expect(asText.reports[stage]).toMatchObject({ failed: 0 });
 });
