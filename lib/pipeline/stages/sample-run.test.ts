@@ -14,7 +14,6 @@ import { ensureEmbeddedServer } from '../../mongo/embedded/start';
 import type { Directive } from '../../design/directive';
 import type { ConceptualDesign, LogicalDesign } from '../../design/document-design';
 import { logicalCsv } from '../../design/logical-csv';
-import type { Migration } from '../../migration/migrate';
 import type { SourceBenchmark } from '../../sqlite/benchmark';
 import { readBenchmarkFolder } from '../../sqlite/benchmark-folder';
 import type { GoldContent, TranslationContent } from './artefacts';
