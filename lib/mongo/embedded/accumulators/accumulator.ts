@@ -16,7 +16,8 @@ export interface Accumulator {
 }
 /** A parsed accumulator: makes one state for each group. */
 export interface AccumulatorFactory {
-  create(): Accumulator;
+  /** @param key of the group, on which the `n` of some accumulators depends. */
+  create(key?: Value): Accumulator;
 }
 export type AccumulatorBuilder = (operand: Value, scope: Scope, name: string) => AccumulatorFactory;
 
@@ -176,10 +177,12 @@ const constantCount = (v: Value, name: string): number => {
   return Number(v);
 };
 
-function readN(operand: Value, scope: Scope, name: string): number {
+/** How many are to be kept: a constant, or an expression over the group's key. */
+function readN(operand: Value, scope: Scope, name: string): (key: Value) => number {
   const n = parseExpression(operand, scope);
-  if (n.kind !== 'constant') throw unsupported(`'n' that is not constant in ${name}`);
-  return constantCount(n.value, name);
+  if (n.kind !== 'constant') return (key) => constantCount(n.evaluate(key instanceof Doc ? key : Doc.empty()), name);
+  const fixed = constantCount(n.value, name);
+  return () => fixed;
 }
 
 /** `$firstN`, `$lastN`, `$minN`, `$maxN`: `{input, n}`. */
@@ -187,7 +190,8 @@ function severalOf(make: (n: number, environment: Environment) => Collector): Ac
   return (operand, scope, name) => {
     const args = namedArguments(operand, name, ['input', 'n']);
     const n = readN(args.get('n'), scope, name);
-    return collecting(parseExpression(args.get('input'), scope).evaluate, scope.environment, () => make(n, scope.environment));
+    const { evaluate } = parseExpression(args.get('input'), scope);
+    return { create: (key) => new Collecting(evaluate, make(n(key), scope.environment)) };
   };
 }
 class FirstN implements Collector {
@@ -231,13 +235,14 @@ class ExtremeN implements Collector {
 function ranked(bottom: boolean, several: boolean): AccumulatorBuilder {
   return (operand, scope, name) => {
     const args = namedArguments(operand, name, several ? ['n', 'sortBy', 'output'] : ['sortBy', 'output']);
-    const n = several ? readN(args.get('n'), scope, name) : 1;
+    const n = several ? readN(args.get('n'), scope, name) : () => 1;
+    if (!(args.get('sortBy') instanceof Doc)) throw new ServerError(10065, 'invalid parameter: expected an object (sortBy)');
     const pattern = parseSortPattern(args.get('sortBy'), scope.environment.collation);
     const output = parseExpression(args.get('output'), scope).evaluate;
     if (bottom) return lastRanked(n, several, pattern, output);
     return {
-      create: () => {
-        const top = new TopItems<Value>(n, pattern);
+      create: (key) => {
+        const top = new TopItems<Value>(n(key), pattern);
         return {
           add: (doc) => {
             top.add(output(doc), pattern.keyOf(doc));
@@ -251,16 +256,17 @@ function ranked(bottom: boolean, several: boolean): AccumulatorBuilder {
     };
   };
 }
-function lastRanked(n: number, several: boolean, pattern: ReturnType<typeof parseSortPattern>, output: Evaluate): AccumulatorFactory {
+function lastRanked(n: (key: Value) => number, several: boolean, pattern: ReturnType<typeof parseSortPattern>, output: Evaluate): AccumulatorFactory {
   return {
-    create: () => {
+    create: (key) => {
+      const most = n(key);
       const all: { key: Value[]; value: Value }[] = [];
       return {
         add: (doc) => {
           all.push({ key: pattern.keyOf(doc), value: output(doc) });
         },
         result: () => {
-          const items = [...all].sort((a, b) => pattern.compareKeys(a.key, b.key)).slice(-n).map((e) => (e.value === undefined ? null : e.value));
+          const items = [...all].sort((a, b) => pattern.compareKeys(a.key, b.key)).slice(-most).map((e) => (e.value === undefined ? null : e.value));
           return several ? items : (items[items.length - 1] ?? null);
         },
       };

@@ -11,6 +11,9 @@ const regex: ArgumentErrors = { notObject: 51103, unknown: 31024, missing: { inp
 const shift: ArgumentErrors = { notObject: 5166400, unknown: 5166401, missing: { startDate: 5166402, unit: 5166402, amount: 5166402 } };
 const part: ArgumentErrors = { unknown: 40535, missing: { date: 40539 } };
 
+const several: ArgumentErrors = { notObject: 5787900, unknown: 5787901, missing: { n: 5787906, input: 5787907 } };
+const ranked: ArgumentErrors = { notObject: 5788001, unknown: 5788002, missing: { n: 5788003, output: 5788004, sortBy: 5788005 } };
+
 export const argumentErrors: Readonly<Record<string, ArgumentErrors>> = {
   $cond: { unknown: 17083, missing: { if: 17080, then: 17081, else: 17082 } },
   $let: { notObject: 16874, unknown: 16875, missing: { vars: 16876, in: 16877 } },
@@ -23,6 +26,14 @@ export const argumentErrors: Readonly<Record<string, ArgumentErrors>> = {
   $getField: { unknown: 3041701, missing: { field: 3041702, input: 3041703 } },
   $setField: { notObject: 4161100, unknown: 4161101, missing: { field: 4161102, value: 4161103, input: 4161109 } },
   $unsetField: { notObject: 4161100, unknown: 4161101, missing: { field: 4161102, input: 4161109 } },
+  $firstN: several,
+  $lastN: several,
+  $minN: several,
+  $maxN: several,
+  $top: ranked,
+  $topN: ranked,
+  $bottom: ranked,
+  $bottomN: ranked,
   $trim: trim,
   $ltrim: trim,
   $rtrim: trim,

@@ -169,6 +169,7 @@ function toObject(v: Value): Value {
       [key, value] = item;
       if (typeof key !== 'string') throw new ServerError(40395, '$arrayToObject requires an array of key-value pairs, where the key must be of type string');
     } else {
+      if (Array.isArray(item)) throw new ServerError(40391, '$arrayToObject requires a consistent input format. Elements must all be arrays or all be objects');
       if (!(item instanceof Doc)) throw new ServerError(40398, `Unrecognised input type format for $arrayToObject: ${typeName(item)}`);
       if (item.size !== 2) throw new ServerError(40392, `$arrayToObject requires an object keys of 'k' and 'v'. Found incorrect number of keys:${item.size}`);
       if (!item.has('k') || !item.has('v')) throw new ServerError(40393, "$arrayToObject requires an object with keys 'k' and 'v'");
@@ -176,7 +177,7 @@ function toObject(v: Value): Value {
       value = item.get('v');
       if (typeof key !== 'string') throw new ServerError(40394, "$arrayToObject requires an object with keys 'k' and 'v', where the value of 'k' must be of type string");
     }
-    if (key.includes('\0')) throw new ServerError(4940400, 'Key field cannot contain an embedded null byte');
+    if (key.includes('\0')) throw new ServerError(pairs ? 4940400 : 4940401, 'Key field cannot contain an embedded null byte');
     out.set(key, value);
   }
   return out;
@@ -347,6 +348,10 @@ export const object: Family = {
   $getField: (operand, scope, name) => {
     const args = operand instanceof Doc && !operand.keys[0]?.startsWith('$') ? namedArguments(operand, name, ['field', 'input']) : new Map([['field', operand]]);
     const field = parseExpression(args.get('field'), scope);
+    // A constant must be a string at once; what is computed is looked at when it is there.
+    const given = args.get('field');
+    const literal = !(given instanceof Doc) || given.keys[0] === '$literal' || given.keys[0] === '$const';
+    if (literal && field.kind === 'constant' && typeof field.value !== 'string') throw new ServerError(5654602, `$getField requires 'field' to evaluate to type String, but got ${typeName(field.value)}`);
     const input = args.has('input') ? parseExpression(args.get('input'), scope) : parseExpression('$$CURRENT', scope);
     return {
       operands: [field, input],

@@ -16,11 +16,13 @@ export function groupBy(id: Evaluate, fields: Fields, { scope }: StageContext): 
   const factories = fields.map(([, factory]) => factory);
   return (input) => {
     const groups = new ValueMap<Accumulator[]>(collation);
-    const make = (): Accumulator[] => factories.map((f) => f.create());
+    let key: Value;
+    const make = (): Accumulator[] => factories.map((f) => f.create(key));
     let n = 0;
     for (let doc = input(); doc !== null; doc = input()) {
-      const key = id(doc);
-      const states = groups.upsert(key === undefined ? null : key, make);
+      key = id(doc);
+      if (key === undefined) key = null;
+      const states = groups.upsert(key, make);
       for (let i = 0; i < states.length; i++) (states[i] as Accumulator).add(doc);
       if ((++n & 1023) === 0) checkpoint();
     }
