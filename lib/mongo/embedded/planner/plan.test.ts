@@ -1,0 +1,111 @@
+import fc from 'fast-check';
+import { Decimal128, Double, Long, type Document } from 'mongodb';
+import { afterAll, describe, expect, it } from 'vitest';
+import { TestEngine } from '../testing';
+
+/** Whatever indexes there are, the answer is the same as without them: documents, their order, joins and errors. */
+
+const engine = new TestEngine();
+afterAll(() => engine.close());
+
+const leaf = fc.oneof(
+  fc.integer({ min: -2, max: 3 }),
+  fc.constantFrom<unknown>(null, true, false, 'a', 'A', 'b', 'é', '', 1.5, new Double(NaN), Long.fromNumber(2), Decimal128.fromString('2.0'), Decimal128.fromString('1.5'), new Date(1)),
+);
+const field = fc.oneof({ weight: 4, arbitrary: leaf }, fc.array(leaf, { maxLength: 3 }), fc.record({ x: leaf }), fc.array(fc.record({ x: leaf }), { maxLength: 2 }));
+const documents = fc.array(fc.record({ v: field, w: leaf, u: fc.integer({ min: 0, max: 30 }) }, { requiredKeys: [] }), { minLength: 1, maxLength: 14 });
+
+const condition = fc.oneof(
+  leaf,
+  field,
+  leaf.map((v) => ({ $gt: v })),
+  leaf.map((v) => ({ $lte: v })),
+  fc.tuple(leaf, leaf).map(([a, b]) => ({ $gte: a, $lt: b })),
+  fc.array(leaf, { maxLength: 3 }).map((v) => ({ $in: v })),
+  leaf.map((v) => ({ $ne: v })),
+  leaf.map((v) => ({ $not: { $gt: v } })),
+  fc.boolean().map((v) => ({ $exists: v })),
+);
+const simple = fc.record({ v: condition, w: condition, 'v.x': condition, u: fc.oneof(fc.integer({ min: 0, max: 30 }), fc.integer({ min: 0, max: 30 }).map((n) => ({ $lt: n }))) }, { requiredKeys: [] });
+const filter = fc.oneof(
+  { weight: 4, arbitrary: simple as fc.Arbitrary<Document> },
+  fc.array(simple, { minLength: 1, maxLength: 3 }).map((parts): Document => ({ $or: parts })),
+  fc.array(simple, { minLength: 1, maxLength: 3 }).map((parts): Document => ({ $and: parts })),
+  fc.tuple(fc.constantFrom('$v', '$w', '$u'), leaf).map(([path, value]): Document => ({ $expr: { $eq: [path, { $literal: value }] } })),
+);
+const sorts: Document[] = [{ v: 1 }, { v: -1 }, { w: 1, v: 1 }, { w: -1, v: -1 }, { w: 1, v: -1 }, { 'v.x': 1 }];
+
+const indexes = (more: Document = {}): Document[] => [
+  { key: { v: 1 }, name: 'v', ...more },
+  { key: { w: 1, v: -1 }, name: 'w_v', ...more },
+  { key: { w: 1, u: 1 }, name: 'w_u', ...more },
+  { key: { 'v.x': 1 }, name: 'sparse', sparse: true, ...more },
+  { key: { u: 1 }, name: 'partial', partialFilterExpression: { u: { $lt: 10 } }, ...more },
+];
+
+/** The answer, or the number of the error. */
+function answer(command: Document): unknown {
+  try {
+    return (engine.run(command).cursor as { firstBatch: Document[] }).firstBatch.map((d) => JSON.stringify(d));
+  } catch (error) {
+    return (error as { code: number }).code;
+  }
+}
+const both = (command: (name: string) => Document): void => expect(answer(command('indexed'))).toEqual(answer(command('plain')));
+
+function fill(docs: readonly Document[], specs: readonly Document[], options: Document): void {
+  for (const name of ['plain', 'indexed']) {
+    engine.run({ drop: name });
+    engine.run({ create: name, ...options });
+  }
+  engine.run({ createIndexes: 'indexed', indexes: specs });
+  const seen = new Set<unknown>();
+  const unique = docs.map((d, _id): Document => {
+    if (!('u' in d) || seen.has(d.u)) return { _id, ...d, u: 100 + _id };
+    seen.add(d.u);
+    return { _id, ...d };
+  });
+  for (const name of ['plain', 'indexed']) engine.run({ insert: name, documents: unique });
+}
+
+function check(filters: readonly Document[], options: Document): void {
+  for (const f of filters) {
+    both((name) => ({ find: name, filter: f, ...options }));
+    for (const sort of sorts) both((name) => ({ find: name, filter: f, sort, limit: 4, ...options }));
+    both((name) => ({ aggregate: name, pipeline: [{ $match: f }, { $group: { _id: '$w', n: { $sum: 1 } } }, { $sort: { n: 1, _id: 1 } }], cursor: {}, ...options }));
+  }
+  for (const sort of sorts) both((name) => ({ find: name, sort, skip: 1, limit: 5, ...options }));
+  for (const [localField, foreignField] of [['v', 'w'], ['w', 'v'], ['w', 'v.x'], ['w', 'u']]) {
+    both((name) => ({ aggregate: 'plain', pipeline: [{ $lookup: { from: name, localField, foreignField, as: 'r' } }], cursor: { batchSize: 1000 }, ...options }));
+    both((name) => ({
+      aggregate: 'plain',
+      pipeline: [{ $lookup: { from: name, let: { k: `$${localField as string}` }, pipeline: [{ $match: { $expr: { $eq: [`$${foreignField as string}`, '$$k'] } } }], as: 'r' } }],
+      cursor: { batchSize: 1000 },
+      ...options,
+    }));
+  }
+}
+
+describe('indexes never change an answer', () => {
+  const filters = fc.array(filter, { minLength: 3, maxLength: 3 });
+  it('compound, multikey, sparse, partial and unique ones', () => {
+    fc.assert(
+      fc.property(documents, filters, (docs, queries) => {
+        fill(docs as Document[], [...indexes(), { key: { u: 1 }, name: 'unique', unique: true }], {});
+        check(queries, {});
+      }),
+      { numRuns: 120 },
+    );
+  });
+  it('with a collation of the collection, of the index, or of the query', () => {
+    const collations = [{ locale: 'en', strength: 1 }, { locale: 'en', strength: 2 }, { locale: 'fr', numericOrdering: true }, { locale: 'sv', strength: 2 }];
+    const collation = fc.constantFrom(...collations);
+    fc.assert(
+      fc.property(documents, filters, collation, fc.option(collation), fc.boolean(), (docs, queries, own, asked, inherited) => {
+        fill(docs as Document[], indexes(inherited ? {} : { collation: own }), inherited ? { collation: own } : {});
+        check(queries, asked ? { collation: asked } : {});
+      }),
+      { numRuns: 80 },
+    );
+  });
+});
