@@ -1,6 +1,6 @@
 import type { PlacementStep } from '../design/placement';
 import { placementOf } from '../design/placement';
-import { columnOf, type BoundExpression, type BoundOrder, type BoundSelect, type BoundSource } from '../sqlite/select/bound';
+import { columnOf, type BoundComparison, type BoundExpression, type BoundOrder, type BoundSelect, type BoundSource } from '../sqlite/select/bound';
 import { conjuncts, hasSubquery, sourcesRead } from './bound-references';
 import { columnsByExpression } from './columns-read';
 import { Draft, type Compilation } from './compilation';
@@ -11,7 +11,7 @@ import { copiedPath, type ServingCopy } from './copied-source';
 import { lookupBase, planJoins, type Attachment, type JoinContext } from './join-plan';
 import { under, type CopyLocation, type Location, type TableLocation } from './location';
 import { decode } from './lower-conversion';
-import { Lowering, withAffinity } from './lower-expression';
+import { holdsNoNumericText, Lowering, withAffinity } from './lower-expression';
 import { toMatch } from './lower-predicate';
 import { OuterScope } from './outer-scope';
 import { type RowEnvironment } from './row-environment';
@@ -162,7 +162,7 @@ class FromCompiler {
         if (inner.kind !== 'column' || inner.source !== source || outer.kind !== 'column' || this.isOwn(outer.source)) continue;
         const foreign = this.env.column(inner);
         const local = scope.env.column(outer);
-        if (foreign.path === undefined || local.path === undefined || !comparesAsStored(foreign, local, condition.affinity) || (foreign.type.nullable && local.type.nullable)) continue;
+        if (foreign.path === undefined || local.path === undefined || !comparesAsStored(foreign, local, condition) || (foreign.type.nullable && local.type.nullable)) continue;
         this.key = { localField: local.path, foreignField: foreign.path };
         this.pending.splice(this.pending.indexOf(condition), 1);
         return;
@@ -238,6 +238,8 @@ class FromCompiler {
     if (!entry.on && optional && !this.filtersMissing(entry.source, copy)) {
       this.filtered = true;
       this.draft.push({ $match: { [under(child.base, copy.presence)]: { $ne: null } } });
+      // From here on no row is without it.
+      this.env.locations.set(entry.source.id, { kind: 'copy', table: entry.source.content.table.name, copy, child, childSource, optional: false });
     }
   }
 
@@ -366,7 +368,7 @@ class FromCompiler {
         const foreign = innerEnv.column(inner);
         if (foreign.path === undefined) return [];
         const stored = this.lowering.stored(outer);
-        const plain = comparesAsStored(foreign, stored, condition.affinity);
+        const plain = comparesAsStored(foreign, stored, condition);
         const local = plain ? stored : withAffinity(decode(stored), condition.affinity);
         if (!plain && (foreign.transform.kind !== 'identity' || withAffinity(foreign, condition.affinity) !== foreign)) return [];
         const guard = foreign.type.nullable && local.type.nullable;
@@ -389,9 +391,9 @@ interface LookupKey {
 }
 
 /** MongoDB's equality of the stored values is SQL's equality of the source values. */
-export function comparesAsStored(a: Lowered, b: Lowered, affinity: string | undefined): boolean {
+export function comparesAsStored(a: Lowered, b: Lowered, { affinity, left, right }: Pick<BoundComparison, 'affinity' | 'left' | 'right'>): boolean {
   if (JSON.stringify(a.transform) !== JSON.stringify(b.transform)) return false;
-  const converts = affinity === 'NUMERIC' && (mayBe(a.type, TEXT) || mayBe(b.type, TEXT));
+  const converts = affinity === 'NUMERIC' && (mayBe(a.type, TEXT) || mayBe(b.type, TEXT)) && !(holdsNoNumericText(left) && holdsNoNumericText(right));
   return !converts && !(affinity === 'TEXT' && (a.type.kinds | b.type.kinds) !== TEXT);
 }
 

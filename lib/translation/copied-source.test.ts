@@ -39,6 +39,7 @@ describe('pipelines over copies', () => {
   it.each([
     ["SELECT h.name FROM hero h JOIN colour c ON h.eye_id = c.id WHERE c.colour = 'red'", 'hero', [{ $match: { 'eye.colour': 'red' } }, { $project: { _id: 0, name: 1 } }]],
     ["SELECT h.name FROM colour c JOIN hero h ON h.skin_id = c.id WHERE c.colour <> 'red'", 'hero', [{ $match: { 'skin.colour': { $nin: ['red', null] } } }, { $project: { _id: 0, name: 1 } }]],
+    ['SELECT h.name FROM hero h JOIN colour c ON h.skin_id = c.id WHERE c.id = 2', 'hero', [{ $match: { skin: { $ne: null } } }, { $match: { skin_id: 2 } }, { $project: { _id: 0, name: 1 } }]],
     ['SELECT h.name FROM hero h JOIN colour c ON h.skin_id = c.id', 'hero', [{ $match: { skin: { $ne: null } } }, { $project: { _id: 0, name: 1 } }]],
     ['SELECT h.name FROM hero h JOIN maker m ON h.maker_id = m.id', 'hero', [{ $match: { maker_id: { $ne: null } } }, { $project: { _id: 0, name: 1 } }]],
     ['SELECT h.name, m.name FROM hero h JOIN maker m ON h.maker_id = m.id', 'hero', [{ $match: { maker: { $ne: null } } }, { $project: { _id: 0, name: '$name', name_2: '$maker.name' } }]],

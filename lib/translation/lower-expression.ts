@@ -1,5 +1,5 @@
 import { applyTransform, TransformError, type Transform } from '../design/transform';
-import type { BoundComparison, BoundExpression, BoundInList, BoundPattern, CompareOperator, ComparisonAffinity } from '../sqlite/select/bound';
+import { columnOf, type BoundComparison, type BoundExpression, type BoundInList, type BoundPattern, type CompareOperator, type ComparisonAffinity } from '../sqlite/select/bound';
 import type { Environment, Lowered } from './environment';
 import { lowerCall } from './lower-function';
 import {
@@ -205,7 +205,13 @@ export class Lowering {
     const b = this.stored(right);
     const encoded = retypedOperands(a, b) ?? retypedOperands(b, a, true);
     if (encoded && collation === 'BINARY') return encoded;
-    return collated(withAffinity(decode(a), affinity), withAffinity(decode(b), affinity), collation);
+    return collated(this.converted(left, a, affinity), this.converted(right, b, affinity), collation);
+  }
+
+  /** A column of numeric affinity holds no text that looks like a number: storing it has made it one already. */
+  private converted(expression: BoundExpression, stored: Lowered, affinity: ComparisonAffinity): Lowered {
+    const value = decode(stored);
+    return affinity === 'NUMERIC' && holdsNoNumericText(expression) && stored.transform.kind === 'identity' ? value : withAffinity(value, affinity);
   }
 
   private conditionValue(expression: BoundExpression): Lowered {
@@ -456,6 +462,9 @@ function retypedOperands(a: Lowered, b: Lowered, swapped = false): Operands | un
   const encoded = b.constant.value === null ? null : encode(a.transform, b.constant.value);
   return encoded === undefined ? undefined : give(a, { mql: constant(encoded), type: b.type, transform: a.transform, constant: { value: encoded } });
 }
+
+export const holdsNoNumericText = (expression: BoundExpression): boolean =>
+  expression.kind === 'column' && expression.source.content.kind === 'table' && ['NUMERIC', 'INTEGER', 'REAL'].includes(columnOf(expression).affinity ?? '');
 
 /** A constant as a retyped column stores it, undefined when the column cannot hold it. */
 export function encode(transform: Transform, value: Scalar): Scalar | undefined {

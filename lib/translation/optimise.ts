@@ -9,6 +9,7 @@ import { exprToPredicate } from './rules/expr-to-predicate';
 import { facetCount } from './rules/facet-count';
 import { groupById } from './rules/group-by-id';
 import { groupByKey } from './rules/group-by-key';
+import { impliedPresence } from './rules/implied-presence';
 import { inSubPipelines } from './rules/in-sub-pipelines';
 import { lookupKey } from './rules/lookup-key';
 import { lookupDirection } from './rules/lookup-direction';
@@ -54,6 +55,7 @@ export const RULES: readonly Rule[] = [
   dropLookup,
   matchEarly,
   mergeMatches,
+  impliedPresence,
   elemMatch,
   unwindCount,
   unwindFold,

@@ -15,6 +15,8 @@ INSERT INTO people VALUES
  (8, '$name', 30, 1.62, 'Röros', '2000-01-01', '1e3', 100, 5, 'y', 12345.678);
 CREATE TABLE pets (pet_id INTEGER PRIMARY KEY, owner INTEGER, kind TEXT, weight REAL, zip TEXT);
 INSERT INTO pets VALUES (1, 1, 'dog', 12.5, '1'), (2, 1, 'cat', 4.0, '2'), (3, 2, 'dog', NULL, '3'), (4, NULL, 'fish', 0.1, 'x'), (5, 99, 'dog', 7.0, NULL), (6, 4, 'CAT', 3.5, '4'), (7, 4, 'cat', 3.5, '4.0');
+CREATE TABLE dated (id INTEGER PRIMARY KEY, day DATE, n INTEGER);
+INSERT INTO dated VALUES (1, '2001-05-05', 1), (2, '1999-01-01', '3'), (3, '7', 'two'), (4, NULL, 5), (5, 'x', NULL), (6, ' 8 ', 2);
 CREATE TABLE empty (id INTEGER PRIMARY KEY, x INTEGER);
 CREATE TABLE sales (day INTEGER, region TEXT, sold INTEGER NOT NULL, price REAL NOT NULL);
 INSERT INTO sales VALUES (1, 'n', 10, 1.5), (2, 'n', 20, 2.5), (3, 'n', 20, 3.5), (1, 's', 5, 1.0), (2, 's', 7, 1.0), (4, 's', 5, 9.25);
@@ -110,6 +112,15 @@ const GROUPS: Record<string, readonly string[]> = {
     'SELECT SUM(sold) / COUNT(*), SUM(sold) * 1.0 / COUNT(*), SUM(price) / SUM(sold) FROM sales',
     'SELECT -age, +age, ~id, id & 3, id | 8, - (age + 1) FROM people',
     'SELECT abs(owed), abs(amount), max(id, 3), min(age, 10, id) FROM people',
+  ],
+  'text in columns of numeric affinity (17)': [
+    "SELECT id FROM dated WHERE day > '2000-01-01'",
+    "SELECT id FROM dated WHERE day = '7' OR day = '2001-05-05'",
+    "SELECT id FROM dated WHERE day BETWEEN '1999' AND '2001-06-01'",
+    'SELECT id FROM dated WHERE day < 8',
+    "SELECT id FROM dated WHERE day IN ('7', '1999-01-01', 'x')",
+    'SELECT a.id, b.id FROM dated a JOIN dated b ON a.day = b.day',
+    "SELECT id FROM dated WHERE n > '2' AND day <> '7'",
   ],
   'CAST (14)': [
     'SELECT CAST(code AS INTEGER), CAST(code AS REAL), CAST(code AS NUMERIC) FROM people',

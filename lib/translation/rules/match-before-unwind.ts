@@ -2,6 +2,7 @@ import { embeddedArrays } from '../design-fields';
 import { fingerprint, isDocument, type Mql, type MqlDocument } from '../mql';
 import { dropsEmpty, pathsInMatch, stageName, unwindPath } from '../pipeline-paths';
 import { replaceStages, type Rule, type RuleContext } from '../rule';
+import { needsValue } from './implied-presence';
 
 /** Fewer documents are read faster than they are thought about. */
 const WORTH_ROWS = 1000;
@@ -32,12 +33,6 @@ export const matchBeforeUnwind: Rule = {
     return undefined;
   },
 };
-
-/** A predicate that an absent value fails, so that an entry, and not the lack of one, decides. */
-function needsValue(value: Mql): boolean {
-  if (!isDocument(value)) return value !== null;
-  return Object.keys(value).every((operator) => ['$eq', '$gt', '$gte', '$lt', '$lte', '$regex', '$options'].includes(operator) || (operator === '$in' && !(value['$in'] as readonly Mql[]).includes(null)));
-}
 
 // Of a range over an array each bound may be met by another entry.
 const isEquality = (value: Mql): boolean => !isDocument(value) || Object.keys(value).every((operator) => operator === '$eq' || operator === '$in');

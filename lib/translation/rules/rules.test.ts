@@ -65,6 +65,8 @@ const FIXTURES: readonly Fixture[] = [
     before: [{ $facet: { rows: [{ $group: { _id: null, n: { $sum: 1 } } }] } }, { $project: { n: { $ifNull: [{ $first: '$rows.n' }, 0] } } }],
     after: [{ $facet: { rows: [{ $count: 'n' }] } }, { $project: { n: { $ifNull: [{ $first: '$rows.n' }, 0] } } }],
   },
+  { rule: 'implied-presence', title: 'asks for what is inside alone', before: [{ $match: { team: { $ne: null }, 'team.name': { $in: ['a', 'b'] } } }, { $count: 'n' }], after: [{ $match: { 'team.name': { $in: ['a', 'b'] } } }, { $count: 'n' }] },
+  unchanged('implied-presence', 'not where an absent value passes', [{ $match: { team: { $ne: null }, 'team.name': { $ne: 'a' } } }, { $count: 'n' }]),
   {
     rule: 'plain-aggregate',
     title: 'counts without a default',
