@@ -5,7 +5,7 @@ import type { Scope } from '../expressions/expression';
 import { parseFilter, type Filter } from '../query/match';
 import { parseSortPattern } from '../query/sort';
 import { addNumbers, multiplyNumbers } from '../values/arithmetic';
-import { compareValues, equalValues } from '../values/compare';
+import { compareUtf8, compareValues, equalValues } from '../values/compare';
 import { DateTime, isNumeric, Regex, Timestamp, toDouble, typeName, type Value } from '../values/value';
 
 /** Applies an update to a document; `position` is where a positional `$` points, per array path. */
@@ -18,6 +18,8 @@ interface Operation {
   readonly onlyInsert: boolean;
   /** Does not create the field or the path to it. */
   readonly existingOnly: boolean;
+  /** Of `$rename`: where the value comes from. */
+  readonly from?: readonly string[];
 }
 
 type OperatorBuilder = (operand: Value, scope: Scope, path: string) => Change;
@@ -28,12 +30,17 @@ const arrayOf = (old: Value, path: string, operator: string): Value[] => {
   return old;
 };
 
+const isWhole = (v: Value): boolean => typeof v === 'bigint' || (typeof v === 'number' && (v | 0) === v);
+
 const arithmetic = (operator: string, combine: (a: Value & object, b: Value & object) => Value, missing: (operand: Value) => Value): OperatorBuilder => (operand, _scope, path) => {
   if (!isNumeric(operand)) throw typeMismatch(`Cannot ${operator} with non-numeric argument: {${path}: ${typeName(operand)}}`);
   return (old) => {
     if (old === undefined) return missing(operand);
     if (!isNumeric(old)) throw typeMismatch(`Cannot apply ${operator} to a value of non-numeric type. The field '${path}' is of type ${typeName(old)}`);
-    return combine(old as never, operand as never);
+    const result = combine(old as never, operand as never);
+    // Integers never become doubles here: what does not fit a long is an error.
+    if (isWhole(old) && isWhole(operand) && !isWhole(result)) throw badValue(`Failed to apply ${operator} operations to current value (${String(old)}) of '${path}'`);
+    return result;
   };
 };
 
@@ -164,7 +171,6 @@ function pullCondition(operand: Value, scope: Scope): (v: Value) => boolean {
 /** Parses an update document that consists of operators. */
 export function parseUpdate(spec: Doc, scope: Scope, arrayFilters: Value, query: Filter | null): Update {
   const operations: Operation[] = [];
-  const renames: [string[], string[]][] = [];
   const filters = parseArrayFilters(arrayFilters, scope);
   const touched: string[] = [];
   const claim = (path: string): void => {
@@ -188,26 +194,60 @@ export function parseUpdate(spec: Doc, scope: Scope, arrayFilters: Value, query:
         operations.push({ path: parts, change: operator.build(value, scope, path), onlyInsert: name === '$setOnInsert', existingOnly: operator.existingOnly ?? false });
       } else {
         if (typeof value !== 'string') throw badValue(`The 'to' field for $rename must be a string: ${path}`);
+        if (value === path) throw badValue(`The source and target field for $rename must differ: ${path}`);
         claim(value);
-        renames.push([parts, checkPath(value)]);
+        operations.push({ path: checkPath(value), change: (old) => old, onlyInsert: false, existingOnly: false, from: parts });
       }
     });
   });
+  checkFiltersUsed(filters, operations);
+  // New fields appear in the order of their names, whatever the order in the update.
+  operations.sort((a, b) => comparePaths(a.path, b.path));
   return (doc, inserting) => {
     let out = doc;
-    for (const [from, to] of renames) {
-      const value = readPath(out, from);
-      if (value === undefined) continue;
-      out = change(out, from, 0, () => undefined, true, resolver(filters, null)) as Doc;
-      out = change(out, to, 0, () => value, false, resolver(filters, null)) as Doc;
-    }
     for (const op of operations) {
       if (op.onlyInsert && !inserting) continue;
-      const resolve = resolver(filters, op.path.includes('$') ? positionOf(doc, op.path, query) : null);
-      out = change(out, op.path, 0, op.change, op.existingOnly, resolve) as Doc;
+      if (op.from) out = rename(doc, out, op.from, op.path);
+      else {
+        const resolve = resolver(filters, op.path.includes('$') ? positionOf(doc, op.path, query) : null);
+        out = change(out, op.path, 0, op.change, op.existingOnly, resolve) as Doc;
+      }
     }
     return out;
   };
+}
+
+/** Lexicographic, but numbers as numbers. */
+function comparePaths(a: readonly string[], b: readonly string[]): number {
+  for (let i = 0; i < a.length && i < b.length; i++) {
+    const [x, y] = [a[i] as string, b[i] as string];
+    if (x === y) continue;
+    if (/^\d+$/.test(x) && /^\d+$/.test(y) && Number(x) !== Number(y)) return Number(x) - Number(y);
+    return compareUtf8(x, y);
+  }
+  return a.length - b.length;
+}
+
+function checkFiltersUsed(filters: ReadonlyMap<string, Filter>, operations: readonly Operation[]): void {
+  for (const name of filters.keys()) {
+    if (!operations.some((op) => op.path.includes(`$[${name}]`))) throw failedToParse(`The array filter for identifier '${name}' was not used in the update`);
+  }
+}
+
+/** Moves a field; arrays on the way are an error, because their elements have no names. */
+function rename(original: Doc, out: Doc, from: readonly string[], to: readonly string[]): Doc {
+  refuseArrays(original, from, 'source');
+  const value = readPath(original, from);
+  if (value === undefined) return out;
+  refuseArrays(original, to, 'destination');
+  const resolve = resolver(new Map(), null);
+  const without = change(out, from, 0, () => undefined, true, resolve) as Doc;
+  return change(without, to, 0, () => value, false, resolve) as Doc;
+}
+function refuseArrays(doc: Doc, path: readonly string[], which: string): void {
+  for (let i = 1; i < path.length; i++) {
+    if (Array.isArray(readPath(doc, path.slice(0, i)))) throw badValue(`The ${which} field cannot be an array element, '${path.join('.')}' has an array field called '${path[i - 1] as string}'`);
+  }
 }
 
 function checkPath(path: string): string[] {
@@ -229,7 +269,10 @@ function parseArrayFilters(spec: Value, scope: Scope): Map<string, Filter> {
     if (!(item instanceof Doc)) throw typeMismatch('each array filter must be an object');
     const names = identifiers(item);
     if (names.size !== 1) throw failedToParse('Error parsing array filter: expected a single top-level field name');
-    out.set([...names][0] as string, parseFilter(item, scope));
+    const name = [...names][0] as string;
+    if (out.has(name)) throw failedToParse(`Found multiple array filters with the same top-level field name ${name}`);
+    if (!/^[a-z][A-Za-z0-9]*$/.test(name)) throw badValue(`Error parsing array filter :: caused by :: The top-level field name must be an alphanumeric string beginning with a lowercase letter, found '${name}'`);
+    out.set(name, parseFilter(item, scope));
   }
   return out;
 }
