@@ -15,7 +15,7 @@ const time = ({ before, after, now }: ReturnType<typeof machine>): ReturnType<ty
 
 describe('timing', () => {
   it('takes the fastest run of each', async () => {
-    expect(await time(machine({ before: [9, 4, 5], after: [3, 30, 3] }))).toEqual({ before: 4, after: 3, runs: 5 });
+    expect(await time(machine({ before: [9, 4, 5], after: [3, 30, 3] }))).toEqual({ before: 4, after: 3, runs: 3 });
   });
 
   it('stops early where a run takes long', async () => {
@@ -30,7 +30,7 @@ describe('timing', () => {
   });
 
   it('calls nothing slower that a busy machine could explain', () => {
-    expect(isSlower({ before: 1, after: 3.4, runs: 5 })).toBe(false);
+    expect(isSlower({ before: 1, after: 3.4, runs: 3 })).toBe(false);
     expect(isSlower({ before: 100, after: 145, runs: 5 })).toBe(false);
     expect(isSlower({ before: 100, after: 160, runs: 5 })).toBe(true);
   });

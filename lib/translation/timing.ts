@@ -5,7 +5,7 @@ export interface Timing {
   readonly runs: number;
 }
 
-const MOST_RUNS = 5;
+const MOST_RUNS = 3;
 const ENOUGH_MS = 150;
 /** Within this the clock of a busy machine cannot tell two pipelines apart. */
 const FACTOR = 1.5;
