@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { builtinAgent } from '../../agents/drivers/builtin';
-import { exportBundle, type BundleDatabase } from '../../lib/bundle/export';
+import { assertWritable, exportBundle, type BundleDatabase } from '../../lib/bundle/export';
 import { installationKey } from '../../lib/bundle/signature';
 import type { Migration } from '../../lib/migration/migrate';
 import { runInMemory, collectBundleDatabase } from '../../lib/pipeline/stages/memory-run';
@@ -79,6 +79,7 @@ Exit status: 0 when every database was converted, 1 when one failed (the others 
     };
     const limit = values.limit === undefined ? Infinity : Number(values.limit);
     if (!(limit > 0)) throw new UsageError('--limit must be a positive number');
+    assertWritable(values.out);
 
     const progress = new ProgressLine();
     const abort = new AbortController();

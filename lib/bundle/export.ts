@@ -98,7 +98,7 @@ export async function exportBundle(content: BundleContent, options: ExportOption
   const partial = `${options.out}.partial-${process.pid}`;
   if (content.databases.length === 0 && content.missing === undefined) throw new ExportRefused(['the benchmark has no database']);
   fs.rmSync(partial, { recursive: true, force: true });
-  assertReplaceable(options.out);
+  assertWritable(options.out);
   try {
     const files = new BundleFiles(partial);
     const failures: string[] = [];
@@ -126,14 +126,35 @@ export async function exportBundle(content: BundleContent, options: ExportOption
   }
 }
 
-function assertReplaceable(out: string): void {
-  if (!fs.existsSync(out)) {
-    fs.mkdirSync(path.dirname(path.resolve(out)), { recursive: true });
-    return;
+/**
+ * Makes sure that a bundle can be written there, by writing beside it: hours of work should not end at a folder that
+ * nobody may write to. Throws with the reason; leaves nothing behind but the folders above.
+ */
+export function assertWritable(out: string): void {
+  const target = path.resolve(out);
+  if (fs.existsSync(target)) {
+    if (!fs.statSync(target).isDirectory()) throw new Error(`${out} is a file; choose a folder`);
+    const inside = fs.readdirSync(target);
+    if (inside.length > 0 && !inside.includes('MANIFEST.json') && !inside.includes('report.json')) throw new Error(`${out} holds something else than a bundle; choose an empty folder`);
   }
-  if (!fs.statSync(out).isDirectory()) throw new Error(`${out} is a file; choose a folder`);
-  const inside = fs.readdirSync(out);
-  if (inside.length > 0 && !inside.includes('MANIFEST.json') && !inside.includes('report.json')) throw new Error(`${out} holds something else than a bundle; choose an empty folder`);
+  const trial = `${target}.trial-${process.pid}`;
+  try {
+    makeFolders(path.dirname(target));
+    fs.mkdirSync(trial);
+    fs.writeFileSync(path.join(trial, 'trial'), '');
+    fs.accessSync(fs.existsSync(target) ? target : trial, fs.constants.W_OK);
+  } catch (error) {
+    throw new Error(`${out} cannot be written: ${error instanceof Error ? error.message : String(error)}`);
+  } finally {
+    if (fs.existsSync(trial)) fs.rmSync(trial, { recursive: true });
+  }
+}
+
+/** One folder after the other: node's own recursive call never returns where a file system like /proc says ENOENT. */
+function makeFolders(folder: string): void {
+  if (fs.existsSync(folder)) return;
+  makeFolders(path.dirname(folder));
+  fs.mkdirSync(folder);
 }
 
 async function writeDatabase(files: BundleFiles, database: BundleDatabase, db: Db): Promise<void> {
