@@ -73,26 +73,33 @@ export function ConceptualDesignGate({ task, content, before, directives, setDir
             },
             {
               head: 'Choice',
+              cell: (row) => (
+                <div className="space-y-1">
+                  <Badge tone={row.choice === 'embed' ? 'good' : 'neutral'}>
+                    {row.choice}
+                    {row.choice === 'embed' ? ` ${row.cardinality ?? ''}` : ''}
+                  </Badge>
+                  {row.choice === 'copy' ? <CopiedColumns choice={row} before={before?.relationships.find((entry) => entry.relationship === row.relationship)} /> : null}
+                  {(row.computed ?? []).map((stored) => (
+                    <div key={stored.field} className="font-mono text-xs" title="computed: kept in the parent’s documents">
+                      Σ {stored.field}
+                    </div>
+                  ))}
+                </div>
+              ),
+            },
+            {
+              head: 'Instead',
               cell: (row) => {
                 const wanted = directives.find((entry) => entry.kind === 'relationship' && entry.relationship === row.relationship);
-                const others = (['embed', 'reference', 'copy'] as const).filter((choice) => choice !== row.choice);
                 return (
-                  <div className="space-y-1">
-                    <Badge tone={row.choice === 'embed' ? 'good' : 'neutral'}>
-                      {row.choice}
-                      {row.choice === 'embed' ? ` ${row.cardinality ?? ''}` : ''}
-                    </Badge>
-                    {row.choice === 'copy' ? <CopiedColumns choice={row} before={before?.relationships.find((entry) => entry.relationship === row.relationship)} /> : null}
+                  <div className="space-y-1 whitespace-nowrap">
                     {wanted?.kind === 'relationship' ? (
                       <Button aria-label={`Take back: ${row.relationship}`} onClick={() => setDirectives(directives.filter((entry) => entry !== wanted))}>
                         → {wanted.choice} requested; take back
                       </Button>
                     ) : (
-                      others.map((other) => (
-                        <Button key={other} aria-label={`${other} instead: ${row.relationship}`} onClick={() => request(row.relationship, other)}>
-                          {other} instead
-                        </Button>
-                      ))
+                      <Alternatives choice={row} onRequest={(other) => request(row.relationship, other)} />
                     )}
                     <Button look="quiet" aria-label={`What if: ${row.relationship}`} onClick={() => setAsked(row)}>
                       What if?
@@ -101,14 +108,10 @@ export function ConceptualDesignGate({ task, content, before, directives, setDir
                 );
               },
             },
-            { head: 'Cost of the others', cell: (row) => <Alternatives choice={row} /> },
-            { head: 'Children: mean', numeric: true, cell: (row) => fan(profile.data, row.relationship, (r) => r.fanOut.mean.toFixed(1)) },
-            { head: 'p99', numeric: true, cell: (row) => fan(profile.data, row.relationship, (r) => r.fanOut.p99) },
-            { head: 'max', numeric: true, cell: (row) => fan(profile.data, row.relationship, (r) => r.fanOut.max) },
-            { head: 'Orphans', numeric: true, cell: (row) => fan(profile.data, row.relationship, (r) => r.orphans) },
-            { head: 'Null keys', numeric: true, cell: (row) => fan(profile.data, row.relationship, (r) => r.nullKeys) },
+            { head: 'Children: mean · p99 · max', numeric: true, cell: (row) => fan(profile.data, row.relationship, ({ fanOut }) => `${fanOut.mean.toFixed(1)} · ${fanOut.p99} · ${fanOut.max}`) },
+            { head: 'Orphans · null keys', numeric: true, cell: (row) => fan(profile.data, row.relationship, ({ orphans, nullKeys }) => `${orphans} · ${nullKeys}`) },
             { head: 'Read together', numeric: true, cell: (row) => workload.data?.patterns.filter((pattern) => pattern.relationships.includes(row.relationship)).reduce((sum, pattern) => sum + pattern.frequency, 0) ?? '–' },
-            { head: 'Why', cell: (row) => <span className="block max-w-lg">{row.reason}</span> },
+            { head: 'Why', cell: (row) => <span className="block max-w-2xl min-w-72">{row.reason}</span> },
           ]}
         />
       </Card>
@@ -159,20 +162,24 @@ export function ConceptualDesignGate({ task, content, before, directives, setDir
   );
 }
 
-/** What the workload would cost with the choices that were not made. */
-function Alternatives({ choice }: { readonly choice: RelationshipChoice }) {
-  const own = choice.alternatives?.find((entry) => entry.choice === choice.choice)?.cost;
-  return (
-    <ul className="space-y-0.5 text-xs whitespace-nowrap">
-      {choice.alternatives
-        ?.filter((entry) => entry.choice !== choice.choice)
-        .map((entry) => (
-          <li key={entry.choice} title={entry.obstacle}>
-            {entry.choice}: {entry.cost && own ? <CostBadge before={score(own)} after={score(entry.cost)} /> : <span className="text-muted">not possible</span>}
-          </li>
-        )) ?? '–'}
-    </ul>
-  );
+/** The choices that were not made, each with what the workload would cost under it, or why it cannot be. */
+function Alternatives({ choice, onRequest }: { readonly choice: RelationshipChoice; readonly onRequest: (other: RelationshipChoice['choice']) => void }) {
+  const of = (name: RelationshipChoice['choice']) => choice.alternatives?.find((entry) => entry.choice === name);
+  const own = of(choice.choice)?.cost;
+  return (['embed', 'reference', 'copy'] as const)
+    .filter((other) => other !== choice.choice)
+    .map((other) => {
+      const { cost, obstacle } = of(other) ?? {};
+      return (
+        <div key={other} className="flex items-center gap-1.5" title={obstacle}>
+          <Button aria-label={`${other} instead: ${choice.relationship}`} disabled={obstacle !== undefined} onClick={() => onRequest(other)}>
+            {other} instead
+          </Button>
+          {cost && own ? <CostBadge before={score(own)} after={score(cost)} /> : null}
+          {obstacle !== undefined ? <span className="text-xs text-muted">not possible</span> : null}
+        </div>
+      );
+    });
 }
 
 function CostAndSizes({ databaseId }: { readonly databaseId: string }) {
