@@ -2,6 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { BSON, type Document } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { accumulatorNames } from './accumulators/accumulator';
+import { operatorNames } from './expressions/expression';
+import { stageNames } from './stages/stage';
 import { TestEngine } from './testing';
 
 /** Our own cases, in this thread; `aptmql conformance` runs the same files through the wire. */
@@ -46,3 +49,12 @@ for (const file of readdirSync(folder).sort()) {
     }
   });
 }
+
+it('every operator, accumulator and stage has a case', () => {
+  // What is random or describes the server has no answer to write down; it is tested with the commands.
+  const unanswerable = new Set(['$rand', '$sample', '$collStats', '$indexStats']);
+  const text = readdirSync(folder).map((file) => readFileSync(path.join(folder, file), 'utf8')).join('');
+  const names = [...operatorNames(), ...accumulatorNames, ...stageNames()].filter((name) => !unanswerable.has(name));
+  expect(names.length).toBeGreaterThan(150);
+  expect(names.filter((name) => !text.includes(`"${name}"`))).toEqual([]);
+});
