@@ -72,10 +72,24 @@ export class CostModel {
     return this.rows(table) / Math.max(1, (found?.distinct ?? 1) + (found && found.stored.null > 0 ? 1 : 0));
   }
 
+  /**
+   * Rows that have the value a question names. Questions name values that are there, frequent ones more often: a value drawn
+   * with its row, not one drawn among the distinct ones.
+   */
+  rowsForConstant(table: string, column: string): number {
+    const found = columnProfile(this.profile, table, column);
+    const filled = found ? this.rows(table) - found.stored.null : 0;
+    if (!found || filled === 0) return 0;
+    const top = found.topValues.map(({ count }) => count);
+    const rest = filled - top.reduce((sum, count) => sum + count, 0);
+    const others = Math.max(1, found.distinct - top.length);
+    return (top.reduce((sum, count) => sum + count * count, 0) + (rest > 0 ? (rest * rest) / others : 0)) / filled;
+  }
+
   /** The share of a table's rows that a source's conditions let through. */
   share({ table, equality, range, other }: BlockSource): number {
     const rows = Math.max(1, this.rows(table));
-    return equality.reduce((share, column) => share * (this.rowsPerValue(table, column) / rows), 1) * RANGE_SHARE ** range.length * OTHER_SHARE ** other.filter((column) => !range.includes(column)).length;
+    return equality.reduce((share, column) => share * (this.rowsForConstant(table, column) / rows), 1) * RANGE_SHARE ** range.length * OTHER_SHARE ** other.filter((column) => !range.includes(column)).length;
   }
 
   relationships(): readonly Relationship[] {
@@ -230,7 +244,7 @@ class Plan {
         for (const column of columns) {
           const path = this.pathOf(at, column);
           // A document holds a value at least once where any of its entries does.
-          const rows = how === 'range' ? this.model.rows(table) * RANGE_SHARE : this.model.rowsPerValue(table, column);
+          const rows = how === 'range' ? this.model.rows(table) * RANGE_SHARE : this.model.rowsForConstant(table, column);
           const copied = this.bound.get(at)?.copy;
           const holders = copied ? (rows / Math.max(1, this.model.rows(table))) * this.model.rows(copied.relationship.childTable) : rows;
           if (path !== undefined) conditions.set(path, { how, documents: Math.min(all, Math.max(holders, 1)) });

@@ -72,6 +72,16 @@ suite('embedding', () => {
     expect(cannotAct[0]!.reason).toMatch(/1500 rows of child/);
   });
 
+  test('arrays in arrays count together: what fits level by level may be too large as a whole', () => {
+    const rows = (table: string, count: number, value: string) => `WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < ${count}) INSERT INTO ${table} SELECT ${value} FROM r;`;
+    const sql = `CREATE TABLE a (id INTEGER PRIMARY KEY); CREATE TABLE b (id INTEGER PRIMARY KEY, a_id INTEGER REFERENCES a(id)); CREATE TABLE c (id INTEGER PRIMARY KEY, b_id INTEGER REFERENCES b(id), v TEXT);
+      INSERT INTO a VALUES (1); ${rows('b', 90, 'n, 1')} ${rows('c', 7200, "n, 1 + n % 90, hex(zeroblob(1000))")}`;
+    const { embedded, whole, catalog, profile, cannotAct } = design(sql, ['b(a_id)->a(id)', 'c(b_id)->b(id)'].map((relationship) => ({ kind: 'relationship', relationship, choice: 'embed' })));
+    expect(embedded).toHaveLength(1);
+    expect(cannotAct[0]!.reason).toMatch(/the largest document would reach about 1\d MB/);
+    expect(checkDesign(whole, catalog, profile, limits)).toEqual([]);
+  });
+
   test('a directive turns an embedding into a reference', () => {
     const { embedded, whole } = design(parentAndChild("INSERT INTO child VALUES (1, 1, 'x');"), [{ kind: 'relationship', relationship: 'child(parent_id)->parent(id)', choice: 'reference' }]);
     expect(embedded).toEqual([]);
@@ -137,6 +147,19 @@ suite('loss check', () => {
 });
 
 suite('names', () => {
+  test('a numbered column takes the few words that the benchmark describes it with; others keep their name', () => {
+    const sqlite = new Database(':memory:');
+    sqlite.exec('CREATE TABLE district (district_id INTEGER PRIMARY KEY, A2 TEXT, A3 TEXT, A4 TEXT, region TEXT); INSERT INTO district VALUES (1, 2, 3, 4, 5);');
+    sqlite.defaultSafeIntegers(true);
+    const catalog = catalogOf(sqlite, { name: 'db', sha256: 'x', descriptions: { district: { A2: 'district name', A3: 'the number of inhabitants, as counted in the year before the last', region: 'a region' } } });
+    const profile = profileDatabase(sqlite, catalog);
+    sqlite.close();
+    const { design: conceptual } = proposeDesign({ catalog, profile, workload: { database: 'db', patterns: [], unread: [] }, strategy: 'access-pattern', limits, directives: [] });
+    const names = (directives: Directive[]) => deriveDesign({ conceptual, catalog, profile, directives }).logical[0]!.fields.map(({ name }) => name);
+    expect(names([])).toEqual(['districtName', 'A3', 'A4', 'region']);
+    expect(names([{ kind: 'rename_field', table: 'district', column: 'A2', name: 'label' }])[0]).toBe('label');
+  });
+
   test.each([
     ['plain', 'plain'],
     ['größe', 'größe'],

@@ -30,7 +30,7 @@ function sizeOf(fields: readonly Field[], table: string, path: string, profile: 
   const own = tableProfile(profile, table);
   const rows = own?.rowCount ?? 0;
   let total = rows * ((own?.meanRowBytes ?? 0) + fields.length * FIELD_BYTES);
-  let largest = (own?.columns.reduce((sum, { maxBytes }) => sum + maxBytes, 0) ?? 0) + fields.length * FIELD_BYTES;
+  let largest = (own?.maxRowBytes ?? 0) + fields.length * FIELD_BYTES;
   for (const field of fields) {
     const at = path === '' ? field.name : `${path}.${field.name}`;
     if (isEmbed(field)) {
@@ -42,11 +42,11 @@ function sizeOf(fields: readonly Field[], table: string, path: string, profile: 
       total += inner.total;
       largest += max === 0 ? 0 : inner.largest + (max - 1) * (childRows === 0 ? 0 : inner.total / childRows);
     } else if (field.kind === 'extendedReference') {
-      const copied = field.fields.map(({ column }) => columnProfile(profile, field.table, column));
-      const parent = tableProfile(profile, field.table);
-      const mean = parent && parent.columns.length > 0 ? parent.meanRowBytes / parent.columns.length : 0;
-      total += rows * copied.length * (FIELD_BYTES + mean);
-      largest += copied.reduce((sum, column) => sum + FIELD_BYTES + (column?.maxBytes ?? 0), 0);
+      for (const { column } of field.fields) {
+        const copied = columnProfile(profile, field.table, column);
+        total += rows * (FIELD_BYTES + (copied?.meanBytes ?? 0));
+        largest += FIELD_BYTES + (copied?.maxBytes ?? 0);
+      }
     }
   }
   return { total, largest };

@@ -36,7 +36,7 @@ function fieldsOf(tableName: string, leaveOut: (column: string) => boolean, inpu
   const names = new NameSet();
   const own: Field[] = table.columns
     .filter((column) => !leaveOut(column.name))
-    .map((column) => ({ kind: 'column', name: names.take(fieldName(tableName, column.name, input.directives)), column: column.name, transform: transformFor(tableName, column.name, input) }));
+    .map((column) => ({ kind: 'column', name: names.take(fieldName(tableName, column.name, input)), column: column.name, transform: transformFor(tableName, column.name, input) }));
   // Copies are named before what is embedded, and both after the columns, which keep the source's names.
   const embeds = (): EmbedField[] => input.conceptual.relationships.flatMap((choice): EmbedField[] => {
     if (choice.choice !== 'embed') return [];
@@ -78,7 +78,7 @@ function extendedReference(relationship: Relationship, choice: RelationshipChoic
     table: relationship.parentTable,
     relationship: relationship.id,
     join: relationship.childColumns.map((column, at) => ({ parent: relationship.parentColumns[at]!, child: column })),
-    fields: (choice.columns ?? []).map((column) => ({ kind: 'column', name: inner.take(fieldName(relationship.parentTable, column, input.directives)), column, transform: transformFor(relationship.parentTable, column, input) })),
+    fields: (choice.columns ?? []).map((column) => ({ kind: 'column', name: inner.take(fieldName(relationship.parentTable, column, input)), column, transform: transformFor(relationship.parentTable, column, input) })),
   };
 }
 
@@ -104,7 +104,20 @@ function transformFor(table: string, column: string, { profile, types, directive
   return types && !kept ? typeOf(profile, table, column, types) : identity;
 }
 
-function fieldName(table: string, column: string, directives: readonly Directive[]): string {
+/** As directed; else the source's name, unless it says nothing and the benchmark describes the column in a few words. */
+function fieldName(table: string, column: string, { directives, catalog }: LogicalInput): string {
   const renamed = directives.findLast((directive) => directive.kind === 'rename_field' && directive.table === table && directive.column === column);
-  return legalFieldName(renamed?.kind === 'rename_field' ? renamed.name : column);
+  if (renamed?.kind === 'rename_field') return legalFieldName(renamed.name);
+  const description = catalog.tables.find(({ name }) => name === table)?.columns.find(({ name }) => name === column)?.description;
+  return legalFieldName((CRYPTIC.test(column) && shortPhrase(description)) || column);
+}
+
+/** Numbered columns, as the A2 … A16 of BIRD's `financial`. */
+const CRYPTIC = /^[a-z]{1,2}_?\d{1,3}$/i;
+const MAX_WORDS = 5;
+
+function shortPhrase(description: string | undefined): string | undefined {
+  const phrase = description?.split(/[\r\n.;:(]/)[0]?.trim() ?? '';
+  const words = phrase.match(/[\p{L}\p{N}]+/gu) ?? [];
+  return words.length > 0 && words.length <= MAX_WORDS && /\p{L}{3}/u.test(phrase) ? phrase : undefined;
 }

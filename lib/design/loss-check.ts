@@ -6,7 +6,8 @@ import { columnPath, placementOf } from './placement';
 import { typeObstacle } from './retype';
 import { identity } from './transform';
 import { describe } from './transform-name';
-import { DOCUMENT_MARGIN, forecastBytes, MAX_DOCUMENT_BYTES, type DesignLimits } from './obstacles';
+import { forecastCollections } from './forecast';
+import { DOCUMENT_MARGIN, MAX_DOCUMENT_BYTES, type DesignLimits } from './obstacles';
 
 export interface DesignProblem {
   /** `loss`: rows or values would vanish; `limit`: a document or an array could grow too large; `broken`: not a design. */
@@ -157,12 +158,14 @@ function checkEmbeddings(design: DocumentDesign, profile: Profile, limits: Desig
       }
       if (field.kind === 'embedOne' && relationship.fanOut.max > 1) problems.push({ kind: 'loss', subject, detail: `one document is embedded, but a parent has ${relationship.fanOut.max} children` });
       if (relationship.fanOut.max > limits.maxArray) problems.push({ kind: 'limit', subject, detail: `an array of ${relationship.fanOut.max} entries; the limit is ${limits.maxArray}` });
-      const bytes = forecastBytes(relationship, profile);
-      if (bytes * DOCUMENT_MARGIN > MAX_DOCUMENT_BYTES) problems.push({ kind: 'limit', subject, detail: `documents of about ${Math.round(bytes / 1e6)} MB are expected` });
       visit(field.fields, field.table, subject);
     }
   };
   for (const logical of design.logical) visit(logical.fields, logical.rootTable, logical.collection);
+  for (const { collection, largestBytes, longestArrays } of forecastCollections(design, profile)) {
+    // A collection without arrays has the size of its rows, which are checked by themselves.
+    if (Object.keys(longestArrays).length > 0 && largestBytes * DOCUMENT_MARGIN > MAX_DOCUMENT_BYTES) problems.push({ kind: 'limit', subject: collection, detail: `documents of about ${Math.round(largestBytes / 1e6)} MB are expected` });
+  }
   return problems;
 }
 

@@ -33,7 +33,7 @@ export function hardObstacle(relationship: Relationship, input: ObstacleInput, e
     depth++;
   }
   if (depth > MAX_DEPTH) return `it would nest more than ${MAX_DEPTH} levels deep`;
-  const bytes = forecastBytes(relationship, input.profile);
+  const bytes = forecastBytes(relationship, input.profile, new Map([...embedded, [childTable, relationship]]));
   if (bytes * DOCUMENT_MARGIN > MAX_DOCUMENT_BYTES) return `the largest document would reach about ${Math.round(bytes / 1e6)} MB`;
   return undefined;
 }
@@ -68,16 +68,26 @@ export function copyObstacle({ parentIsKey, parentTable, parentColumns, ...relat
   return undefined;
 }
 
-/** Bytes of the largest document that the embedding would build, from the measured fan-out and mean row sizes. */
-export function forecastBytes(relationship: Relationship, profile: Profile): number {
-  const bytes = (table: string): number => {
-    const found = profile.tables.find((candidate) => candidate.table === table);
-    // Field names and BSON framing come to about 20 bytes a value.
-    return found ? found.meanRowBytes + found.columns.length * 20 : 0;
-  };
-  const widest = (table: string): number => {
-    const found = profile.tables.find((candidate) => candidate.table === table);
-    return found ? found.columns.reduce((sum, column) => sum + column.maxBytes, 0) : 0;
-  };
-  return bytes(relationship.parentTable) + widest(relationship.parentTable) + relationship.fanOut.max * bytes(relationship.childTable) + widest(relationship.childTable);
+/**
+ * Bytes of the largest document of the collection that holds the relationship, all that is embedded in it included: the
+ * widest row, and the longest array of each level with rows of mean size but for one of the widest.
+ */
+export function forecastBytes(relationship: Relationship, profile: Profile, embedded: ReadonlyMap<string, Relationship>): number {
+  let root = relationship.parentTable;
+  for (let steps = 0; embedded.has(root) && steps <= MAX_DEPTH; steps++) root = embedded.get(root)!.parentTable;
+  return sizeOf(root, profile, embedded, 0).largest;
+}
+
+function sizeOf(table: string, profile: Profile, embedded: ReadonlyMap<string, Relationship>, depth: number): { mean: number; largest: number } {
+  const found = profile.tables.find((candidate) => candidate.table === table);
+  // Field names and BSON framing come to about 20 bytes a value.
+  const framing = (found?.columns.length ?? 0) * 20;
+  const size = { mean: (found?.meanRowBytes ?? 0) + framing, largest: (found?.maxRowBytes ?? 0) + framing };
+  for (const child of embedded.values()) {
+    if (child.parentTable !== table || depth > MAX_DEPTH) continue;
+    const below = sizeOf(child.childTable, profile, embedded, depth + 1);
+    size.mean += child.fanOut.mean * below.mean;
+    size.largest += child.fanOut.max === 0 ? 0 : below.largest + (child.fanOut.max - 1) * below.mean;
+  }
+  return size;
 }
