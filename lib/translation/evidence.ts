@@ -5,7 +5,9 @@ import type { Transform } from '../design/transform';
 import { printValue } from '../mql/print';
 import { sameName, type Catalog } from '../sqlite/catalog';
 import { likeRegex } from './like-pattern';
+import { operationsInWords } from './evidence-operations';
 import { encode } from './lower-expression';
+import { periodOf, type Period } from './period-predicate';
 import type { MqlDocument } from './mql';
 import { copiedFields } from './design-fields';
 import { designPaths, queryPaths } from './query-paths';
@@ -51,6 +53,12 @@ export function rewriteEvidence(evidence: string, context: EvidenceContext): Evi
       at += step;
       continue;
     }
+    const dated = datePart(evidence, at, names);
+    if (dated) {
+      text += dated.text;
+      at += dated.length;
+      continue;
+    }
     const found = names.find(mention, evidence);
     if (!found) {
       if (mention.certain) unmatched.add(mention.column);
@@ -58,14 +66,12 @@ export function rewriteEvidence(evidence: string, context: EvidenceContext): Evi
       at += mention.source.length;
       continue;
     }
-    text += found.path;
     at += mention.source.length;
-    const value = valueAfter(evidence.slice(at), found.transform);
-    if (value) {
-      text += value.text;
-      at += value.length;
-    }
+    const value = valueAfter(evidence.slice(at), found);
+    text += value?.text ?? found.path;
+    at += value?.length ?? 0;
   }
+  text = operationsInWords(text);
   return { text, paths: evidencePaths(text, context.design, context.collection, context.pipeline), unmatched: [...unmatched] };
 }
 
@@ -124,15 +130,19 @@ interface Candidate {
 class ColumnNames {
   private readonly inQuery: ReadonlySet<string>;
   private readonly usedTables: readonly string[];
+  /** `T1` in a hint is what the SQL calls so. */
+  private readonly aliases: ReadonlyMap<string, string>;
 
   constructor(private readonly context: EvidenceContext) {
     this.inQuery = queryPaths(context.collection, context.pipeline as readonly MqlDocument[], context.design);
+    this.aliases = new Map([...context.sql.matchAll(/(?:from|join|,)\s+[`"[]?([\p{L}\p{N}_ ]+?)[`"\]]?\s+(?:as\s+)?[`"]?([\p{L}_][\p{L}\p{N}_]*)/giu)].filter(([, name]) => context.catalog.tables.some((table) => sameName(table.name, name ?? ''))).map(([, name, alias]) => [(alias ?? '').toLowerCase(), name ?? '']));
     const words = new Set(context.sql.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? []);
     this.usedTables = context.catalog.tables.map(({ name }) => name).filter((name) => words.has(name.toLowerCase()) || context.sql.toLowerCase().includes(name.toLowerCase()));
   }
 
   find(mention: Mention, text: string): Candidate | undefined {
-    const { table, column } = mention;
+    const { column } = mention;
+    const table = mention.table === undefined ? undefined : (this.aliases.get(mention.table.toLowerCase()) ?? mention.table);
     const tables = this.context.catalog.tables.filter(({ name }) => table === undefined || sameName(name, table));
     const candidates = tables.flatMap((owner) => {
       const found = owner.columns.find(({ name }) => sameName(name, column));
@@ -168,19 +178,53 @@ function isDeliberate({ source, start }: Mention, column: string, text: string):
   if (/_|\d|[a-z][A-Z]/.test(column) && source === column) return true;
   const before = text.slice(0, start);
   const after = text.slice(start + source.length);
-  const compared = /^\s*(=|!=|<>|<=?|>=?|(?:is|like|in|between|not)\b(?!\s+(?:the|a|an)\b))/i.test(after) && /^\s*(=|!=|<|>|is\s+(?:not\s+)?(?:null|empty)|like\s*['"]|(?:not\s+)?in\s*\(|between\s+['"\d])/i.test(after);
+  const compared = /^\s*(=|!\s*=|<>|<=?|>=?|(?:is|like|in|between|not)\b(?!\s+(?:the|a|an)\b))/i.test(after) && /^\s*(=|!\s*=|<|>|is\s+(?:not\s+)?(?:null|empty)|like\s*['"]|(?:not\s+)?in\s*\(|between\s+['"\d])/i.test(after);
   return compared || (/\b(?:count|sum|avg|min|max|distinct|divide|subtract|multiply|add|strftime|substr|year)\s*\(\s*(?:distinct\s+)?$/i.test(before) && /^\s*[,)]/.test(after)) || /\brefers? to\s+(?:the\s+)?$/i.test(before) && /^\s*(?:[;,.]|$)/.test(after);
 }
 
-/** A comparison behind a mention: constants of a retyped column become what is stored, LIKE becomes a regular expression. */
-function valueAfter(text: string, transform: Transform): { text: string; length: number } | undefined {
+/** The mention and the comparison behind it: constants of a retyped column become what is stored, LIKE a regular expression. */
+function valueAfter(text: string, { path, transform }: Candidate): { text: string; length: number } | undefined {
   const like = /^(\s+)like\s+(['"])(.*?)\2/i.exec(text);
   if (like) {
+    const period = transform.kind === 'date' ? periodOf(/^(.*?)-?%$/.exec(like[3] ?? '')?.[1] ?? '') : undefined;
+    if (period) return { text: rangeOf(path, period), length: like[0].length };
     const { regex, options } = likeRegex(like[3] ?? '');
-    return { text: `${like[1] ?? ' '}matches /${regex}/${options}`, length: like[0].length };
+    return { text: `${path}${like[1] ?? ' '}matches /${regex}/${options}`, length: like[0].length };
   }
   if (transform.kind === 'identity') return undefined;
-  const compared = /^(\s*(?:=|==|!=|<>|<=|>=|<|>|is|refers to)\s*)(['"‘’])(.*?)['"‘’]/i.exec(text);
-  const value = compared && encode(transform, compared[3] ?? '');
-  return compared && value !== undefined ? { text: (compared[1] ?? '') + printValue(value), length: compared[0].length } : undefined;
+  const compared = /^(\s*(?:=|==|!\s*=|<>|<\s*=|>\s*=|<|>|is|refers to)\s*)(['"‘’])(.*?)['"‘’]/i.exec(text);
+  if (!compared) return undefined;
+  const [whole, operator = '', , constant = ''] = compared;
+  const value = encode(transform, constant);
+  if (value !== undefined) return { text: path + operator + printed(value), length: whole.length };
+  const period = transform.kind === 'date' ? periodOf(constant) : undefined;
+  if (!period) return undefined;
+  if (/^\s*(?:=|==|is|refers to)\s*$/i.test(operator)) return { text: rangeOf(path, period), length: whole.length };
+  // As texts, a part of a date is less than what it begins.
+  const side = operator.includes('<') ? '<' : operator.includes('>') ? '>=' : undefined;
+  return side && { text: `${path} ${side} ${printed(period.start)}`, length: whole.length };
+}
+
+const rangeOf = (path: string, { start, end }: Period): string => `${path} >= ${printed(start)} and ${path} < ${printed(end)}`;
+
+/** A day without its midnight. */
+const printed = (value: Parameters<typeof printValue>[0]): string => printValue(value).replace(/T00:00:00(?:\.000)?Z(?=")/, '');
+
+const PARTS: Readonly<Record<string, string>> = { '%Y': 'year', '%m': 'month', '%d': 'day', '%Y-%m': 'month', '%Y-%m-%d': 'day', '%H': 'hour' };
+const DATE_PART = /strftime\s*\(\s*(['"])(%[^'"]+)\1\s*,\s*([^(),]+)\)(?:(\s*(?:=|==)\s*)(['"])([^'"]*)\5)?/iy;
+
+/** `strftime('%Y', d) = '2012'`: of a date the range, of text the part in words. */
+function datePart(text: string, at: number, names: ColumnNames): { text: string; length: number } | undefined {
+  DATE_PART.lastIndex = at;
+  const found = DATE_PART.exec(text);
+  if (!found) return undefined;
+  const [whole, , format = '', name = '', , , constant] = found;
+  const part = PARTS[format];
+  const plain = name.trim();
+  const mention = mentionAt(plain, 0);
+  const column = mention?.source === plain ? names.find({ ...mention, certain: true }, plain) : undefined;
+  if (!column || part === undefined) return undefined;
+  const period = column.transform.kind === 'date' && constant !== undefined ? periodOf(constant) : undefined;
+  if (period && format.startsWith('%Y')) return { text: rangeOf(column.path, period), length: whole.length };
+  return { text: `the ${part} of ${column.path}${constant === undefined ? '' : ` is '${constant}'`}`, length: whole.length };
 }

@@ -89,14 +89,15 @@ function dated(expression: BoundExpression, lowering: Lowering): Omit<Cut, 'isNu
   return { column: located, length: 10, isDate: false };
 }
 
-interface Period {
+export interface Period {
   readonly text: string;
   readonly length: number;
   readonly start: Date;
   readonly end: Date;
 }
 
-function periodOf(text: string): Period | undefined {
+/** The year, month, day or second that a text in ISO form names. */
+export function periodOf(text: string): Period | undefined {
   const match = /^(\d{4})(?:-(\d{2})(?:-(\d{2})(?: (\d{2}):(\d{2}):(\d{2}))?)?)?$/.exec(text);
   if (!match || match[1] === '0000') return undefined;
   const [year, month, day, hour, minute, second] = match.slice(1).map((part) => (part as string | undefined) === undefined ? undefined : Number(part));
