@@ -34,7 +34,7 @@ interface Call {
   readonly end: number;
 }
 
-const NAMES = /(divide|multiply|subtract|add|sum|count|avg|max|min|distinct|cast)\s*\(/iy;
+const NAMES = /(divide|multiply|subtract|add|sum|count|avg|max|min|distinct|cast|year|month)\s*\(/iy;
 
 function callAt(text: string, at: number): Call | undefined {
   NAMES.lastIndex = at;
@@ -85,6 +85,9 @@ function wordsOf(name: string, args: readonly string[]): string | undefined {
       return `the average of ${apart(first)}`;
     case 'max':
       return `the largest ${first.replace(/^the /, '')}`;
+    case 'year':
+    case 'month':
+      return /^[\p{L}\p{N}_.]+\.[\p{L}\p{N}_.]+$/u.test(first) ? `the ${name} of ${first}` : undefined;
     case 'min':
       return `the smallest ${first.replace(/^the /, '')}`;
     default:
