@@ -58,6 +58,7 @@ function possibleTransforms(values: readonly Value[]): Transform[] {
 const SAMPLES = 20;
 const SEARCH_ROUNDS = 3;
 const MAX_ALTERNATIVES = 12;
+const MAX_SWAPS = 100;
 
 /** The rows of a source table; each `read` starts anew, so that a table need not fit into memory. */
 export interface TableSource {
@@ -160,7 +161,8 @@ function fitPlace(table: string, source: EncodedTable, place: Place): Fit {
     if (!found) counts.set(path, (found = source.counts(place.columns.get(path)!)));
     return found;
   };
-  const fit = (code: IdColumn, column: string): PathFit => bestPath(code, source, place, countsAt, table, column);
+  const taken = new Set<string>();
+  const fit = (code: IdColumn, column: string): PathFit => bestPath(code, source, place, countsAt, (path) => nameLikeness(path, place.name, table, column) - (taken.has(path) ? TAKEN : 0));
   const columns: ColumnDestination[] = [];
   const flags: LossFlag[] = [];
   const chosen: (string | null)[] = [];
@@ -172,6 +174,7 @@ function fitPlace(table: string, source: EncodedTable, place: Place): Fit {
     if (direct.lacking === 0) {
       columns.push({ column, destination: filled === 0 ? null : direct.paths[0]!, matched: filled, unmatched: 0 });
       chosen.push(filled === 0 ? null : direct.paths[0]!);
+      if (filled > 0) taken.add(direct.paths[0]!);
       codes.push(direct.code);
       return;
     }
@@ -179,6 +182,7 @@ function fitPlace(table: string, source: EncodedTable, place: Place): Fit {
     if (retyped) {
       columns.push({ column, destination: retyped.paths[0]!, matched: filled, unmatched: 0 });
       chosen.push(retyped.paths[0]!);
+      taken.add(retyped.paths[0]!);
       codes.push(retyped.code);
       flags.push({ column, values: direct.lacking, samples: source.samples(c, () => true), class: 'intentional_transformation', explanation: describe(retyped.transform) });
       return;
@@ -205,10 +209,9 @@ interface PathFit {
   readonly code: IdColumn;
 }
 
-function bestPath(code: IdColumn, source: EncodedTable, place: Place, countsAt: (path: string) => IdCounts, table: string, column: string): PathFit {
+function bestPath(code: IdColumn, source: EncodedTable, place: Place, countsAt: (path: string) => IdCounts, likeness: (path: string) => number): PathFit {
   const wanted = source.counts(code);
   const isEmpty = code.ids.every((id) => id === NULL_ID);
-  const likeness = (path: string): number => nameLikeness(path, place.name, table, column);
   let lacking = Infinity;
   let lackingIds: number[] = [];
   let paths: string[] = [];
@@ -231,6 +234,9 @@ function bestPath(code: IdColumn, source: EncodedTable, place: Place, countsAt: 
   }
   return { paths, lacking: isEmpty ? 0 : lacking, lackingIds, code };
 }
+
+/** Two columns are hardly ever held by one field: a path that another column has taken comes last. */
+const TAKEN = 100;
 
 // Values decide; names only break ties: a field of the column's name, then one that lies in the place itself.
 function nameLikeness(path: string, place: string, table: string, column: string): number {
@@ -258,13 +264,21 @@ function countRowsApart(rows: number, codes: readonly IdColumn[], chosen: readon
   const wanted = rowHashes(used.map((c) => codes[c]!), rows);
   const apart = (paths: readonly string[]): number => lackingRows(wanted, rowHashes(paths.map((path) => place.columns.get(path)!), place.rows));
   let now = apart(pick);
+  const attempt = (trial: string[]): void => {
+    const lacking = apart(trial);
+    if (lacking < now) [now, pick] = [lacking, trial];
+  };
   for (let round = 0; now > 0 && round < SEARCH_ROUNDS; round++) {
-    for (const [position, c] of used.entries()) {
-      if (now === 0) break;
-      for (const path of alternatives(c).slice(0, MAX_ALTERNATIVES)) {
-        const trial = pick.with(position, path);
-        const lacking = apart(trial);
-        if (lacking < now) [now, pick] = [lacking, trial];
+    const possible = used.map((c) => alternatives(c));
+    for (const [position, paths] of possible.entries()) {
+      for (const path of paths.slice(0, MAX_ALTERNATIVES)) if (now > 0 && path !== pick[position]) attempt(pick.with(position, path));
+    }
+    // Two columns with the same values may have each other's fields: neither change alone would help.
+    let swaps = 0;
+    for (const [a, paths] of possible.entries()) {
+      for (let b = a + 1; b < used.length; b++) {
+        if (now === 0 || pick[a] === pick[b] || !paths.includes(pick[b]!) || !possible[b]!.includes(pick[a]!) || ++swaps > MAX_SWAPS) continue;
+        attempt(pick.with(a, pick[b]!).with(b, pick[a]!));
       }
     }
   }
