@@ -12,7 +12,9 @@ const leaf = fc.oneof(
   fc.integer({ min: -2, max: 3 }),
   fc.constantFrom<unknown>(null, true, false, 'a', 'A', 'b', 'é', '', 1.5, new Double(NaN), Long.fromNumber(2), Decimal128.fromString('2.0'), Decimal128.fromString('1.5'), new Date(1)),
 );
-const field = fc.oneof({ weight: 4, arbitrary: leaf }, fc.array(leaf, { maxLength: 3 }), fc.record({ x: leaf }), fc.array(fc.record({ x: leaf }), { maxLength: 2 }));
+const small = fc.integer({ min: -3, max: 3 });
+// Arrays whose elements lie on both sides of a range are where a multikey index could go wrong.
+const field = fc.oneof({ weight: 3, arbitrary: leaf }, { weight: 2, arbitrary: fc.array(small, { minLength: 2, maxLength: 3 }) }, fc.array(leaf, { maxLength: 3 }), fc.record({ x: leaf }), fc.array(fc.record({ x: leaf }), { maxLength: 2 }));
 const documents = fc.array(fc.record({ v: field, w: leaf, u: fc.integer({ min: 0, max: 30 }) }, { requiredKeys: [] }), { minLength: 1, maxLength: 14 });
 
 const condition = fc.oneof(
@@ -21,6 +23,8 @@ const condition = fc.oneof(
   leaf.map((v) => ({ $gt: v })),
   leaf.map((v) => ({ $lte: v })),
   fc.tuple(leaf, leaf).map(([a, b]) => ({ $gte: a, $lt: b })),
+  fc.tuple(small, small).map(([a, b]) => ({ $gt: Math.min(a, b) - 1, $lt: Math.max(a, b) })),
+  fc.constantFrom('a', 'A', 'é', 'b'),
   fc.array(leaf, { maxLength: 3 }).map((v) => ({ $in: v })),
   leaf.map((v) => ({ $ne: v })),
   leaf.map((v) => ({ $not: { $gt: v } })),
@@ -28,6 +32,7 @@ const condition = fc.oneof(
 );
 const simple = fc.record({ v: condition, w: condition, 'v.x': condition, u: fc.oneof(fc.integer({ min: 0, max: 30 }), fc.integer({ min: 0, max: 30 }).map((n) => ({ $lt: n }))) }, { requiredKeys: [] });
 const filter = fc.oneof(
+  { weight: 3, arbitrary: fc.tuple(fc.constantFrom('v', 'w'), condition).map(([path, c]): Document => ({ [path as string]: c })) },
   { weight: 4, arbitrary: simple as fc.Arbitrary<Document> },
   fc.array(simple, { minLength: 1, maxLength: 3 }).map((parts): Document => ({ $or: parts })),
   fc.array(simple, { minLength: 1, maxLength: 3 }).map((parts): Document => ({ $and: parts })),
@@ -100,9 +105,12 @@ describe('indexes never change an answer', () => {
   it('with a collation of the collection, of the index, or of the query', () => {
     const collations = [{ locale: 'en', strength: 1 }, { locale: 'en', strength: 2 }, { locale: 'fr', numericOrdering: true }, { locale: 'sv', strength: 2 }];
     const collation = fc.constantFrom(...collations);
+    const word = fc.constantFrom<unknown>('a', 'A', 'á', 'b', 'B', '1', '01', 1);
+    const words = fc.array(fc.record({ v: fc.oneof(word, fc.array(word, { maxLength: 2 })), w: word }), { minLength: 4, maxLength: 14 });
+    const sought = fc.array(fc.tuple(fc.constantFrom('v', 'w'), fc.oneof(word, word.map((x) => ({ $gte: x })), fc.array(word, { minLength: 1, maxLength: 2 }).map((x) => ({ $in: x })))).map(([path, c]): Document => ({ [path as string]: c })), { minLength: 3, maxLength: 3 });
     fc.assert(
-      fc.property(documents, filters, collation, fc.option(collation), fc.boolean(), (docs, queries, own, asked, inherited) => {
-        fill(docs as Document[], indexes(inherited ? {} : { collation: own }), inherited ? { collation: own } : {});
+      fc.property(fc.oneof(documents, words), fc.oneof(filters, sought), collation, fc.option(collation), fc.constantFrom('collection', 'index', 'query'), (docs, queries, own, asked, where) => {
+        fill(docs as Document[], indexes(where === 'index' ? { collation: own } : {}), where === 'collection' ? { collation: own } : {});
         check(queries, asked ? { collation: asked } : {});
       }),
       { numRuns: 80 },
