@@ -4,7 +4,7 @@ import { allFormats, bound, computed, decode, literal, overNull, toText } from '
 import type { Lowering } from './lower-expression';
 import { and, cond, type Mql } from './mql';
 import { Untranslatable } from './untranslated';
-import { onlyKinds, REAL, INTEGER, TEXT, type ValueType } from './value-type';
+import { NUMBER, onlyKinds, REAL, INTEGER, TEXT, type ValueType } from './value-type';
 
 /** A point in time: as text of known layout (cut out of it), or as a date of MongoDB. */
 type Moment =
@@ -18,6 +18,8 @@ const OTHER_DATES = /^\s*(?:[+-]?\d+(?:\.\d*)?\s*$|\d{2}:\d{2}|\d{4}-\d{2}-\d{2}
 const MILLISECONDS_A_DAY = 86_400_000;
 /** Julian day of 1970-01-01T00:00Z. */
 const JULIAN_EPOCH = 2440587.5;
+/** 10000-01-01T00:00Z. */
+const LAST_JULIAN_DAY = 5373484.5;
 
 /** strftime, date, time, datetime, julianday, unixepoch: https://www.sqlite.org/lang_datefunc.html */
 export function lowerDateCall(call: BoundCall, lowering: Lowering): Lowered {
@@ -62,6 +64,8 @@ function moment(value: Lowered, lowering: Lowering): Moment | undefined {
     throw new Untranslatable('function', 'a date given as a number, as a time of day or with a time zone');
   }
   if (source.type.kinds === 0) return undefined;
+  // 20130101 is a Julian day beyond the year 9999, of which SQLite makes null.
+  if (onlyKinds(source.type, NUMBER) && source.type.min !== undefined && source.type.min >= LAST_JULIAN_DAY) return undefined;
   if (!onlyKinds(source.type, TEXT)) throw new Untranslatable('types', 'a date function over numbers, which SQLite takes for Julian days');
   if (allFormats(source.type, ['us-date'])) return undefined;
   const time = !allFormats(source.type, ['iso-date']);

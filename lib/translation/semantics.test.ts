@@ -15,6 +15,8 @@ INSERT INTO people VALUES
  (8, '$name', 30, 1.62, 'Röros', '2000-01-01', '1e3', 100, 5, 'y', 12345.678);
 CREATE TABLE pets (pet_id INTEGER PRIMARY KEY, owner INTEGER, kind TEXT, weight REAL, zip TEXT);
 INSERT INTO pets VALUES (1, 1, 'dog', 12.5, '1'), (2, 1, 'cat', 4.0, '2'), (3, 2, 'dog', NULL, '3'), (4, NULL, 'fish', 0.1, 'x'), (5, 99, 'dog', 7.0, NULL), (6, 4, 'CAT', 3.5, '4'), (7, 4, 'cat', 3.5, '4.0');
+CREATE TABLE compact (id INTEGER PRIMARY KEY, day INTEGER NOT NULL);
+INSERT INTO compact VALUES (1, 20130101), (2, 19991231);
 CREATE TABLE dated (id INTEGER PRIMARY KEY, day DATE, n INTEGER);
 INSERT INTO dated VALUES (1, '2001-05-05', 1), (2, '1999-01-01', '3'), (3, '7', 'two'), (4, NULL, 5), (5, 'x', NULL), (6, ' 8 ', 2);
 CREATE TABLE empty (id INTEGER PRIMARY KEY, x INTEGER);
@@ -112,6 +114,12 @@ const GROUPS: Record<string, readonly string[]> = {
     'SELECT SUM(sold) / COUNT(*), SUM(sold) * 1.0 / COUNT(*), SUM(price) / SUM(sold) FROM sales',
     'SELECT -age, +age, ~id, id & 3, id | 8, - (age + 1) FROM people',
     'SELECT abs(owed), abs(amount), max(id, 3), min(age, 10, id) FROM people',
+  ],
+  'numbers for dates (18)': [
+    "SELECT id, strftime('%Y', day), date(day), julianday(day) IS NULL FROM compact",
+    "SELECT COUNT(*) FROM compact WHERE strftime('%Y', day) = '2013'",
+    "SELECT substr(day, 1, 4), substr(day, 5, 2) FROM compact WHERE day LIKE '2013%'",
+    "SELECT id FROM compact WHERE substr(day, 1, 4) = '2013'",
   ],
   'text in columns of numeric affinity (17)': [
     "SELECT id FROM dated WHERE day > '2000-01-01'",
