@@ -15,6 +15,7 @@ import { Card } from '../ui/card';
 import { ErrorNote, Loading } from '../ui/notes';
 import { PlainTable } from '../ui/plain-table';
 import { ArtefactList } from './artefact-list';
+import { IndexSuggestions } from './index-suggestions';
 
 export function DatabasePage({ id }: { readonly id: string }) {
   const database = useDatabase(id);
@@ -108,6 +109,7 @@ export function DatabasePage({ id }: { readonly id: string }) {
           </Card>
         </div>
       </div>
+      <IndexSuggestions database={data} />
       <ArtefactList database={data} />
     </Page>
   );

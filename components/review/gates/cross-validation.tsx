@@ -15,9 +15,9 @@ export function CrossValidationGate({ content }: GateProps<CrossValidation>) {
       {[...content.references]
         .sort((a, b) => Number(a.holds) - Number(b.holds))
         .map((reference) => (
-          <Card key={reference.relationship} title={<code className="font-mono text-[13px]">{reference.from} → {reference.to}</code>} actions={<Badge tone={reference.holds ? 'good' : 'bad'}>{reference.holds ? 'holds' : 'violated'}</Badge>}>
+          <Card key={reference.relationship} title={<code className="font-mono text-[13px] break-words">{reference.relationship}</code>} actions={<Badge tone={reference.holds ? 'good' : 'bad'}>{reference.holds ? 'holds' : 'violated'}</Badge>}>
             <p className="mb-2 text-[13px]">
-              {number(reference.distinctValues)} distinct values; {number(reference.violations)} have no target in the documents, {number(reference.sourceViolations)} in the source.{' '}
+              <code className="font-mono">{reference.from}</code> against <code className="font-mono">{reference.to}</code>: {number(reference.distinctValues)} distinct values; {number(reference.violations)} violate it in the documents, {number(reference.sourceViolations)} in the source.{' '}
               {reference.holds && reference.violations > 0 ? 'The source’s own orphans were kept as they are.' : ''}
             </p>
             <div className="grid gap-2 lg:grid-cols-2">
@@ -27,11 +27,11 @@ export function CrossValidationGate({ content }: GateProps<CrossValidation>) {
             {reference.samples.length > 0 ? (
               <div className="mt-2">
                 <PlainTable
-                  label="Values without a target"
+                  label={`Violations of ${reference.relationship}`}
                   rows={reference.samples}
                   rowKey={(row) => JSON.stringify(row)}
                   columns={[
-                    { head: 'Value without a target', cell: (row) => row.value.map((value, at) => <TypedValue key={at} value={value} />) },
+                    { head: 'Violating value', cell: (row) => row.value.map((value, at) => <TypedValue key={at} value={value} />) },
                     { head: 'Found', cell: (row) => (row.side === 'both' ? 'in the source too' : row.side) },
                   ]}
                 />

@@ -1,6 +1,6 @@
 'use client';
 import type { GoldContent } from '../../../lib/pipeline/stages/artefacts';
-import { number } from '../../format';
+import { milliseconds, number } from '../../format';
 import { CodeDiff } from '../../text/code-diff';
 import { mqlText } from '../../text/mql-text';
 import { Badge } from '../../ui/badge';
@@ -23,6 +23,12 @@ export function OptimisedQueryGate({ task, content, directives, setDirectives, e
             documents examined {number(examined.before)} → {number(examined.after)}
           </Badge>
         ) : null}
+        {content.timing ? (
+          <Badge title={`the fastest of ${content.timing.runs} runs each`}>
+            time {milliseconds(content.timing.before)} → {milliseconds(content.timing.after)}
+          </Badge>
+        ) : null}
+        {content.clock ? <Badge tone="warn" title="Both sides took this for the current time.">clock pinned at {content.clock}</Badge> : null}
         <span className="text-[13px] text-muted">{content.verdict.detail}</span>
       </div>
       <Card title="Translation → optimised query" actions={edit ? <Button onClick={edit} shortcut="e">Edit</Button> : null}>
