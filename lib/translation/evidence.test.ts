@@ -45,6 +45,7 @@ describe('evidence', () => {
     ['the hero refers to superhero_name; the colour of the eyes', 'the hero refers to superhero.superhero_name; the colour of the eyes'],
     ['MAX(height) is the tallest', 'the largest superhero.height is the tallest'],
     ["share = DIVIDE(SUM(colour = 'Blue'), COUNT(power_id)) as percentage", "share = the number of entries where colour.colour = 'Blue' divided by the number of superhero.hero_power.power_id as percentage"],
+    ['Average Height = AVG(height) and rate of height = [(height of A - height of B)]', 'Average Height = the average of superhero.height and rate of height = [(height of A - height of B)]'],
     ['in 1990 refers to year(born) = 1990 and YEAR (his birth)', 'in 1990 refers to the year of superhero.born = 1990 and YEAR (his birth)'],
     ['MULTIPLY(DIVIDE(SUM(height), COUNT(DISTINCT power_id)), 100)', '(the sum of superhero.height divided by the number of distinct superhero.hero_power.power_id) times 100'],
     ['most powers refers to MAX(COUNT(superhero_name))', 'most powers refers to the largest number of superhero.superhero_name'],

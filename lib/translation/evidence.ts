@@ -178,7 +178,9 @@ function isDeliberate({ source, start }: Mention, column: string, text: string):
   if (/_|\d|[a-z][A-Z]/.test(column) && source === column) return true;
   const before = text.slice(0, start);
   const after = text.slice(start + source.length);
-  const compared = /^\s*(=|!\s*=|<>|<=?|>=?|(?:is|like|in|between|not)\b(?!\s+(?:the|a|an)\b))/i.test(after) && /^\s*(=|!\s*=|<|>|is\s+(?:not\s+)?(?:null|empty)|like\s*['"]|(?:not\s+)?in\s*\(|between\s+['"\d])/i.test(after);
+  // "the average consumption = AVG(…)" says what it is called, and compares nothing.
+  const defines = /^\s*=\s*(?:[[(]|[a-z]+\s*\()/i.test(after);
+  const compared = !defines && /^\s*(=|!\s*=|<>|<=?|>=?|(?:is|like|in|between|not)\b(?!\s+(?:the|a|an)\b))/i.test(after) && /^\s*(=|!\s*=|<|>|is\s+(?:not\s+)?(?:null|empty)|like\s*['"]|(?:not\s+)?in\s*\(|between\s+['"\d])/i.test(after);
   return compared || (/\b(?:count|sum|avg|min|max|distinct|divide|subtract|multiply|add|strftime|substr|year)\s*\(\s*(?:distinct\s+)?$/i.test(before) && /^\s*[,)]/.test(after)) || /\brefers? to\s+(?:the\s+)?$/i.test(before) && /^\s*(?:[;,.]|$)/.test(after);
 }
 
