@@ -38,7 +38,7 @@ describe('values as stored', () => {
   });
 
   test.each<[string, Partial<Record<string, number>>]>([
-    ["('2024-02-29'), ('2023-02-29'), ('2024-01-01 10:00:00')", { 'iso-date': 1, 'iso-datetime': 1 }],
+    ["('2024-02-29'), ('2023-02-29'), ('2024-01-01 10:00:00')", { 'iso-date': 1, 'iso-datetime': 1, 'iso-seconds': 1 }],
     ["('1/2/2024'), ('1.2.2024'), ('2024/01/02'), ('2024-01'), ('202401'), (202412), (202413)", { 'us-date': 1, 'dotted-date': 1, 'slashed-date': 1, 'year-month': 1, 'compact-month': 2, integer: 1 }],
     ["('10:30'), ('23:59:59.5'), ('24:00')", { 'time-of-day': 2 }],
     ["('yes'), ('F'), ('1'), (0), (2)", { boolean: 2, 'boolean-digit': 2, integer: 1 }],
