@@ -15,7 +15,7 @@ const time = ({ before, after, now }: ReturnType<typeof machine>): ReturnType<ty
 
 describe('timing', () => {
   it('takes the fastest run of each', async () => {
-    expect(await time(machine({ before: [9, 4, 5], after: [3, 30, 3] }))).toEqual({ before: 4, after: 3, runs: 3 });
+    expect(await time(machine({ before: [9, 4, 5], after: [3, 30, 3] }))).toEqual({ before: 4, after: 3, runs: 2 });
   });
 
   it('stops early where a run takes long', async () => {

@@ -28,7 +28,8 @@ async function turns(before: () => Promise<unknown>, after: () => Promise<unknow
   const fastest = [Infinity, Infinity];
   const begun = now();
   let runs = 0;
-  while (runs < MOST_RUNS && (runs < 2 || now() - begun < ENOUGH_MS)) {
+  const looksSlower = (): boolean => isSlower({ before: fastest[0]!, after: fastest[1]!, runs });
+  while (runs < 2 || (runs < MOST_RUNS && looksSlower() && now() - begun < ENOUGH_MS)) {
     for (const [which, run] of [before, after].entries()) {
       const started = now();
       await run();
