@@ -106,7 +106,7 @@ describe('stored aggregates', () => {
     expect(world.optimised('SELECT t.name, COUNT(*) AS n FROM team t JOIN player p ON p.team_id = t.id GROUP BY t.id HAVING COUNT(*) > 1 ORDER BY n DESC')).toEqual([
       { $match: { player_count: { $gt: 1 } } },
       { $sort: { player_count: -1 } },
-      { $project: { _id: 0, name: '$name', n: '$player_count' } },
+      { $project: { _id: 0, name: 1, n: '$player_count' } },
     ]);
     expect(world.translate('SELECT name FROM team t WHERE NOT EXISTS (SELECT 1 FROM player p WHERE p.team_id = t.id)').pipeline).toEqual([{ $match: { player_count: 0 } }, { $project: { _id: 0, name: 1 } }]);
     expect(world.translate('SELECT name FROM team t WHERE NOT EXISTS (SELECT 1 FROM player p WHERE p.team_id = t.id)').touches).toEqual([{ collection: 'team', fields: ['name', 'player_count'] }]);

@@ -42,9 +42,9 @@ describe('pipelines over copies', () => {
     ['SELECT h.name FROM hero h JOIN colour c ON h.skin_id = c.id WHERE c.id = 2', 'hero', [{ $match: { skin: { $ne: null } } }, { $match: { skin_id: 2 } }, { $project: { _id: 0, name: 1 } }]],
     ['SELECT h.name FROM hero h JOIN colour c ON h.skin_id = c.id', 'hero', [{ $match: { skin: { $ne: null } } }, { $project: { _id: 0, name: 1 } }]],
     ['SELECT h.name FROM hero h JOIN maker m ON h.maker_id = m.id', 'hero', [{ $match: { maker_id: { $ne: null } } }, { $project: { _id: 0, name: 1 } }]],
-    ['SELECT h.name, m.name FROM hero h JOIN maker m ON h.maker_id = m.id', 'hero', [{ $match: { maker: { $ne: null } } }, { $project: { _id: 0, name: '$name', name_2: '$maker.name' } }]],
+    ['SELECT h.name, m.name FROM hero h JOIN maker m ON h.maker_id = m.id', 'hero', [{ $match: { maker: { $ne: null } } }, { $project: { _id: 0, name: 1, name_2: '$maker.name' } }]],
     ["SELECT h.name FROM hero h JOIN power p ON p.hero_id = h.id JOIN kind k ON p.kind_code = k.code WHERE k.label = 'air'", 'hero', [{ $unwind: '$power' }, { $match: { 'power.kind.label': 'air' } }, { $project: { _id: 0, name: 1 } }]],
-    ['SELECT k.label, COUNT(*) AS n FROM kind k JOIN power p ON p.kind_code = k.code GROUP BY k.label', 'hero', [{ $unwind: '$power' }, { $group: { _id: '$power.kind.label', n: { $sum: 1 } } }, { $project: { _id: 0, label: '$_id', n: '$n' } }]],
+    ['SELECT k.label, COUNT(*) AS n FROM kind k JOIN power p ON p.kind_code = k.code GROUP BY k.label', 'hero', [{ $unwind: '$power' }, { $group: { _id: '$power.kind.label', n: { $sum: 1 } } }, { $project: { _id: 0, label: '$_id', n: 1 } }]],
   ])('%s', (sql, collection, pipeline) => {
     expect(world.translate(sql)).toMatchObject({ collection, pipeline });
   });

@@ -1,4 +1,5 @@
 import type { Document } from 'mongodb';
+import { plainFinalProjection } from './final-projection';
 import type { MqlDocument } from './mql';
 import { fingerprint } from './mql';
 import type { Rule, RuleContext } from './rule';
@@ -95,7 +96,8 @@ function firstChange(rules: readonly Rule[], pipeline: readonly MqlDocument[], c
   const before = fingerprint(pipeline);
   for (const rule of rules) {
     const found = rule.apply(pipeline, context);
-    if (found && fingerprint(found.pipeline) !== before) return { rule: rule.name, ...found };
+    const rewritten = found && plainFinalProjection(found.pipeline);
+    if (rewritten && fingerprint(rewritten) !== before) return { rule: rule.name, ...found, pipeline: rewritten };
   }
   return undefined;
 }

@@ -32,6 +32,7 @@ describe('timing', () => {
   it('calls nothing slower that a busy machine could explain', () => {
     expect(isSlower({ before: 1, after: 3.4, runs: 3 })).toBe(false);
     expect(isSlower({ before: 100, after: 145, runs: 5 })).toBe(false);
-    expect(isSlower({ before: 100, after: 160, runs: 5 })).toBe(true);
+    expect(isSlower({ before: 1, after: 16, runs: 3 })).toBe(false);
+    expect(isSlower({ before: 100, after: 170, runs: 5 })).toBe(true);
   });
 });

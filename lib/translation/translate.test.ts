@@ -43,7 +43,7 @@ describe('pipelines', () => {
     ["SELECT power FROM hero JOIN power ON id = hero_id WHERE name = 'Ann'", 'hero', [{ $match: { name: 'Ann' } }, { $unwind: '$power' }, { $project: { _id: 0, power: '$power.power' } }]],
     ['SELECT name FROM hero WHERE id NOT IN (SELECT hero_id FROM power)', 'hero', [{ $match: { power: [] } }, { $project: { _id: 0, name: 1 } }]],
     ["SELECT name FROM hero h WHERE EXISTS (SELECT 1 FROM power WHERE hero_id = h.id AND power = 'fly' AND level > 2)", 'hero', [{ $match: { power: { $elemMatch: { power: 'fly', level: { $gt: 2 } } } } }, { $project: { _id: 0, name: 1 } }]],
-    ['SELECT name, COUNT(*) AS n FROM hero JOIN power ON id = hero_id GROUP BY name ORDER BY n DESC LIMIT 1', 'hero', [{ $unwind: '$power' }, { $group: { _id: '$name', n: { $sum: 1 } } }, { $sort: { n: -1 } }, { $limit: 1 }, { $project: { _id: 0, name: '$_id', n: '$n' } }]],
+    ['SELECT name, COUNT(*) AS n FROM hero JOIN power ON id = hero_id GROUP BY name ORDER BY n DESC LIMIT 1', 'hero', [{ $unwind: '$power' }, { $group: { _id: '$name', n: { $sum: 1 } } }, { $sort: { n: -1 } }, { $limit: 1 }, { $project: { _id: 0, name: '$_id', n: 1 } }]],
   ])('%s', (sql, collection, pipeline) => {
     expect(world.translate(sql)).toMatchObject({ collection, pipeline });
   });

@@ -12,6 +12,7 @@ import { Compilation } from './compilation';
 import { useComputedFields } from './computed-fields';
 import { QueryCompiler } from './compile-query';
 import type { Ordering } from './compiled-query';
+import { plainFinalProjection } from './final-projection';
 import { fingerprint } from './mql';
 import { sourceDefects, type SourceDefect } from './source-defects';
 import { UNTRANSLATED, Untranslatable, type UntranslatedCode } from './untranslated';
@@ -66,8 +67,8 @@ export function translate(sql: string, { catalog, profile, design }: Translation
     return {
       status: 'translated',
       collection: compiled.collection,
-      pipeline: compiled.stages as Document[],
-      ...(alternative && fingerprint(alternative.stages) !== fingerprint(compiled.stages) && { alternative: alternative.stages as Document[] }),
+      pipeline: plainFinalProjection(compiled.stages) as Document[],
+      ...(alternative && fingerprint(alternative.stages) !== fingerprint(compiled.stages) && { alternative: plainFinalProjection(alternative.stages) as Document[] }),
       columns: bound.columns.map(({ name }, at) => ({ name, path: compiled.fields[at]?.field ?? '', transform: compiled.fields[at]?.transform ?? { kind: 'identity' } })),
       ordering: compiled.ordering,
       ...(compiled.limit !== undefined && { limit: compiled.limit }),

@@ -166,7 +166,7 @@ const FIXTURES: readonly Fixture[] = [
     rule: 'group-by-key',
     title: 'reads the one document',
     before: [{ $match: { age: 3 } }, { $group: { _id: '$_id', name: { $first: '$name' }, n: { $sum: { $size: '$goal' } }, age: { $sum: '$age' } } }, { $sort: { age: -1 } }, { $limit: 1 }, { $project: { _id: 0, name: '$name', n: '$n' } }],
-    after: [{ $match: { age: 3 } }, { $sort: { age: -1 } }, { $limit: 1 }, { $project: { _id: 0, name: '$name', n: { $size: '$goal' } } }],
+    after: [{ $match: { age: 3 } }, { $sort: { age: -1 } }, { $limit: 1 }, { $project: { _id: 0, name: 1, n: { $size: '$goal' } } }],
   },
   {
     rule: 'group-by-key',
@@ -180,7 +180,7 @@ const FIXTURES: readonly Fixture[] = [
   { rule: 'sort-limit-early', title: 'joins only what stays', before: [...team, { $sort: { age: -1 } }, { $limit: 1 }, { $project: { t: '$team.name' } }], after: [{ $sort: { age: -1 } }, { $limit: 1 }, ...team, { $project: { t: '$team.name' } }] },
   unchanged('sort-limit-early', 'not where the join drops rows', [...mentor, { $sort: { age: -1 } }, { $limit: 1 }, { $project: { t: '$team.name' } }]),
   { rule: 'merge-projects', title: 'reads through', before: [{ $project: { _id: 0, n: '$name', t: '$team.name' } }, { $group: { _id: '$n' } }], after: [{ $group: { _id: '$name' } }] },
-  { rule: 'merge-projects', title: 'keeps the last names', before: [{ $project: { _id: 0, a: '$x.y', b: 1 } }, { $project: { _id: 0, c: { $add: ['$a', 1] }, b: 1 } }], after: [{ $project: { _id: 0, c: { $add: ['$x.y', 1] }, b: '$b' } }] },
+  { rule: 'merge-projects', title: 'keeps the last names', before: [{ $project: { _id: 0, a: '$x.y', b: 1 } }, { $project: { _id: 0, c: { $add: ['$a', 1] }, b: 1 } }], after: [{ $project: { _id: 0, c: { $add: ['$x.y', 1] }, b: 1 } }] },
   unchanged('merge-projects', 'leaves computed fields', [{ $project: { _id: 0, n: { $add: ['$age', 1] } } }, { $group: { _id: '$n' } }]),
 ];
 
