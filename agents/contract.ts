@@ -83,6 +83,7 @@ export interface OptimisationTask {
   readonly profile: Profile;
   readonly design: DocumentDesign;
   readonly directives: readonly Directive[];
+  readonly indexes: IndexDesign;
 }
 
 export interface EvidenceTask {

@@ -24,9 +24,9 @@ export const builtinAgent: Agent = {
     return translate(item.sql, { catalog, profile, design });
   },
 
-  async optimise({ collection, pipeline, catalog, profile, design, directives }) {
+  async optimise({ collection, pipeline, catalog, profile, design, indexes, directives }) {
     const dropped = directives.flatMap((directive) => (directive.kind === 'drop_rule' ? [directive.rule] : []));
-    return optimise({ collection, pipeline, catalog, profile, design, without: dropped });
+    return optimise({ collection, pipeline, catalog, profile, design, indexes, without: dropped });
   },
 
   async rewriteEvidence({ item, collection, pipeline, catalog, design }) {

@@ -1,4 +1,4 @@
-import type { DocumentDesign } from '../design/document-design';
+import type { DocumentDesign, IndexDesign } from '../design/document-design';
 import type { Catalog } from '../sqlite/catalog';
 import type { Profile } from '../sqlite/profile';
 import type { MqlDocument } from './mql';
@@ -8,6 +8,8 @@ export interface RuleContext {
   readonly catalog: Catalog;
   readonly profile: Profile;
   readonly design: DocumentDesign;
+  /** Where they are known: a rule may count on them. Keys and references are indexed in any case. */
+  readonly indexes?: IndexDesign;
 }
 
 /** A rewriting that keeps the rows. `apply` does one step, or returns undefined where it finds nothing to do. */

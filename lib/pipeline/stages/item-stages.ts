@@ -15,7 +15,7 @@ import { agentContext } from './agent-context';
 import type { Attempt, EvidenceContent, GoldContent, Mql, TranslationContent } from './artefacts';
 import { startOf, type AppliedRule } from '../../translation/optimise';
 import { PLAIN_AGGREGATE } from '../../translation/rules/plain-aggregate';
-import { directivesFor, inputOf, need, readDesign, type ProfileContent } from './design-stages';
+import { directivesFor, inputOf, need, readDesign, readIndexes, type ProfileContent } from './design-stages';
 import { fieldsInput } from './input-hash';
 import { migratedDatabase } from './migration-stages';
 import type { ArtefactInput, ProducedArtefact, Stage, StageContext, StageInput } from './stage';
@@ -28,6 +28,7 @@ const GOLD_LIMITS = { maxTimeMS: 60_000, maxRows: 200_000, maxBytes: 256 * 1024 
 
 interface ItemWork extends ProfileContent {
   readonly design: DocumentDesign;
+  readonly indexes: IndexDesign;
   readonly db: Awaited<ReturnType<typeof migratedDatabase>>;
   readonly queries: QueryProcess;
 }
@@ -37,7 +38,7 @@ async function eachItem(input: StageInput, context: StageContext, work: (item: I
   const { catalog, profile } = await need<ProfileContent>(input, 'profile', input.source.name);
   const queries = QueryProcess.borrow();
   try {
-    const at = { catalog, profile, design: await readDesign(input), db: await migratedDatabase(input), queries };
+    const at = { catalog, profile, design: await readDesign(input), indexes: await readIndexes(input), db: await migratedDatabase(input), queries };
     const items = input.items.filter((item) => !input.only || input.only.includes(item.questionId));
     const artefacts: ProducedArtefact[] = [];
     for (const [done, item] of items.entries()) {
@@ -129,7 +130,7 @@ async function indexSuggestions(input: StageInput, produced: readonly ProducedAr
     const content = fresh.get(key) ?? (input.only ? await input.read<GoldContent>({ kind: 'gold', key }) : undefined);
     if (content) gold.push({ questionId: item.questionId, ...content.mql });
   }
-  const indexes = (await input.read<IndexDesign>({ kind: 'index_design', key: input.source.name })) ?? {};
+  const indexes = await readIndexes(input);
   const db = await migratedDatabase(input);
   const known = new Map<string, Promise<number>>();
   const count = (collection: string, filter: Document): Promise<number> => {
@@ -147,7 +148,7 @@ async function optimiseItem(item: Item, translation: TranslationContent & { mql:
   const keep = directives.some((directive) => directive.kind === 'keep_unoptimised');
   const answer = keep
     ? { pipeline: before.pipeline, applied: [] as AppliedRule[] }
-    : await input.agent.optimise({ item, collection: before.collection, pipeline: before.pipeline, catalog: at.catalog, profile: at.profile, design: at.design, directives }, agentContext(input, context));
+    : await input.agent.optimise({ item, collection: before.collection, pipeline: before.pipeline, catalog: at.catalog, profile: at.profile, design: at.design, indexes: at.indexes, directives }, agentContext(input, context));
   const first = await equivalence(item, before, translation.columns, at, input, context);
   const examinedBefore = await documentsExamined(at.db, before.collection, before.pipeline);
   const undone: { rule: string; reason: string }[] = [];

@@ -70,7 +70,8 @@ function isIndifferent(rest: readonly MqlDocument[]): boolean {
   for (const stage of rest) {
     const name = stageName(stage);
     if (name === '$sort') return true;
-    if (name === '$limit' || name === '$skip' || name === '$setWindowFields' || name === '$facet' || name === '$unionWith') return false;
+    if (name === '$limit' || name === '$skip' || name === '$setWindowFields' || name === '$unionWith') return false;
+    if (name === '$facet') return isDocument(stage['$facet']) && Object.values(stage['$facet']).every((inner) => Array.isArray(inner) && isIndifferent(inner as MqlDocument[]));
     if (name === '$group' && /"\$(first|last|push|addToSet)"/.test(JSON.stringify(stage))) return false;
     if (makesNewDocuments(stage)) return true;
   }
@@ -105,9 +106,10 @@ const rowsOf = (collection: string, { design, profile }: RuleContext): number =>
   return profile.tables.find(({ table }) => table === root)?.rowCount ?? 0;
 };
 
-/** `_id`, or the side of a reference that indexes serve. */
-const isIndexed = ({ path, table, column }: ColumnAt, { profile }: RuleContext): boolean =>
-  path === '_id' || profile.relationships.some((reference) => (reference.childTable === table && reference.childColumns[0] === column) || (reference.parentTable === table && reference.parentColumns[0] === column));
+/** `_id`, what an index of the design begins with, or the side of a reference. */
+const isIndexed = ({ collection, path, table, column }: ColumnAt, { profile, indexes }: RuleContext): boolean =>
+  path === '_id' ||
+  (indexes?.[collection] ?? []).some(({ key }) => Object.keys(key)[0] === path) || profile.relationships.some((reference) => (reference.childTable === table && reference.childColumns[0] === column) || (reference.parentTable === table && reference.parentColumns[0] === column));
 
 const distinct = ({ table, column }: ColumnAt, { profile }: RuleContext): number => Math.max(1, columnProfile(profile, table, column)?.distinct ?? 1);
 

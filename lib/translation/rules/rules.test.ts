@@ -100,6 +100,14 @@ const FIXTURES: readonly Fixture[] = [
     after: [{ $match: { name: 'a' } }, { $group: { _id: '$_id' } }, { $lookup: { from: 'player', localField: '_id', foreignField: 'team_id', as: 'player' } }, { $unwind: '$player' }, { $group: { _id: '$player.age', n: { $sum: 1 } } }],
     collections: ['player', 'team'],
   },
+  {
+    rule: 'lookup-direction',
+    title: 'looks into facets that only count',
+    before: [...team, { $match: { 'team.name': 'a' } }, { $facet: { rows: [{ $group: { _id: '$age', n: { $sum: 1 } } }] } }],
+    after: [{ $match: { name: 'a' } }, { $lookup: { from: 'player', localField: '_id', foreignField: 'team_id', as: 'player' } }, { $unwind: '$player' }, { $facet: { rows: [{ $group: { _id: '$player.age', n: { $sum: 1 } } }] } }],
+    collections: ['player', 'team'],
+  },
+  unchanged('lookup-direction', 'not where a facet cuts rows off', [...team, { $match: { 'team.name': 'a' } }, { $facet: { rows: [{ $limit: 3 }, { $count: 'n' }] } }]),
   unchanged('lookup-direction', 'not where the order of the rows decides', [...team, { $match: { 'team.name': 'a' } }, { $limit: 1 }, { $project: { name: 1 } }]),
   unchanged('lookup-direction', 'not where both sides are filtered', [...team, { $match: { 'team.name': 'a', age: { $gt: 3 } } }, { $project: { name: 1 } }]),
   unchanged('lookup-direction', 'not where the whole row comes out', [...team, { $match: { 'team.name': 'a' } }]),
@@ -191,6 +199,14 @@ describe('rules', () => {
     expect({ collection, pipeline }).toEqual({ collection: end, pipeline: after });
     expect(applied.length > 0).toBe(before !== after);
     for (const step of applied) expect(step).toMatchObject({ rule, reason: expect.stringMatching(/\.$/) as string });
+  });
+
+  it('lookup-direction: counts on an index that the design has, and on no other', () => {
+    const pipeline = [{ $lookup: { from: 'team', localField: 'name', foreignField: 'name', as: 'team' } }, { $unwind: '$team' }, { $match: { 'team._id': 1 } }, { $count: 'n' }];
+    const turned = [{ $match: { _id: 1 } }, { $lookup: { from: 'player', localField: 'name', foreignField: 'name', as: 'player' } }, { $unwind: '$player' }, { $count: 'n' }];
+    expect(optimise({ ...context, pipeline }).pipeline).toEqual(pipeline);
+    expect(optimise({ ...context, pipeline, indexes: { player: [{ key: { age: 1, name: 1 }, reason: '' }] } }).pipeline).toEqual(pipeline);
+    expect(optimise({ ...context, pipeline, indexes: { player: [{ key: { name: 1 }, reason: '' }] } })).toMatchObject({ pipeline: turned, collection: 'team' });
   });
 
   it('leave small collections as they are', () => {
