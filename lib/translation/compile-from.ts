@@ -296,8 +296,10 @@ class FromCompiler {
     const innerEnv = this.context.environment(inner, scope);
     const innerLowering = new Lowering(innerEnv);
     const { collection, location } = this.lookupRows(source, inner, innerEnv, scope);
+    // A derived table of one row is found once for all rows, as long as nothing in it asks for theirs.
+    const compareAfter = !isOptional && this.derivedQueries.get(source.id)?.atMostOne === true;
 
-    const linked = on ?? this.pending.filter((condition) => {
+    const linked = compareAfter ? [] : on ?? this.pending.filter((condition) => {
       const read = sourcesRead(condition);
       return read.has(source.id) && [...read].every((id) => id === source.id || this.placed.has(id) || !this.sources.some((other) => other.source.id === id));
     });

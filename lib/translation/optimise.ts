@@ -12,6 +12,7 @@ import { groupById } from './rules/group-by-id';
 import { groupByKey } from './rules/group-by-key';
 import { impliedPresence } from './rules/implied-presence';
 import { inSubPipelines } from './rules/in-sub-pipelines';
+import { lookupByFields } from './rules/lookup-by-fields';
 import { lookupKey } from './rules/lookup-key';
 import { lookupDirection } from './rules/lookup-direction';
 import { matchBeforeUnwind } from './rules/match-before-unwind';
@@ -52,6 +53,7 @@ export interface OptimisationInput extends RuleContext {
 /** In this order; after each application the list is tried from its start again. */
 export const RULES: readonly Rule[] = [
   exprToPredicate,
+  lookupByFields,
   lookupKey,
   dropLookup,
   matchEarly,

@@ -48,6 +48,12 @@ describe('pipelines', () => {
     expect(world.translate(sql)).toMatchObject({ collection, pipeline });
   });
 
+  it('find a derived table of one row once, not for each row', async () => {
+    const sql = 'SELECT h.name FROM power p JOIN hero h ON p.hero_id = h.id JOIN (SELECT MAX(height) AS top FROM hero WHERE id < 4) t ON h.height = t.top';
+    expect(JSON.stringify(world.translate(sql).pipeline)).not.toMatch(/"let"/);
+    expect(await world.check(sql)).toMatchObject({ verdict: 'equal' });
+  });
+
   it('carry no null guard over columns without nulls', () => {
     for (const sql of ['SELECT SUM(height), COUNT(height), MAX(height) FROM hero GROUP BY name', 'SELECT name FROM hero WHERE height * 2 < height + 3', 'SELECT height / 2, length(name), upper(name), substr(name, 2) FROM hero']) {
       expect(JSON.stringify(world.translate(sql).pipeline)).not.toMatch(/null|\$cond|\$ifNull/);

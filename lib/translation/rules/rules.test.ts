@@ -87,6 +87,23 @@ const FIXTURES: readonly Fixture[] = [
   },
   unchanged('plain-aggregate', 'leaves facets of another kind', [{ $facet: { rows: [{ $count: 'n' }], all: [{ $limit: 3 }] } }, { $project: { n: { $ifNull: [{ $first: '$rows.n' }, 0] } } }]),
   {
+    rule: 'lookup-by-fields',
+    title: 'finds partners by a field',
+    before: [{ $lookup: { from: 'player', let: { id: '$_id' }, pipeline: [{ $match: { age: { $gt: 3 }, $expr: { $eq: ['$team_id', '$$id'] } } }, { $limit: 1 }], as: 'player' } }, { $match: { player: [] } }],
+    after: [{ $lookup: { from: 'player', localField: '_id', foreignField: 'team_id', pipeline: [{ $match: { age: { $gt: 3 } } }, { $limit: 1 }], as: 'player' } }, { $match: { player: [] } }],
+    collections: ['team', 'team'],
+  },
+  {
+    rule: 'lookup-by-fields',
+    title: 'asks whether there is an entry without unwinding',
+    before: [{ $lookup: { from: 'player', let: { id: '$_id' }, pipeline: [{ $match: { age: 3 } }, { $unwind: '$goal' }, { $match: { $expr: { $eq: ['$$id', '$goal.minute'] } } }, { $limit: 1 }], as: 'player' } }, { $match: { player: { $ne: [] } } }],
+    after: [{ $lookup: { from: 'player', localField: '_id', foreignField: 'goal.minute', pipeline: [{ $match: { age: 3 } }, { $limit: 1 }], as: 'player' } }, { $match: { player: { $ne: [] } } }],
+    collections: ['team', 'team'],
+  },
+  { ...unchanged('lookup-by-fields', 'not where the entries come out', [{ $lookup: { from: 'player', let: { id: '$_id' }, pipeline: [{ $unwind: '$goal' }, { $match: { $expr: { $eq: ['$$id', '$goal.minute'] } } }], as: 'player' } }]), collections: ['team', 'team'] },
+  { ...unchanged('lookup-by-fields', 'not where the entry is filtered as well', [{ $lookup: { from: 'player', let: { id: '$_id' }, pipeline: [{ $unwind: '$goal' }, { $match: { 'goal.kind': 'head', $expr: { $eq: ['$$id', '$goal.minute'] } } }, { $limit: 1 }], as: 'player' } }]), collections: ['team', 'team'] },
+  { ...unchanged('lookup-by-fields', 'not by a field that may be null', [{ $lookup: { from: 'player', let: { id: '$_id' }, pipeline: [{ $match: { $expr: { $eq: ['$mentor', '$$id'] } } }], as: 'player' } }]), collections: ['team', 'team'] },
+  {
     rule: 'lookup-direction',
     title: 'starts from the side that is filtered',
     before: [...team, { $match: { 'team.name': 'a' } }, { $sort: { age: 1 } }, { $project: { _id: 0, name: 1, t: '$team.name' } }],
