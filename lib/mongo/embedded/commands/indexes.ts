@@ -4,7 +4,7 @@ import { ServerError, typeMismatch, unsupported } from '../errors';
 import type { Collection } from '../storage/store';
 import { ID_INDEX } from '../storage/store';
 import { completeCollation, parseCollation } from '../values/collation';
-import { isNumeric, toDouble, typeName, type Value } from '../values/value';
+import { isNumeric, isTruthy, Regex, toDouble, typeName, type Value } from '../values/value';
 import { cursorOf, type Engine, reply, stringField, type Request } from './engine';
 import { defaultCollation } from './views';
 
@@ -52,9 +52,35 @@ function checkIndex(spec: Doc): Doc {
     if (!indexDirections(direction)) throw new ServerError(67, `Values in v:2 index key pattern cannot be of type ${typeName(direction)}. Only numbers > 0, numbers < 0, and strings are allowed.`);
     if (path === '' || path.split('.').some((part) => part === '' || part.startsWith('$'))) throw new ServerError(67, `Index key contains an illegal field name: '${path}'`);
   });
+  checkPartialFilter(spec);
   if (typeof spec.get('name') === 'string') return spec;
   const name = key.keys.map((path, i) => `${path}_${String(toDouble(key.values[i] as number))}`).join('_');
   return new Doc([...spec.keys, 'name'], [...spec.values, name]);
+}
+
+const partialOperators = new Set(['$eq', '$in', '$gt', '$gte', '$lt', '$lte', '$type', '$exists']);
+
+/** What a partial index's filter may say: nothing that holds of what is missing. */
+function checkPartialFilter(spec: Doc): void {
+  if (!spec.has('partialFilterExpression')) return;
+  const filter = spec.get('partialFilterExpression');
+  if (!(filter instanceof Doc)) throw typeMismatch("The field 'partialFilterExpression' must be an object");
+  if (spec.get('sparse') === true) throw new ServerError(67, 'cannot mix "partialFilterExpression" and "sparse" options');
+  const refuse = (what: string): never => {
+    throw new ServerError(67, `Error in specification: unsupported expression in partial index: ${what}`);
+  };
+  const check = (part: Doc): void => {
+    part.keys.forEach((key, i) => {
+      const value = part.values[i];
+      if (key === '$and' || key === '$or') for (const inner of Array.isArray(value) ? value : []) if (inner instanceof Doc) check(inner);
+      if (key.startsWith('$') && key !== '$and' && key !== '$or') refuse(key);
+      if (value instanceof Regex) refuse('$regex');
+      if (!(value instanceof Doc) || value.keys[0]?.startsWith('$') !== true) return;
+      for (const operator of value.keys) if (!partialOperators.has(operator)) refuse(operator);
+      if (value.has('$exists') && !isTruthy(value.get('$exists'))) refuse('$exists: false');
+    });
+  };
+  check(filter);
 }
 
 /** An index has the collation that it asks for, or else its collection's. */
@@ -101,8 +127,8 @@ export function dropIndexes(engine: Engine, request: Request): Buffer {
   else one(wanted);
   return reply({ nIndexesWas });
 }
-const sameKey = (a: Doc, b: Doc): boolean =>
-  a.size === b.size && a.keys.every((k, i) => k === b.keys[i] && toDouble(a.values[i] as number) === toDouble(b.values[i] as number));
+export const sameKey = (a: Doc, b: Doc): boolean =>
+  a.size === b.size && a.keys.every((k, i) => k === b.keys[i] && isNumeric(b.values[i]) && toDouble(a.values[i] as number) === toDouble(b.values[i]));
 
 /** The part of `collMod` that is about an index: whether it is hidden, and when it expires. */
 export function changeIndex(collection: Collection, spec: Value): Record<string, Value> {

@@ -1,6 +1,6 @@
 import { Doc } from '../bson/doc';
 import { encode } from '../bson/encode';
-import { failedToParse, ServerError, typeMismatch, unsupported } from '../errors';
+import { badValue, failedToParse, ServerError, typeMismatch, unsupported } from '../errors';
 import { parseExpression, type Environment, type Scope } from '../expressions/expression';
 import { fromArray, parsePipeline, type Next, type Source } from '../stages/stage';
 import type { Collection, Store } from '../storage/store';
@@ -8,6 +8,7 @@ import { equalValues } from '../values/compare';
 import { ObjectId, typeName, type Value } from '../values/value';
 import { mergeDocuments } from '../expressions/array';
 import { nested } from '../stages/basic';
+import { checkUpdateStages } from '../update/pipeline';
 
 /** Writes a pipeline's result; runs on the writing worker. */
 export interface Output {
@@ -82,9 +83,14 @@ function merge(spec: Value, context: Context): Output {
     if (typeof v !== 'string') throw new ServerError(51186, '$merge on must be a string or array of strings');
     return v;
   });
-  const matched = whenMatched(options.get('whenMatched') ?? 'merge', options.get('let'), context);
   const notMatched = options.get('whenNotMatched') ?? 'insert';
-  if (notMatched !== 'insert' && notMatched !== 'discard' && notMatched !== 'fail') throw failedToParse(`Enumeration value '${String(notMatched)}' for field 'whenNotMatched' is not a valid value.`);
+  if (notMatched !== 'insert' && notMatched !== 'discard' && notMatched !== 'fail') throw badValue(`Enumeration value '${String(notMatched)}' for field 'whenNotMatched' is not a valid value.`);
+  const mode = options.get('whenMatched') ?? 'merge';
+  const matched = whenMatched(mode, options.get('let'), notMatched === 'insert', context);
+  // What neither keeps nor adds anything is no merge.
+  if (notMatched !== 'insert' && (mode === 'keepExisting' || mode === 'fail')) {
+    throw new ServerError(51181, `Combination of $merge modes 'whenMatched: ${mode}' and 'whenNotMatched: ${notMatched}' is not supported`);
+  }
   return {
     write: (results) => {
       store.db.transaction(() => {
@@ -136,7 +142,9 @@ function findExisting(collection: Collection, on: readonly string[], doc: Doc): 
   return collection.findByUnique(on, values);
 }
 
-function whenMatched(mode: Value, variables: Value, context: Context): Matched {
+function whenMatched(mode: Value, variables: Value, inserting: boolean, context: Context): Matched {
+  if (variables !== undefined && !(variables instanceof Doc)) throw typeMismatch(`BSON field '$merge.let' is the wrong type '${typeName(variables)}', expected type 'object'`);
+  if (typeof mode === 'string' && variables) throw new ServerError(51199, `Cannot use 'let' variables with 'whenMatched: ${mode}' mode`);
   switch (mode) {
     case 'replace':
       return (_old, fresh) => fresh;
@@ -149,13 +157,17 @@ function whenMatched(mode: Value, variables: Value, context: Context): Matched {
         throw new ServerError(11000, `E11000 duplicate key error: $merge found an existing document`, { keyValue: Doc.of({ _id: old.get('_id') }) });
       };
     default:
-      if (!Array.isArray(mode)) throw typeMismatch("'whenMatched' must be a string or an array");
-      return matchedPipeline(mode, variables, context);
+      if (typeof mode === 'string') throw badValue(`Enumeration value '${mode}' for field 'whenMatched' is not a valid value.`);
+      if (!Array.isArray(mode)) throw new ServerError(51191, `$merge 'whenMatched' field must be either a string or an array, but found ${typeName(mode)}`);
+      return matchedPipeline(mode, variables, inserting, context);
   }
 }
 
-function matchedPipeline(stages: Value[], variables: Value, { scope, source, environment }: Context): Matched {
-  const spec = variables instanceof Doc ? variables : Doc.of({ new: '$$ROOT' });
+function matchedPipeline(stages: Value[], variables: Doc | undefined, inserting: boolean, { scope, source, environment }: Context): Matched {
+  checkUpdateStages(stages);
+  if (variables?.has('new') && variables.get('new') !== '$$ROOT') throw new ServerError(51273, "'let' may not define a value for the reserved 'new' variable other than '$$ROOT'");
+  // `new` goes along by itself where the new document is needed anyway.
+  const spec = !variables ? Doc.of({ new: '$$ROOT' }) : inserting && !variables.has('new') ? new Doc([...variables.keys, 'new'], [...variables.values, '$$ROOT']) : variables;
   let inner = scope;
   const bindings = spec.keys.map((name, i) => {
     const bound = inner.with(name);

@@ -2,13 +2,15 @@ import { Doc } from '../bson/doc';
 import { badValue, failedToParse, ServerError, typeMismatch, unsupported } from '../errors';
 import type { Environment, Scope } from '../expressions/expression';
 import { choosePlan, type Examined, type Plan } from '../planner/plan';
-import { parseFilter, valuesAt, type Filter } from '../query/match';
+import { elementsAt } from '../query/elements';
+import { parseFilter, type Filter } from '../query/match';
 import { parseProjection } from '../query/projection';
 import { drain, parsePipeline, type Next, type Pipeline, type Stage } from '../stages/stage';
 import { ValueSet } from '../values/value-map';
 import { isNumeric, toDouble, typeName, type Value } from '../values/value';
 import { parseOutput, splitOutput } from './output';
 import { resolveView } from './views';
+import { checkHint } from './hint';
 import { docField, type Engine, numberField, reply, stringField, type QueryControl, type Request } from './engine';
 
 const findFields = new Set([
@@ -58,6 +60,7 @@ export function prepareFind(engine: Engine, request: Request, examined?: Examine
   const { command, database } = request;
   const name = stringField(command, 'find');
   const { stages, projection, filter } = findStages(command);
+  checkHint(engine, database, name, command.get('hint'));
   const { environment, scope, control } = engine.environmentOf(request);
   const source = engine.sourceOf(database, environment, examined);
   const pipeline = parsePipeline(stages, { scope, source, collection: name, depth: 0, inFacet: false });
@@ -85,6 +88,7 @@ export function prepareAggregate(engine: Engine, request: Request, pipelineSpec:
   const target = command.get('aggregate');
   const name = typeof target === 'string' ? target : null;
   if (name === null && !(isNumeric(target) && toDouble(target) === 1)) throw failedToParse("Invalid command format: the 'aggregate' field must specify a collection name or 1");
+  if (name !== null) checkHint(engine, database, name, command.get('hint'));
   const { environment, scope, control } = engine.environmentOf(request);
   const source = engine.sourceOf(database, environment, examined);
   const pipeline = parsePipeline(pipelineSpec, { scope, source, collection: name, depth: 0, inFacet: false });
@@ -110,6 +114,7 @@ export function aggregate(engine: Engine, request: Request): Buffer {
 
 /** All that a filter finds, for commands that need no cursor. */
 function filtered(engine: Engine, request: Request, name: string, query: Doc): { next: Next; environment: Environment } {
+  checkHint(engine, request.database, name, request.command.get('hint'));
   const { environment, scope } = engine.environmentOf(request);
   const stages = query.size > 0 ? [Doc.of({ $match: query })] : [];
   const pipeline = parsePipeline(stages, { scope, source: engine.sourceOf(request.database, environment), collection: name, depth: 0, inFacet: false });
@@ -138,14 +143,11 @@ export function distinct(engine: Engine, request: Request): Buffer {
   const key = command.get('key');
   if (typeof key !== 'string') throw typeMismatch(`BSON field 'distinct.key' is the wrong type '${typeName(key)}', expected type 'string'`);
   const { next, environment } = filtered(engine, request, stringField(command, 'distinct'), docField(command, 'query'));
-  const read = valuesAt(key);
+  const read = elementsAt(key);
   const seen = new ValueSet(environment.collation);
   let n = 0;
   for (let doc = next(); doc !== null; doc = next()) {
-    const values = read(doc);
-    // An array gives its elements, not itself: it comes last among what a filter would see.
-    const last = values[values.length - 1];
-    for (const v of values) if (v !== undefined && !(v === last && Array.isArray(v))) seen.add(v);
+    for (const v of read(doc)) seen.add(v);
     if ((++n & 1023) === 0) environment.checkpoint();
   }
   return reply({ values: seen.values });

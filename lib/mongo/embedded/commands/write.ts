@@ -10,9 +10,11 @@ import { parseProjection } from '../query/projection';
 import { parseSortPattern } from '../query/sort';
 import { fromArray, parsePipeline } from '../stages/stage';
 import { MAX_DOCUMENT, type Collection, type Insertion, type Row } from '../storage/store';
+import { checkUpdateStages } from '../update/pipeline';
 import { parseUpdate, upsertSeed } from '../update/update';
 import { equalValues } from '../values/compare';
 import { isNumeric, ObjectId, toDouble, typeName, type Value } from '../values/value';
+import { checkHint } from './hint';
 import { docField, type Engine, reply, stringField, type Request } from './engine';
 
 const MAX_BATCH = 100_000;
@@ -133,6 +135,7 @@ function matching(engine: Engine, request: Request, name: string, operation: Doc
     let: request.command.get('let'),
   });
   const cleaned = new Doc(command.keys.filter((_, i) => command.values[i] !== undefined), command.values.filter((v) => v !== undefined));
+  checkHint(engine, request.database, name, operation.get('hint'));
   const { environment, scope } = engine.environmentOf({ ...request, command: cleaned }, name);
   return { environment, scope, filter: parseFilter(query, scope) };
 }
@@ -174,12 +177,8 @@ function parseChange(engine: Engine, request: Request, update: Value, arrayFilte
   };
 }
 
-const updateStages = new Set(['$addFields', '$set', '$project', '$unset', '$replaceRoot', '$replaceWith']);
 function pipelineChange(engine: Engine, request: Request, stages: Value[], constants: Value, m: Matching): Change {
-  for (const stage of stages) {
-    const name = stage instanceof Doc ? (stage.keys[0] ?? '') : '';
-    if (!updateStages.has(name)) throw new ServerError(72, `${name} is not allowed to be used within an update`);
-  }
+  checkUpdateStages(stages);
   let { scope } = m;
   if (constants instanceof Doc) {
     constants.keys.forEach((name, i) => {
@@ -220,7 +219,8 @@ export function runUpdate(engine: Engine, request: Request, name: string, operat
   if (rows.length === 0) {
     if (!upsert) return { matched: 0, modified: 0 };
     collection ??= store.create(request.database, name);
-    const { raw, id } = withId(change(upsertSeed(query), true));
+    const replacing = update instanceof Doc && !update.keys[0]?.startsWith('$');
+    const { raw, id } = withId(change(upsertSeed(query, replacing), true));
     validatorFor(collection, request)?.check(Doc.fromRaw(raw), null);
     collection.insert({ raw, id });
     return { matched: 0, modified: 0, upserted: id, after: Doc.fromRaw(raw) };

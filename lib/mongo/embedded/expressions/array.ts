@@ -184,11 +184,14 @@ function toObject(v: Value): Value {
 }
 
 const slice = variadic(
-  ([array, second, third], _name) => {
-    if (isNullish(array) || isNullish(second) || (third !== undefined && third === null)) return null;
+  (values, _name) => {
+    const [array, second, third] = values;
+    if (isNullish(array) || isNullish(second)) return null;
     if (!Array.isArray(array)) throw new ServerError(28724, `First argument to $slice must be an array, but is of type: ${typeName(array)}`);
     const position = indexOperand(second, 28725, 'Second argument to $slice');
-    if (third === undefined) return position < 0 ? array.slice(Math.max(0, array.length + position)) : array.slice(0, position);
+    if (values.length === 2) return position < 0 ? array.slice(Math.max(0, array.length + position)) : array.slice(0, position);
+    // A third operand that is missing is null, not absent.
+    if (isNullish(third)) return null;
     const n = indexOperand(third, 28727, 'Third argument to $slice');
     if (n <= 0) throw new ServerError(28729, `Third argument to $slice must be positive: ${n}`);
     const start = position < 0 ? Math.max(0, array.length + position) : Math.min(position, array.length);

@@ -73,7 +73,7 @@ function part(read: (p: Parts, ms: number) => Value): OperatorBuilder {
 
 function unitOf(v: Value, name: string): Unit | null {
   if (isNullish(v)) return null;
-  if (typeof v !== 'string') throw new ServerError(name === '$dateAdd' || name === '$dateSubtract' ? 5166404 : 5439013, `${name} requires 'unit' to be a string, but got ${typeName(v)}`);
+  if (typeof v !== 'string') throw new ServerError(5439013, `${name} requires 'unit' to be a string, but got ${typeName(v)}`);
   return parseUnit(v, name);
 }
 
@@ -84,11 +84,43 @@ function startOfWeekOf(v: Value, given: boolean, unit: Unit, name: string): numb
   return parseWeekday(v, name);
 }
 
+/** A date of `$dateDiff` and `$dateTrunc`. */
+function dateOf(v: Value, key: string, name: string): number {
+  if (!(v instanceof DateTime || v instanceof ObjectId || v instanceof Timestamp)) throw new ServerError(5166307, `${name} requires '${key}' to be a date, but got ${typeName(v)}`);
+  return instant(v);
+}
+
+/**
+ * Constants are read before the first document comes, and their mistakes are errors even where null decides; other
+ * operands are looked at one after another, and the first null ends it.
+ */
+const constantsFirst =
+  (build: OperatorBuilder): OperatorBuilder =>
+  (operand, scope, name) => {
+    const built = build(operand, scope, name);
+    const constant = (key: string): Value => {
+      const e = operand instanceof Doc && operand.has(key) ? parseExpression(operand.get(key), scope) : undefined;
+      return e?.kind === 'constant' ? e.value : undefined;
+    };
+    unitOf(constant('unit'), name);
+    zoneOf(constant('timezone'), true, name);
+    if (!isNullish(constant('binSize'))) binSizeOf(constant('binSize'), name);
+    return built;
+  };
+
+function binSizeOf(v: Value, name: string): number {
+  if (!isIntegral(v)) throw new ServerError(5439017, `${name} requires 'binSize' to be a 64-bit integer`);
+  if (Number(v) <= 0) throw new ServerError(5439018, `${name} requires 'binSize' to be greater than 0`);
+  return Number(v);
+}
+
 const shifting = (sign: 1 | -1) =>
-  named(['startDate', 'unit', 'amount'], ['timezone'], ({ startDate, unit, amount, timezone }, given, name) => {
+  constantsFirst(named(['startDate', 'unit', 'amount'], ['timezone'], ({ startDate, unit, amount, timezone }, given, name) => {
+    if (isNullish(startDate)) return null;
     const u = unitOf(unit, name);
+    if (u === null || isNullish(amount)) return null;
     const zone = given.has('timezone') ? zoneOf(timezone, true, name) : utc;
-    if (isNullish(startDate) || u === null || isNullish(amount) || !zone) return null;
+    if (!zone) return null;
     if (!(startDate instanceof DateTime || startDate instanceof ObjectId || startDate instanceof Timestamp)) {
       throw new ServerError(5166403, `${name} requires startDate to be convertible to a date`);
     }
@@ -96,12 +128,12 @@ const shifting = (sign: 1 | -1) =>
     const ms = addUnits(instant(startDate), u, sign * Number(amount), zone);
     if (!(Math.abs(ms) < 9.2e18)) throw new ServerError(5166406, `${name} overflowed`);
     return new DateTime(ms);
-  });
+  }));
 
-function whole(v: Value, key: string, name: string, low: number, high: number): number {
+function whole(v: Value, key: string, name: string, low: number, high: number, code = 31034): number {
   if (!isNumeric(v) || !Number.isInteger(toDouble(v))) throw new ServerError(40515, `'${key}' must evaluate to an integer, found ${typeName(v)} (in ${name})`);
   const n = toDouble(v);
-  if (n < low || n > high) throw new ServerError(40523, `'${key}' must evaluate to a value in the range [${low}, ${high}], found ${n}`);
+  if (n < low || n > high) throw new ServerError(code, `'${key}' must evaluate to a value in the range [${low}, ${high}], found ${n}`);
   return n;
 }
 
@@ -117,8 +149,8 @@ const fromParts = named([], dateParts, (read, given, name) => {
   const field = (key: (typeof dateParts)[number], fallback: number): number => (given.has(key) ? whole(read[key], key, name, -32768, 32767) : fallback);
   const wide = (key: (typeof dateParts)[number], fallback: number): number => (given.has(key) ? whole(read[key], key, name, -Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER) : fallback);
   const days = iso
-    ? daysFromIsoWeek(whole(read.isoWeekYear, 'isoWeekYear', name, 1, 9999), field('isoWeek', 1), field('isoDayOfWeek', 1))
-    : daysFromCivil(whole(read.year, 'year', name, 1, 9999), field('month', 1), 1) + field('day', 1) - 1;
+    ? daysFromIsoWeek(whole(read.isoWeekYear, 'isoWeekYear', name, 1, 9999, 31095), field('isoWeek', 1), field('isoDayOfWeek', 1))
+    : daysFromCivil(whole(read.year, 'year', name, 1, 9999, 40523), field('month', 1), 1) + field('day', 1) - 1;
   const time = field('hour', 0) * 3_600_000 + field('minute', 0) * 60_000 + wide('second', 0) * 1000 + wide('millisecond', 0);
   return new DateTime(fromLocal(days * DAY + time, zone));
 });
@@ -186,34 +218,35 @@ export const date: Family = {
   $isoWeekYear: part((p) => BigInt(isoWeekOf(p.days).year)),
   $dateAdd: shifting(1),
   $dateSubtract: shifting(-1),
-  $dateDiff: named(
+  $dateDiff: constantsFirst(named(
     ['startDate', 'endDate', 'unit'],
     ['timezone', 'startOfWeek'],
     ({ startDate, endDate, unit, timezone, startOfWeek }, given, name) => {
       if (isNullish(startDate) || isNullish(endDate)) return null;
       const u = unitOf(unit, name);
-      const zone = given.has('timezone') ? zoneOf(timezone, true, name) : utc;
-      if (u === null || !zone) return null;
+      if (u === null) return null;
       const first = startOfWeekOf(startOfWeek, given.has('startOfWeek'), u, name);
       if (first === null) return null;
-      return differenceIn(instant(startDate), instant(endDate), u, zone, first);
+      const zone = given.has('timezone') ? zoneOf(timezone, true, name) : utc;
+      if (!zone) return null;
+      return differenceIn(dateOf(startDate, 'startDate', name), dateOf(endDate, 'endDate', name), u, zone, first);
     },
-  ),
-  $dateTrunc: named(
+  )),
+  $dateTrunc: constantsFirst(named(
     ['date', 'unit'],
     ['binSize', 'timezone', 'startOfWeek'],
     ({ date: v, unit, binSize, timezone, startOfWeek }, given, name) => {
+      if (isNullish(v) || (given.has('binSize') && isNullish(binSize))) return null;
+      const size = given.has('binSize') ? binSizeOf(binSize, name) : 1;
       const u = unitOf(unit, name);
-      const zone = given.has('timezone') ? zoneOf(timezone, true, name) : utc;
-      if (isNullish(v) || u === null || !zone || (given.has('binSize') && isNullish(binSize))) return null;
-      const size = given.has('binSize') ? binSize : 1;
-      if (!isIntegral(size)) throw new ServerError(5439017, `${name} requires 'binSize' to be a 64-bit integer`);
-      if (Number(size) <= 0) throw new ServerError(5439018, `${name} requires 'binSize' to be greater than 0`);
+      if (u === null) return null;
       const first = startOfWeekOf(startOfWeek, given.has('startOfWeek'), u, name);
       if (first === null) return null;
-      return new DateTime(truncate(instant(v), u, Number(size), zone, first));
+      const zone = given.has('timezone') ? zoneOf(timezone, true, name) : utc;
+      if (!zone) return null;
+      return new DateTime(truncate(dateOf(v, 'date', name), u, size, zone, first));
     },
-  ),
+  )),
   $dateFromParts: fromParts,
   $dateFromString: fromString,
   $dateToParts: named(['date'], ['timezone', 'iso8601'], ({ date: v, timezone, iso8601 }, given, name) => {

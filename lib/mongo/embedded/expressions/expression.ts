@@ -267,7 +267,8 @@ export function variadic(
     const operands = operandList(operand, scope);
     if (operands.length < least || operands.length > most) {
       const range = least === most ? `exactly ${least}` : most === Infinity ? `at least ${least}` : `at least ${least} arguments, and at most ${most}`;
-      throw wrongCount(name, range, operands.length);
+      // Operators with a least and a most number of operands have a code of their own.
+      throw most !== Infinity && least !== most ? new ServerError(28667, `Expression ${name} takes ${range}, but ${operands.length} were passed in.`) : wrongCount(name, range, operands.length);
     }
     const parts = operands.map((o) => o.evaluate);
     const { environment } = scope;

@@ -10,6 +10,16 @@ function arrayOperand(v: Value, code: number, name: string): Value[] {
   return v;
 }
 
+/** null decides, but only over what comes after it: what is no array before it is an error. */
+function arraysUpToNull(values: readonly Value[], code: number, name: string): Value[][] | null {
+  const arrays: Value[][] = [];
+  for (const v of values) {
+    if (isNullish(v)) return null;
+    arrays.push(arrayOperand(v, code, name));
+  }
+  return arrays;
+}
+
 const quantifier = (all: boolean) =>
   unary((v, name) => {
     if (!Array.isArray(v)) throw new ServerError(all ? 17040 : 17041, `${name}'s argument must be an array, but is ${typeName(v)}`);
@@ -33,8 +43,9 @@ export const set: Family = {
   }, 2),
   // The manual leaves the order of a set's elements open; the server sorts these two.
   $setIntersection: variadic((values, name, { collation }) => {
-    if (values.some(isNullish)) return null;
-    const [first = [], ...rest] = values.map((v) => arrayOperand(v, 17047, name));
+    const arrays = arraysUpToNull(values, 17047, name);
+    if (arrays === null) return null;
+    const [first = [], ...rest] = arrays;
     const others = rest.map((items) => new ValueSet(collation, items));
     return sorted(new ValueSet(collation, first.filter((v) => others.every((o) => o.has(v)))), collation);
   }),
@@ -43,9 +54,10 @@ export const set: Family = {
     return arrayOperand(a, 17046, name).every((v) => all.has(v));
   }),
   $setUnion: variadic((values, name, { collation }) => {
-    if (values.some(isNullish)) return null;
+    const arrays = arraysUpToNull(values, 17043, name);
+    if (arrays === null) return null;
     const out = new ValueSet(collation);
-    for (const v of values) for (const item of arrayOperand(v, 17043, name)) out.add(item);
+    for (const items of arrays) for (const item of items) out.add(item);
     return sorted(out, collation);
   }),
 };

@@ -147,9 +147,11 @@ const indexOf = (unit: 'bytes' | 'codePoints') =>
         const at = haystack.subarray(start, end).indexOf(Buffer.from(find, 'utf8'));
         return at < 0 ? -1 : at + start;
       }
-      const part = haystack.slice(start, end).join('');
-      const at = part.indexOf(find);
-      return at < 0 ? -1 : start + codePointIndex(part, at);
+      // By code points a match only has to begin before the end, and the end of a text is no place to begin, unless it is empty.
+      if (text === '' && find === '') return 0;
+      const at = haystack.slice(start).join('').indexOf(find);
+      const found = at < 0 ? -1 : start + codePointIndex(haystack.slice(start).join(''), at);
+      return found < end ? found : -1;
     },
     2,
     4,

@@ -91,6 +91,58 @@ function check(filters: readonly Document[], options: Document): void {
   }
 }
 
+describe('a partial index serves queries that imply its filter', () => {
+  const plan = (partialFilterExpression: Document, f: Document, options: Document = {}, spec: Document = {}): string => {
+    engine.run({ drop: 'implied' });
+    engine.run({ create: 'implied' });
+    engine.run({ createIndexes: 'implied', indexes: [{ key: { k: 1 }, name: 'k', partialFilterExpression, ...spec }] });
+    const { winningPlan } = engine.run({ explain: { find: 'implied', filter: { k: 1, ...f }, ...options } }).queryPlanner as { winningPlan: Document };
+    return winningPlan.stage as string;
+  };
+  const ci = { collation: { locale: 'en', strength: 2 } };
+  it.each<[string, Document, Document]>([
+    ['the same equality', { a: 5 }, { a: 5 }],
+    ['an equality within a range', { a: { $gt: 3 } }, { a: 5 }],
+    ['a range within a range', { a: { $gte: 3 } }, { a: { $gt: 3 } }],
+    ['one side of two', { a: { $lt: 10 } }, { a: { $gt: 3, $lte: 9 } }],
+    ['members of a list', { a: { $in: [1, 2, 3] } }, { a: { $in: [1, 3] } }],
+    ['a value exists', { a: { $exists: true } }, { a: { $gt: 'x' } }],
+    ['a type exists', { a: { $exists: true } }, { a: { $type: 'null' } }],
+    ['numbers are numbers', { a: { $type: 'number' } }, { a: { $lt: 5 } }],
+    ['each alternative', { a: { $exists: true } }, { $or: [{ a: 1 }, { a: 'x' }] }],
+    ['one of the alternatives of the index', { $or: [{ a: 1 }, { b: 2 }] }, { b: 2 }],
+    ['every part', { a: 1, b: { $gt: 1 } }, { a: 1, b: 2 }],
+    ['an expression', { a: { $gt: 3 } }, { $expr: { $eq: ['$a', 5] } }],
+  ])('%s', (_, partial, f) => {
+    expect(plan(partial, f)).toBe('FETCH');
+  });
+  it.each<[string, Document, Document]>([
+    ['a wider range', { a: { $gt: 3 } }, { a: { $gte: 3 } }],
+    ['the other side', { a: { $gt: 3 } }, { a: { $lt: 10 } }],
+    ['another type', { a: { $gt: 3 } }, { a: 'x' }],
+    ['null, which is also what is missing', { a: { $exists: true } }, { a: null }],
+    ['a list with one too many', { a: { $in: [1, 2] } }, { a: { $in: [1, 4] } }],
+    ['one kind of number', { a: { $type: 'int' } }, { a: 5 }],
+    ['a negation', { a: { $exists: true } }, { a: { $ne: 5 } }],
+    ['one alternative too many', { a: { $gt: 3 } }, { $or: [{ a: 5 }, { b: 1 }] }],
+    ['half of it', { a: 1, b: 1 }, { a: 1 }],
+    ['another path', { 'a.b': { $exists: true } }, { a: 1 }],
+    ['an array, of which elements would count', { a: { $gt: 3 } }, { a: [5] }],
+  ])('not: %s', (_, partial, f) => {
+    expect(plan(partial, f)).toBe('COLLSCAN');
+  });
+  it('strings only under one collation', () => {
+    expect(plan({ a: { $gte: 'a' } }, { a: 'b' })).toBe('FETCH');
+    expect(plan({ a: { $gte: 'a' } }, { a: 'b' }, ci)).toBe('COLLSCAN');
+    expect(plan({ a: { $gte: 'a' } }, { a: 'b' }, ci, ci)).toBe('FETCH');
+  });
+  it('filters that hold of what is missing are refused', () => {
+    for (const partialFilterExpression of [{ a: { $exists: false } }, { a: { $ne: 1 } }, { $nor: [{ a: 1 }] }, { a: /x/ }]) {
+      expect(() => engine.run({ createIndexes: 'implied', indexes: [{ key: { z: 1 }, name: 'z', partialFilterExpression }] })).toThrow(expect.objectContaining({ code: 67 }));
+    }
+  });
+});
+
 describe('indexes never change an answer', () => {
   const filters = fc.array(filter, { minLength: 3, maxLength: 3 });
   it('compound, multikey, sparse, partial and unique ones', () => {
@@ -102,6 +154,20 @@ describe('indexes never change an answer', () => {
       { numRuns: 120 },
     );
   });
+  it('partial ones, each by itself', () => {
+    const partials: Document[] = [{ v: { $gt: 0 } }, { w: { $exists: true } }, { w: { $type: 'number' } }, { w: { $type: ['bool', 'date'] } }, { $or: [{ w: 1 }, { w: { $gte: 'a' } }] }, { w: { $in: ['a', 'b', 1, true] } }, { v: { $lte: 2 }, w: { $exists: true } }, { 'v.x': { $gte: 1 } }];
+    const keys: Document[] = [{ v: 1 }, { w: 1 }, { w: 1, v: -1 }, { 'v.x': 1 }];
+    let used = 0;
+    fc.assert(
+      fc.property(documents, filters, fc.constantFrom(...partials), fc.constantFrom(...keys), (docs, queries, partialFilterExpression, key) => {
+        fill(docs as Document[], [{ key, name: 'only', partialFilterExpression }], {});
+        check(queries, {});
+        for (const f of queries) if (JSON.stringify(engine.run({ explain: { find: 'indexed', filter: f } })).includes('"only"')) used++;
+      }),
+      { numRuns: 150 },
+    );
+    expect(used).toBeGreaterThan(5);
+  });
   it('with a collation of the collection, of the index, or of the query', () => {
     const collations = [{ locale: 'en', strength: 1 }, { locale: 'en', strength: 2 }, { locale: 'fr', numericOrdering: true }, { locale: 'sv', strength: 2 }];
     const collation = fc.constantFrom(...collations);
@@ -110,7 +176,9 @@ describe('indexes never change an answer', () => {
     const sought = fc.array(fc.tuple(fc.constantFrom('v', 'w'), fc.oneof(word, word.map((x) => ({ $gte: x })), fc.array(word, { minLength: 1, maxLength: 2 }).map((x) => ({ $in: x })))).map(([path, c]): Document => ({ [path as string]: c })), { minLength: 3, maxLength: 3 });
     fc.assert(
       fc.property(fc.oneof(documents, words), fc.oneof(filters, sought), collation, fc.option(collation), fc.constantFrom('collection', 'index', 'query'), (docs, queries, own, asked, where) => {
-        fill(docs as Document[], indexes(where === 'index' ? { collation: own } : {}), where === 'collection' ? { collation: own } : {});
+        const partial = { key: { v: 1 }, name: 'some', partialFilterExpression: { w: { $gte: 'A' } } };
+        const specs = [...indexes(where === 'index' ? { collation: own } : {}), where === 'index' ? { ...partial, collation: own } : partial];
+        fill(docs as Document[], specs, where === 'collection' ? { collation: own } : {});
         check(queries, asked ? { collation: asked } : {});
       }),
       { numRuns: 80 },

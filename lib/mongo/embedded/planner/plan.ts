@@ -1,5 +1,4 @@
 import { Doc } from '../bson/doc';
-import type { Expression } from '../expressions/expression';
 import { simpleCollation, type Collation } from '../values/collation';
 import type { Comparison, Filter } from '../query/match';
 import type { SortPattern } from '../query/sort';
@@ -7,6 +6,7 @@ import { rankOf } from '../values/compare';
 import { probesOf, type IndexSpec } from '../storage/index-spec';
 import type { Collection, Row } from '../storage/store';
 import { encodeKey } from '../storage/keys';
+import { constantEquality, implies } from './implication';
 import { bsonUndefined, isNullish, isNumeric, maxKey, minKey, Regex, toDouble, type Value } from '../values/value';
 
 /** How candidates for a filter are found. They are a superset: the filter is always tested on them. */
@@ -67,18 +67,6 @@ function boundsByPath(filter: Filter, into = new Map<string, Bounds>()): Map<str
   return into;
 }
 
-/**
- * `$expr: {$eq: ["$path", scalar]}`. The whole value at the path decides there, which an index holds for scalars; null is
- * left alone because missing is another thing in an expression.
- */
-function constantEquality(e: Expression): { path: string; value: Value } | null {
-  if (e.operator !== '$eq' || e.operands?.length !== 2) return null;
-  const [a, b] = e.operands as [Expression, Expression];
-  const [field, constant] = a.kind === 'field' ? [a, b] : [b, a];
-  if (field.kind !== 'field' || !field.path || constant.kind !== 'constant') return null;
-  if (isNullish(constant.value) || Array.isArray(constant.value)) return null;
-  return { path: field.path.join('.'), value: constant.value };
-}
 function narrow(bounds: Bounds, operator: Comparison, value: Value): void {
   if (operator === '$eq') {
     if (!bounds.equal || bounds.equal.length > 1) bounds.equal = [value];
@@ -100,7 +88,7 @@ export function choosePlan(collection: Collection, filter: Filter | null, collat
   const id = bounds.get('_id');
   if (id && usable(id, false) && allIndexable(id, simpleCollation, collation)) consider(id.equal ? 1000 : 15, '_id_', rangesOf(Buffer.alloc(0), id, false), '_id_');
   for (const index of collection.indexes()) {
-    if (index.partial || index.hidden) continue;
+    if (index.hidden || (index.partial && !implies(filter, index.partial, index.collation, collation))) continue;
     planIndex(collection, index, bounds, collation, consider);
   }
   return best?.plan ?? { kind: 'scan' };

@@ -30,6 +30,9 @@ export type Filter =
   | { readonly kind: 'or'; readonly parts: readonly Filter[]; readonly test: Test }
   | { readonly kind: 'compare'; readonly path: string; readonly operator: Comparison; readonly value: Value; readonly test: Test }
   | { readonly kind: 'in'; readonly path: string; readonly values: readonly Value[]; readonly test: Test }
+  /** Of what is there at all, and of what has one of some types. */
+  | { readonly kind: 'exists'; readonly path: string; readonly test: Test }
+  | { readonly kind: 'type'; readonly path: string; readonly types: ReadonlySet<number>; readonly test: Test }
   | { readonly kind: 'expression'; readonly operand: ReturnType<typeof parseExpression>; readonly test: Test }
   | { readonly kind: 'other'; readonly test: Test };
 export type Comparison = '$eq' | '$lt' | '$lte' | '$gt' | '$gte';
@@ -134,11 +137,11 @@ function parseOperator(path: string, operator: string, value: Value, spec: Doc, 
     case '$not':
       return negate(parseNot(path, value, scope));
     case '$exists': {
-      const exists = wholePath(path, (v) => v !== undefined);
+      const exists: Filter = { kind: 'exists', path, test: wholePath(path, (v) => v !== undefined).test };
       return isTruthy(value) ? exists : negate(exists);
     }
     case '$type':
-      return onPath(path, typeCondition(value));
+      return { kind: 'type', path, types: parseTypes(value), test: onPath(path, typeCondition(value)).test };
     case '$size':
       return wholePath(path, sizeCondition(value));
     case '$mod':
@@ -323,11 +326,12 @@ function regexOperator(value: Value, options: Value, given: boolean): Condition 
 
 const typeAliases = new Map<string, number>(Object.entries(BsonType).filter(([name]) => name !== 'missing'));
 
-export function typeCondition(spec: Value): Condition {
+const numbers = [BsonType.double, BsonType.int, BsonType.long, BsonType.decimal];
+
+function parseTypes(spec: Value): ReadonlySet<number> {
   const types = new Set<number>();
-  let number = false;
   for (const item of Array.isArray(spec) ? spec : [spec]) {
-    if (item === 'number') number = true;
+    if (item === 'number') for (const type of numbers) types.add(type);
     else if (typeof item === 'string') {
       const code = typeAliases.get(item);
       if (code === undefined) throw badValue(`Unknown type name alias: ${item}`);
@@ -338,8 +342,12 @@ export function typeCondition(spec: Value): Condition {
       types.add(code);
     } else throw typeMismatch('type must be represented as a number or a string');
   }
-  if (!number && types.size === 0) throw failedToParse('$type must match at least one type');
-  return (v) => types.has(typeOf(v)) || (number && isNumeric(v));
+  if (types.size === 0) throw failedToParse('$type must match at least one type');
+  return types;
+}
+export function typeCondition(spec: Value): Condition {
+  const types = parseTypes(spec);
+  return (v) => types.has(typeOf(v));
 }
 
 function sizeCondition(value: Value): Condition {

@@ -4,6 +4,7 @@ import { parseExpression, type Evaluate, type Scope } from '../expressions/expre
 import { fieldName, splitPath } from '../values/path';
 import { isNumeric, isTruthy, toDouble, type Value } from '../values/value';
 import { parseFilter, type Filter } from './match';
+import { decidingElement } from './position';
 
 /** What a projection does with the fields that it does not name. */
 type Policy = 'include' | 'exclude' | 'add';
@@ -218,6 +219,7 @@ export function parseProjection(spec: Value, scope: Scope, find?: { readonly fil
       root.put(path, null);
     } else root.put(path, parseExpression(value, scope).evaluate);
   }
+  if (include) for (const { needs } of special) if (needs) root.put(needs, null);
   if (include && id?.keep !== false && !root.named.has('_id') && !root.computed.has('_id') && !root.children.has('_id')) root.named.add('_id');
   if (!include && id && !id.keep) root.named.add('_id');
   return special.length === 0
@@ -239,6 +241,8 @@ function mixedProjection(order: Leaves['order']): ServerError {
 
 interface Special {
   includes: boolean;
+  /** What it must find in the output, where other fields are chosen one by one. */
+  needs?: readonly string[];
   apply(input: Doc, output: Doc): Doc;
 }
 
@@ -248,7 +252,9 @@ function takeSpecial(leaves: Leaves, scope: Scope, filter: Filter | null): Speci
   for (const leaf of [...leaves.order, ...leaves.flags]) {
     if (leaf.path[leaf.path.length - 1] !== '$') continue;
     leaf.path.pop();
-    if ('value' in leaf) special.push(positional([...leaf.path], filter));
+    if (!('value' in leaf)) continue;
+    if (!isTruthy(leaf.value)) throw new ServerError(31395, 'positional projection cannot be used with exclusion');
+    special.push(positional([...leaf.path], filter));
   }
   if (special.length > 1) throw new ServerError(31276, 'Cannot specify more than one positional projection per query.');
   leaves.order = leaves.order.filter(({ path, value }) => {
@@ -260,20 +266,28 @@ function takeSpecial(leaves: Leaves, scope: Scope, filter: Filter | null): Speci
   return special;
 }
 
-/** Keeps of an array the first element with which alone the document still matches. */
+/** Keeps, of the first array on the path, the element by which the document matched. */
 function positional(path: readonly string[], filter: Filter | null): Special {
   return {
     includes: true,
     apply: (input, output) => {
-      let items: Value[] | undefined;
-      slicePath(input, path, (all) => (items = all));
-      const hit = items?.findIndex((item) => filter?.test(slicePath(input, path, () => [item])));
-      if (hit === undefined) return output;
-      if (hit < 0) throw new ServerError(51246, "Executor error during find command :: caused by :: positional operator '.$' couldn't find a matching element in the array");
-      return slicePath(output, path, () => [(items as Value[])[hit]]);
+      const at = firstArray(output, path);
+      const items = at && valueIn(input, at);
+      if (!at || !Array.isArray(items)) return output;
+      const hit = filter && decidingElement(items, (only) => filter.test(slicePath(input, at, () => only)));
+      if (hit === null) throw new ServerError(51246, "Executor error during find command :: caused by :: positional operator '.$' couldn't find a matching element in the array");
+      return slicePath(output, at, (shown) => {
+        if (hit >= shown.length) throw new ServerError(51247, "Executor error during find command :: caused by :: positional operator '.$' element mismatch");
+        return [shown[hit]];
+      });
     },
   };
 }
+function firstArray(doc: Doc, path: readonly string[]): readonly string[] | null {
+  for (let i = 1; i <= path.length; i++) if (Array.isArray(valueIn(doc, path.slice(0, i)))) return path.slice(0, i);
+  return null;
+}
+const valueIn = (doc: Doc, path: readonly string[]): Value => path.reduce<Value>((v, name) => (v instanceof Doc ? v.get(name) : undefined), doc);
 
 function specialOf(path: readonly string[], spec: Doc, scope: Scope): Special | null {
   const operand = spec.values[0];
@@ -304,7 +318,7 @@ function specialOf(path: readonly string[], spec: Doc, scope: Scope): Special | 
         const start = (first as number) < 0 ? Math.max(0, items.length + (first as number)) : (first as number);
         return items.slice(start, start + second);
       };
-      return { includes: false, apply: (_input, output) => slicePath(output, path, cut) };
+      return { includes: false, needs: path, apply: (_input, output) => slicePath(output, path, cut) };
     }
     default:
       return null;

@@ -474,26 +474,28 @@ const linearFill: Special = (operand, pattern, window, context, name) => {
   const input = parseExpression(operand, context.scope).evaluate;
   return (partition) => {
     const dates = partition.keys[0]?.[0] instanceof DateTime;
-    const x = positions(partition, dates ? 'millisecond' : undefined, name, { notDate: 6050202, date: 6050202, other: 6050202 }).map(toDouble);
+    const x = positions(partition, dates ? 'millisecond' : undefined, name, { notDate: 14, date: 14, other: 14 });
     const y = partition.docs.map((doc) => input(doc) ?? null);
     x.forEach((position, i) => {
-      if (i > 0 && position === x[i - 1]) throw new ServerError(6050106, 'There can be no repeated values in the sort field');
+      if (i > 0 && compareValues(position, x[i - 1]) === 0) throw new ServerError(6050106, 'There can be no repeated values in the sort field');
     });
     let before = -1;
     for (let i = 0; i < y.length; i++) {
       const v = y[i];
       if (isNullish(v)) continue;
-      if (!isNumeric(v)) throw new ServerError(6050201, `Value to be filled must be numeric or nullish, but found ${typeName(v)}`);
+      if (!isNumeric(v)) throw typeMismatch(`Value to be filled must be numeric or nullish, but found ${typeName(v)}`);
       if (before >= 0 && i - before > 1) fillBetween(x, y, before, i);
       before = i;
     }
     return y;
   };
 };
-function fillBetween(x: readonly number[], y: Value[], a: number, b: number): void {
-  const [ya, yb] = [toDouble(y[a] as Numeric), toDouble(y[b] as Numeric)];
-  const [xa, xb] = [x[a] as number, x[b] as number];
-  for (let i = a + 1; i < b; i++) y[i] = double(ya + ((x[i] as number) - xa) * ((yb - ya) / (xb - xa)));
+/** With the operators' own arithmetic, so that decimals stay decimals. */
+function fillBetween(x: readonly Numeric[], y: Value[], a: number, b: number): void {
+  const [ya, yb] = [y[a] as Numeric, y[b] as Numeric];
+  const [xa, xb] = [x[a] as Numeric, x[b] as Numeric];
+  const slope = divideNumbers(subtractNumbers(yb, ya), subtractNumbers(xb, xa));
+  for (let i = a + 1; i < b; i++) y[i] = addNumbers(ya, multiplyNumbers(subtractNumbers(x[i] as Numeric, xa), slope));
 }
 
 const specials: Record<string, Special> = {

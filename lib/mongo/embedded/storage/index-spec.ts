@@ -23,7 +23,8 @@ export interface IndexSpec {
 export function describeIndex(id: number, name: string, spec: Doc): IndexSpec {
   const key = spec.get('key') as Doc;
   const partial = spec.get('partialFilterExpression');
-  const collation = spec.get('collation');
+  const given = spec.get('collation');
+  const collation = parseCollation(given instanceof Doc ? given : undefined);
   return {
     id,
     name,
@@ -32,8 +33,8 @@ export function describeIndex(id: number, name: string, spec: Doc): IndexSpec {
     unique: spec.get('unique') === true,
     sparse: spec.get('sparse') === true,
     hidden: spec.get('hidden') === true,
-    partial: partial instanceof Doc ? parseFilter(partial, Scope.root(new Environment())) : null,
-    collation: parseCollation(collation instanceof Doc ? collation : undefined),
+    partial: partial instanceof Doc ? parseFilter(partial, Scope.root(new Environment(collation))) : null,
+    collation,
     table: `i${id}`,
   };
 }

@@ -3,6 +3,7 @@ import { badValue, failedToParse, ServerError, typeMismatch, unsupported } from 
 import { isIntegral } from '../expressions/array';
 import type { Scope } from '../expressions/expression';
 import { parseFilter, type Filter } from '../query/match';
+import { decidingElement } from '../query/position';
 import { parseSortPattern } from '../query/sort';
 import { addNumbers, multiplyNumbers } from '../values/arithmetic';
 import { compareUtf8, compareValues, equalValues } from '../values/compare';
@@ -54,7 +55,7 @@ const operators: Record<string, { build: OperatorBuilder; existingOnly?: boolean
   $max: { build: (operand) => (old) => (old === undefined || compareValues(operand, old) > 0 ? operand : old) },
   $currentDate: {
     build: (operand) => {
-      const type = operand === true ? 'date' : operand instanceof Doc ? operand.get('$type') : undefined;
+      const type = typeof operand === 'boolean' ? 'date' : operand instanceof Doc ? operand.get('$type') : undefined;
       if (type === 'date') return () => new DateTime(Date.now());
       if (type === 'timestamp') return () => new Timestamp(Math.floor(Date.now() / 1000), 1);
       throw badValue("The '$type' string field is required to be 'date' or 'timestamp'");
@@ -307,11 +308,7 @@ function positionOf(doc: Doc, path: readonly string[], query: Filter | null): nu
   const arrayPath = path.slice(0, path.indexOf('$'));
   const items = readPath(doc, arrayPath);
   if (!Array.isArray(items) || !query) return null;
-  for (let i = 0; i < items.length; i++) {
-    const only = change(doc, arrayPath, 0, () => [items[i]], false, () => []) as Doc;
-    if (query.test(only)) return i;
-  }
-  return null;
+  return decidingElement(items, (only) => query.test(change(doc, arrayPath, 0, () => only, false, () => []) as Doc));
 }
 
 function readPath(doc: Doc, parts: readonly string[]): Value {
@@ -371,10 +368,20 @@ function changeElement(items: Value[], path: readonly string[], i: number, apply
   return out;
 }
 
-/** The fields that an upsert takes from the query's equalities. */
-export function upsertSeed(query: Doc): Doc {
+/** The fields that an upsert takes from the query's equalities; a replacement takes nothing but `_id`. */
+export function upsertSeed(query: Doc, onlyId: boolean): Doc {
   let out: Doc = Doc.empty();
+  const taken = new Map<string, Value>();
   const put = (path: string, value: Value): void => {
+    if (onlyId && path !== '_id') return;
+    if (taken.has(path)) {
+      if (equalValues(taken.get(path), value)) return;
+      throw new ServerError(54, `cannot infer query fields to set, path '${path}' is matched twice`);
+    }
+    for (const other of taken.keys()) {
+      if (other.startsWith(`${path}.`) || path.startsWith(`${other}.`)) throw new ServerError(54, `cannot infer query fields to set, both paths '${other}' and '${path}' are matched`);
+    }
+    taken.set(path, value);
     out = change(out, path.split('.'), 0, () => value, false, () => []) as Doc;
   };
   const visit = (q: Doc): void =>
@@ -385,8 +392,9 @@ export function upsertSeed(query: Doc): Doc {
       if (key.startsWith('$')) return;
       if (value instanceof Doc && value.keys[0]?.startsWith('$')) {
         if (value.has('$eq')) put(key, value.get('$eq'));
-        else if (value.has('$all') && Array.isArray(value.get('$all')) && (value.get('$all') as Value[]).length === 1) put(key, (value.get('$all') as Value[])[0]);
-        else if (value.has('$in') && Array.isArray(value.get('$in')) && (value.get('$in') as Value[]).length === 1) put(key, (value.get('$in') as Value[])[0]);
+        const all = value.get('$all');
+        for (const v of Array.isArray(all) ? all : []) if (!(v instanceof Regex) && !(v instanceof Doc && v.keys[0] === '$elemMatch')) put(key, v);
+        if (value.has('$in') && Array.isArray(value.get('$in')) && (value.get('$in') as Value[]).length === 1) put(key, (value.get('$in') as Value[])[0]);
       } else if (!(value instanceof Regex)) put(key, value);
     });
   visit(query);
