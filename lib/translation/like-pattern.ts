@@ -4,7 +4,7 @@ export interface PatternRegex {
   readonly options: string;
 }
 
-const escape = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+export const escapeRegex = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 
 type Piece = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'one' } | { readonly kind: 'many' } | { readonly kind: 'class'; readonly source: string };
 
@@ -25,7 +25,7 @@ export function likeRegex(pattern: string, escapeCharacter?: string): PatternReg
   // The option `i` folds all of Unicode; SQLite folds A to Z only.
   const foldable = !/[^\p{ASCII}]/u.test(pattern);
   const letters = /[a-z]/i.test(pattern);
-  const text = foldable ? escape : (value: string): string => (/[a-z]/i.test(value) ? `[${value.toLowerCase()}${value.toUpperCase()}]` : escape(value));
+  const text = foldable ? escapeRegex : (value: string): string => (/[a-z]/i.test(value) ? `[${value.toLowerCase()}${value.toUpperCase()}]` : escapeRegex(value));
   return assemble(pieces, text, foldable && letters ? 'i' : '');
 }
 
@@ -46,7 +46,7 @@ export function globRegex(pattern: string): PatternRegex {
       at = end;
     } else pieces.push({ kind: 'text', text: character });
   }
-  return assemble(pieces, escape, '');
+  return assemble(pieces, escapeRegex, '');
 }
 
 function assemble(pieces: readonly Piece[], text: (value: string) => string, options: string): PatternRegex {

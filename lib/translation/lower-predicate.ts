@@ -2,6 +2,7 @@ import type { BoundComparison, BoundExpression, BoundInList, CompareOperator } f
 import type { Lowered } from './environment';
 import { encode, type Lowering } from './lower-expression';
 import { periodLike, periodPredicate } from './period-predicate';
+import { prefixPredicate } from './prefix-predicate';
 import { and, bson, fingerprint, isDocument, type Mql, type MqlDocument, type Scalar } from './mql';
 import { INTEGER, NUMBER, onlyKinds, TEXT } from './value-type';
 
@@ -42,7 +43,7 @@ export function toPredicate(expression: BoundExpression, polarity: boolean, lowe
       return (expression.operator === 'AND') === polarity ? conjoin(parts) : disjoin(parts);
     }
     case 'compare':
-      return periodPredicate(expression, polarity, lowering) ?? comparison(expression, polarity, lowering);
+      return periodPredicate(expression, polarity, lowering) ?? prefixPredicate(expression, polarity, lowering) ?? comparison(expression, polarity, lowering);
     case 'nullTest': {
       const { path: own, presence, type } = lowering.stored(expression.operand);
       const path = own ?? presence;

@@ -38,6 +38,8 @@ describe('pipelines', () => {
     ["SELECT name FROM hero WHERE name <> 'Ann' AND height > 1.5 AND height <= 2", 'hero', [{ $match: { name: { $ne: 'Ann' }, height: { $gt: 1.5, $lte: 2 } } }, { $project: { _id: 0, name: 1 } }]],
     ["SELECT name FROM hero WHERE secret <> 'TRUE'", 'hero', [{ $match: { secret: { $nin: ['TRUE', null] } } }, { $project: { _id: 0, name: 1 } }]],
     ["SELECT name FROM hero WHERE name = 'Ann' OR name = 'Bob'", 'hero', [{ $match: { name: { $in: ['Ann', 'Bob'] } } }, { $project: { _id: 0, name: 1 } }]],
+    ["SELECT name FROM hero WHERE substr(name, 1, 2) = 'A.'", 'hero', [{ $match: { name: { $regex: '^A\\.' } } }, { $project: { _id: 0, name: 1 } }]],
+    ["SELECT name FROM hero WHERE 'TR' <> substr(secret, 1, 2)", 'hero', [{ $match: { secret: { $not: { $regex: '^TR' }, $ne: null } } }, { $project: { _id: 0, name: 1 } }]],
     ['SELECT COUNT(*) FROM hero', 'hero', [{ $group: { _id: null, count: { $sum: 1 } } }, { $project: { _id: 0, count: 1 } }]],
     ['SELECT AVG(height) FROM hero', 'hero', [{ $group: { _id: null, avg_height: { $avg: '$height' } } }, { $project: { _id: 0, avg_height: 1 } }]],
     ["SELECT power FROM hero JOIN power ON id = hero_id WHERE name = 'Ann'", 'hero', [{ $match: { name: 'Ann' } }, { $unwind: '$power' }, { $project: { _id: 0, power: '$power.power' } }]],
