@@ -93,6 +93,20 @@ describe('a shell', () => {
   }, 60_000);
 });
 
+it('$indexStats counts what all threads did', async () => {
+  const c = db.collection('counted');
+  await c.insertMany([{ a: 1 }, { a: 2 }]);
+  const before = Date.now();
+  await c.createIndex({ a: 1 });
+  // At once, so that more than one thread answers; an update is the writer's.
+  await Promise.all(Array.from({ length: 12 }, () => c.find({ a: 1 }).toArray()));
+  await c.updateOne({ a: 2 }, { $set: { b: 1 } });
+  const stats = await c.aggregate([{ $indexStats: {} }, { $sort: { name: 1 } }]).toArray();
+  expect(stats.map((s) => [s.name, Number(s.accesses.ops)])).toEqual([['_id_', 0], ['a_1', 13]]);
+  expect((stats[1]?.accesses.since as Date).getTime()).toBeGreaterThanOrEqual(before);
+  await c.drop();
+});
+
 describe('a graphical client', () => {
   it('reads instance and performance figures', async () => {
     expect((await admin.command({ hostInfo: 1 })).system.numCores).toBeGreaterThan(0);

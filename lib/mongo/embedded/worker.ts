@@ -6,6 +6,7 @@ import { workerCommands } from './commands/table';
 import { ServerError } from './errors';
 import { checkHeap } from './memory';
 import { watchRegexes } from './query/regex';
+import { IndexUse } from './storage/index-use';
 import { Store } from './storage/store';
 import { encode } from './bson/encode';
 import { Double, typeName, type Value } from './values/value';
@@ -17,7 +18,7 @@ import type { FromWorker, ToWorker, WorkerSettings } from './wire/worker-protoco
 const port = parentPort;
 if (!port) throw new Error('worker.ts runs as a worker thread');
 const settings = workerData as WorkerSettings;
-const store = new Store(settings.file, settings.writer, settings.cacheBytes);
+const store = new Store(settings.file, settings.writer, settings.cacheBytes, new IndexUse(settings.indexUse));
 const engine = new Engine(store, settings.index);
 const killSwitch = new Int32Array(settings.killSwitch);
 watchRegexes(killSwitch.subarray(1));

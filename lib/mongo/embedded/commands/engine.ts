@@ -96,7 +96,7 @@ export class Engine {
         if (!byId && !index) return null;
         // A probe reads by key: the filter's shape is enough for the planner.
         const target = byId ? '_id_' : (index as IndexSpec);
-        collection.use(byId ? '_id_' : (index as IndexSpec).name);
+        collection.use(target);
         return (values) => {
           const rows = probeIndex(collection, target, values, environment.collation, examined);
           if (rows) return rows.map(rowDoc);

@@ -160,14 +160,12 @@ export const idIndexOf = (collection: Collection): Doc => {
   return Doc.of({ v: 2, key: Doc.of({ _id: 1 }), name: ID_INDEX, ...(collation ? { collation } : {}) });
 };
 
-/** The indexes of a collection with their use by this thread. */
+/** The indexes of a collection with how often they were used. */
 export function indexUses(collection: Collection | null): Doc[] {
   if (!collection) return [];
-  const specs = [idIndexOf(collection), ...collection.indexes().map((i) => i.spec)];
-  return specs.map((spec) => {
-    const name = spec.get('name') as string;
-    const accesses = Doc.of({ ops: BigInt(collection.uses.get(name) ?? 0), since: collection.since });
-    return Doc.of({ name, key: spec.get('key'), host: os.hostname(), accesses, spec });
+  return [ID_INDEX, ...collection.indexes()].map((index) => {
+    const spec = typeof index === 'string' ? idIndexOf(collection) : index.spec;
+    return Doc.of({ name: spec.get('name'), key: spec.get('key'), host: os.hostname(), accesses: Doc.of(collection.uses(index)), spec });
   });
 }
 

@@ -146,7 +146,7 @@ export function inSortOrder(collection: Collection, filter: Filter | null, sort:
   // More fields than the sort's would order what the sort calls equal.
   const index = collection.indexes().find((i) => !i.partial && !i.sparse && !i.hidden && i.collation.simple && i.fields.length === sort.parts.length && i.fields.every((f, j) => f.path === sort.parts[j]?.path));
   if (!index || collection.isMultikey(index)) return null;
-  collection.use(index.name);
+  collection.use(index);
   const rows = collection.inKeyOrder(index, backwards);
   if (!examined) return rows;
   examined.index = index.name;
@@ -178,7 +178,7 @@ export function candidates(collection: Collection, plan: Plan, examined?: Examin
       return row;
     };
   }
-  collection.use(plan.described);
+  collection.use(plan.index);
   const found = new Map<number, Row>();
   for (const [low, high] of plan.ranges) {
     const rows = plan.index === '_id_' ? collection.byIdRange(low, high) : collection.byKeyRange(plan.index, low, high);

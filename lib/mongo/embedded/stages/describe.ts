@@ -30,7 +30,7 @@ const collStats: StageBuilder = (operand, { source, collection }, name) => {
   };
 };
 
-/** `$indexStats`: the indexes and how often each was used since this thread started. */
+/** `$indexStats`: the indexes and how often each was used. */
 const indexStats: StageBuilder = (operand, { source, collection }, name) => {
   if (!(operand instanceof Doc) || operand.size > 0) throw new ServerError(28803, 'The $indexStats stage specification must be an empty object');
   return {

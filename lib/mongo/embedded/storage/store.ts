@@ -7,12 +7,13 @@ import type { Next } from '../stages/stage';
 import { parseValidator, type Validator } from '../query/validator';
 import { Binary, DateTime, ObjectId, type Value } from '../values/value';
 import { describeIndex, keysOf, probesOf, shareValue, type IndexSpec, type Keys } from './index-spec';
+import { IndexUse } from './index-use';
 import { encodeKey } from './keys';
 
 export const MAX_DOCUMENT = 16 * 1024 * 1024;
 const SEGMENT = 4 * 1024 * 1024;
 const CHUNK = 2000;
-export const ID_INDEX = '_id_';
+export const ID_INDEX = '_id_' as const;
 
 type Statement = Database.Statement;
 
@@ -41,7 +42,12 @@ export class Store {
   private readonly byName: Statement;
   readonly cache: CacheBudget;
 
-  constructor(file: string, readonly writable: boolean, cacheBytes = 512 * 1024 * 1024) {
+  constructor(
+    file: string,
+    readonly writable: boolean,
+    cacheBytes = 512 * 1024 * 1024,
+    readonly use = new IndexUse(),
+  ) {
     this.db = new Database(file);
     this.db.pragma('journal_mode = WAL');
     this.db.pragma('synchronous = NORMAL');
@@ -93,6 +99,7 @@ export class Store {
     checkNamespace(db, name);
     const { lastInsertRowid: id } = this.db.prepare('INSERT INTO collections(db, name, options) VALUES(?, ?, ?)').run(db, name, encode(options));
     this.db.exec(`CREATE TABLE c${id}(rid INTEGER PRIMARY KEY, k BLOB NOT NULL UNIQUE, d BLOB NOT NULL)`);
+    this.use.created('collection', Number(id));
     const created = this.find(db, name);
     if (!created) throw new ServerError(1, 'the collection vanished while it was created');
     return created;
@@ -203,11 +210,15 @@ export class Collection {
   }
   /** As `create` and `collMod` gave them. */
   options: Doc;
-  /** How often an index was used through this object, since when. */
-  readonly uses = new Map<string, number>();
-  readonly since = new DateTime(Date.now());
-  use(index: string): void {
-    this.uses.set(index, (this.uses.get(index) ?? 0) + 1);
+  /** Counts a query that an index served. */
+  use(index: IndexSpec | typeof ID_INDEX): void {
+    if (index === ID_INDEX) this.store.use.used('collection', this.id);
+    else this.store.use.used('index', index.id);
+  }
+  /** How often an index was used, and since when. */
+  uses(index: IndexSpec | typeof ID_INDEX): { ops: bigint; since: DateTime } {
+    const { ops, since } = index === ID_INDEX ? this.store.use.read('collection', this.id) : this.store.use.read('index', index.id);
+    return { ops, since: new DateTime(since) };
   }
   private rule: Validator | null | undefined;
   /** Takes over what another thread may have changed. */
@@ -444,6 +455,7 @@ export class Collection {
     this.store.db.transaction(() => {
       const { lastInsertRowid } = this.sql('INSERT INTO indexes(collection, name, spec) VALUES(?, ?, ?)').run(this.id, name, encode(spec));
       const index = describeIndex(Number(lastInsertRowid), name, spec);
+      this.store.use.created('index', index.id);
       this.store.db.exec(`CREATE TABLE ${index.table}(k BLOB NOT NULL, rid INTEGER NOT NULL, PRIMARY KEY(k, rid)) WITHOUT ROWID`);
       const rows = this.rows();
       for (let row = rows(); row !== null; row = rows()) this.addKeys(index, row.rid, Doc.fromRaw(row.d));

@@ -4,6 +4,7 @@ import { Doc } from '../bson/doc';
 import { encode } from '../bson/encode';
 import { ServerError, unsupported } from '../errors';
 import { describedPipeline, localCommands, MAX_BSON, refusedCommands } from './local-commands';
+import { IndexUse } from '../storage/index-use';
 import { Store } from '../storage/store';
 import { Binary, DateTime, Double, isNumeric, toDouble, type Value } from '../values/value';
 import { MessageSplitter, parseMessage, replyHeader, type Message } from './message';
@@ -35,9 +36,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const cacheBytes = options.cacheBytes ?? 512 * 1024 * 1024;
   // The tables must be there before readers open the file.
   new Store(options.file, true).close();
+  const indexUse = IndexUse.allocate();
   const threads = Array.from(
     { length: 1 + (options.readers ?? 2) },
-    (_, index) => new QueryThread({ file: options.file, index, writer: index === 0, cacheBytes: index === 0 ? 0 : cacheBytes }, lost),
+    (_, index) => new QueryThread({ file: options.file, index, writer: index === 0, cacheBytes: index === 0 ? 0 : cacheBytes, indexUse }, lost),
   );
   await Promise.all(threads.map((t) => t.started));
   const server = new Server(threads, options.credential);

@@ -5,6 +5,8 @@ export interface WorkerSettings {
   readonly index: number;
   readonly writer: boolean;
   readonly cacheBytes: number;
+  /** Where all threads count the use of indexes. */
+  readonly indexUse: SharedArrayBuffer;
   /** Two int32: the operation that is to stop, and a count that is odd while a regular expression runs. */
   readonly killSwitch: SharedArrayBuffer;
 }
