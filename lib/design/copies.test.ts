@@ -48,6 +48,14 @@ describe('copies', () => {
     expect(indexes['hero']!.map(({ key }) => Object.keys(key).join())).toContain('colour.colour');
   });
 
+  test('are left out where they save no lookup', () => {
+    const circle = ['a', 'b'].map((name, at) => `CREATE TABLE ${name} (id INTEGER PRIMARY KEY, next INTEGER REFERENCES ${'ba'[at]}(id), name TEXT); WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 49) INSERT INTO ${name} SELECT i, (i * ${2 * at + 1} + 1) % 50, '${name}' || i FROM n;`).join('\n');
+    const { design, choice } = propose(['SELECT a.name, b.name FROM a JOIN b ON a.next = b.id', 'SELECT a.name, other.name FROM a JOIN b ON a.next = b.id JOIN a AS other ON b.next = other.id'], [], `CREATE TABLE hero (id INTEGER, name TEXT); ${circle}`);
+    expect(choice('a(next)->b(id)')).toMatchObject({ choice: 'copy', columns: ['name', 'next'] });
+    expect(choice('b(next)->a(id)')).toMatchObject({ choice: 'reference' });
+    expect(design.logical.map(({ collection }) => collection)).toEqual(['hero', 'a', 'b']);
+  });
+
   test('are named by role where a row refers to one table twice', () => {
     const { choice } = propose(['SELECT e.colour, s.warm FROM hero h JOIN colour e ON h.eye_id = e.id JOIN colour s ON h.skin_id = s.id'], [EYE, SKIN].map((relationship) => ({ kind: 'relationship', relationship, choice: 'copy' })));
     expect(choice(EYE)).toMatchObject({ choice: 'copy', field: 'eye', columns: ['colour', 'warm'] });

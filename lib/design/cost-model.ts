@@ -16,18 +16,25 @@ const OTHER_SHARE = 1 / 3;
 export class CostModel {
   private readonly placements: ReadonlyMap<string, Placement>;
   private readonly collections: ReadonlyMap<string, CollectionForecast>;
+  private readonly estimated = new WeakMap<QueryBlock, Cost>();
 
   constructor(
     private readonly design: DocumentDesign,
     /** `ideal`: whatever an index could serve is served, as when designs are compared before indexes are chosen. */
     private readonly indexes: IndexDesign | 'ideal',
     private readonly profile: Profile,
+    like?: CostModel,
   ) {
-    this.placements = new Map(profile.tables.flatMap(({ table }) => {
+    this.placements = like?.placements ?? new Map(profile.tables.flatMap(({ table }) => {
       const placement = placementOf(design, table);
       return placement ? [[table, placement] as const] : [];
     }));
-    this.collections = new Map(forecastCollections(design, profile).map((forecast) => [forecast.collection, forecast]));
+    this.collections = like?.collections ?? new Map(forecastCollections(design, profile).map((forecast) => [forecast.collection, forecast]));
+  }
+
+  /** The same design with other indexes. */
+  withIndexes(indexes: IndexDesign): CostModel {
+    return new CostModel(this.design, indexes, this.profile, this);
   }
 
   /** The sum over the workload's queries, each as often as it is asked. */
@@ -41,6 +48,14 @@ export class CostModel {
 
   /** The cheapest way to bring the block's tables together: first with few lookups, then with few documents. */
   block(block: QueryBlock): Cost {
+    const known = this.estimated.get(block);
+    if (known) return known;
+    const cost = this.estimate(block);
+    this.estimated.set(block, cost);
+    return cost;
+  }
+
+  private estimate(block: QueryBlock): Cost {
     const all = block.sources.map((_, at) => at);
     const stored = this.withoutComputed(block, all);
     const costs = [all, ...(stored ? [stored] : [])].map((sources) => this.cheapest(block, sources));

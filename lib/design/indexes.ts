@@ -17,8 +17,7 @@ const MIN_SAVING = 0.0005;
 interface Candidate {
   readonly collection: string;
   readonly paths: readonly string[];
-  /** The queries that asked for it, the frequency of their variant each. */
-  readonly asked: number;
+  /** Everything that reads the collection, with how often it is asked. */
   readonly blocks: readonly { readonly block: QueryBlock; readonly times: number }[];
 }
 
@@ -74,14 +73,13 @@ function declaredKeys(design: DocumentDesign, catalog: Catalog, profile: Profile
 
 /** Takes, again and again, the candidate that saves the workload most; what others took over saves less, and falls back. */
 function addBySaving(list: IndexList, candidates: readonly Candidate[], design: DocumentDesign, profile: Profile, workload: Workload): void {
-  const whole = score(new CostModel(design, list.indexes, profile).workload(workload));
-  const least = whole * MIN_SAVING;
+  let model = new CostModel(design, list.indexes, profile);
+  const whole = score(model.workload(workload));
   const saving = ({ collection, paths, blocks }: Candidate): { saved: number; served: number } => {
-    const before = new CostModel(design, list.indexes, profile);
-    const after = new CostModel(design, { ...list.indexes, [collection]: [...(list.indexes[collection] ?? []), { key: Object.fromEntries(paths.map((path) => [path, 1])), reason: '' }] }, profile);
+    const after = model.withIndexes({ ...list.indexes, [collection]: [...(list.indexes[collection] ?? []), { key: Object.fromEntries(paths.map((path) => [path, 1])), reason: '' }] });
     return blocks.reduce(
       ({ saved, served }, { block, times }) => {
-        const less = score(before.block(block)) - score(after.block(block));
+        const less = score(model.block(block)) - score(after.block(block));
         return { saved: saved + less * times, served: served + (less > 0 ? times : 0) };
       },
       { saved: 0, served: 0 },
@@ -92,7 +90,7 @@ function addBySaving(list: IndexList, candidates: readonly Candidate[], design: 
   for (;;) {
     queue.sort((a, b) => b.saved - a.saved || a.candidate.paths.length - b.candidate.paths.length || (a.candidate.paths.join() < b.candidate.paths.join() ? -1 : 1));
     const first = queue[0];
-    if (!first || first.saved <= least) return;
+    if (!first || first.saved <= whole * MIN_SAVING) return;
     const fresh = saving(first.candidate);
     if (fresh.saved < first.saved) {
       queue[0] = { candidate: first.candidate, ...fresh };
@@ -101,6 +99,7 @@ function addBySaving(list: IndexList, candidates: readonly Candidate[], design: 
     queue.shift();
     const { collection, paths } = first.candidate;
     list.add(collection, paths, `serves ${fresh.served} ${fresh.served === 1 ? 'query' : 'queries'} by ${paths.join(', ')}, saving ${share(fresh.saved / whole)} of the workload's estimated cost`);
+    model = model.withIndexes(list.indexes);
   }
 }
 
@@ -108,23 +107,21 @@ const share = (part: number): string => (part >= 0.01 ? `${Math.round(part * 100
 
 /** Keys that a block of the workload could use, by collection: of its filters and sort, and of each of its joins. */
 function candidates(design: DocumentDesign, profile: Profile, workload: Workload): Candidate[] {
-  const found = new Map<string, { collection: string; paths: string[]; asked: number; blocks: Map<QueryBlock, number> }>();
+  const found = new Map<string, { collection: string; paths: string[] }>();
   const touching = new Map<string, Map<QueryBlock, number>>();
   for (const { blocks, questionIds } of workload.patterns.flatMap(({ variants }) => variants)) {
     for (const block of blocks) {
       for (const { collection, paths } of keysFor(block, design, profile)) {
         for (let length = 1; length <= Math.min(paths.length, MAX_KEY); length++) {
           const key = paths.slice(0, length);
-          const id = JSON.stringify([collection, key]);
-          const entry = found.get(id) ?? { collection, paths: key, asked: 0, blocks: new Map<QueryBlock, number>() };
-          found.set(id, { ...entry, asked: entry.asked + questionIds.length });
+          found.set(JSON.stringify([collection, key]), { collection, paths: key });
         }
         const all = touching.get(collection) ?? new Map<QueryBlock, number>();
         touching.set(collection, all.set(block, questionIds.length));
       }
     }
   }
-  return [...found.values()].map(({ collection, paths, asked }) => ({ collection, paths, asked, blocks: [...touching.get(collection)!].map(([block, times]) => ({ block, times })) }));
+  return [...found.values()].map(({ collection, paths }) => ({ collection, paths, blocks: [...touching.get(collection)!].map(([block, times]) => ({ block, times })) }));
 }
 
 function keysFor(block: QueryBlock, design: DocumentDesign, profile: Profile): { collection: string; paths: string[] }[] {

@@ -111,9 +111,9 @@ function reasonFor(relationship: Relationship, { choice, columns }: Relationship
 
 function comparison(mine: number, theirs: number, as: string): string {
   const figure = (value: number): string => Math.round(value).toLocaleString('en');
-  if (mine === 0 || Math.abs(theirs - mine) < mine * 0.005) return `${as} the workload would cost the same.`;
+  if (mine === 0 || theirs === mine) return `${as} the workload would cost the same.`;
   const change = Math.round((100 * Math.abs(theirs - mine)) / mine);
-  return `${as} the workload would cost about ${change} % ${theirs > mine ? 'more' : 'less'} (estimated ${figure(theirs)} against ${figure(mine)}).`;
+  return `${as} the workload would cost ${change === 0 ? 'less than 1' : `about ${change}`} % ${theirs > mine ? 'more' : 'less'} (estimated ${figure(theirs)} against ${figure(mine)}).`;
 }
 
 function baselineReason(relationship: Relationship, { choice }: RelationshipChoice, choices: Choices, { strategy, profile }: ProposalInput): string {

@@ -40,7 +40,19 @@ export class DesignSearch {
     const chosen = this.isCheaper(apart, embedded, CLEAR_GAIN) ? apart : embedded;
     // Whatever the guidebook prefers, no design is dearer than one collection a table.
     const oneToOne = new Map(this.input.profile.relationships.map(({ id }) => [id, this.directed.get(id) ?? 'reference']));
-    return this.isCheaper(oneToOne, chosen, 0) ? this.climb(oneToOne, MIN_GAIN) : chosen;
+    return this.withoutIdleCopies(this.isCheaper(oneToOne, chosen, 0) ? this.climb(oneToOne, MIN_GAIN) : chosen);
+  }
+
+  /** A copy that saves no lookup, because those queries find the row some other way, is only something to keep up to date. */
+  private withoutIdleCopies(choices: Choices): Choices {
+    let kept = choices;
+    for (const relationship of this.inOrder()) {
+      if (kept.get(relationship.id) !== 'copy' || this.directed.has(relationship.id)) continue;
+      const without = new Map([...kept, [relationship.id, 'reference' as const]]);
+      const [now, then] = [this.costOf(kept), this.costOf(without)];
+      if (then.lookups <= now.lookups && score(then) <= score(now)) kept = without;
+    }
+    return kept;
   }
 
   private isCheaper(a: Choices, b: Choices, by: number): boolean {
