@@ -49,11 +49,15 @@ describe('copies', () => {
   });
 
   test('are left out where they save no lookup', () => {
-    const circle = ['a', 'b'].map((name, at) => `CREATE TABLE ${name} (id INTEGER PRIMARY KEY, next INTEGER REFERENCES ${'ba'[at]}(id), name TEXT); WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 49) INSERT INTO ${name} SELECT i, (i * ${2 * at + 1} + 1) % 50, '${name}' || i FROM n;`).join('\n');
-    const { design, choice } = propose(['SELECT a.name, b.name FROM a JOIN b ON a.next = b.id', 'SELECT a.name, other.name FROM a JOIN b ON a.next = b.id JOIN a AS other ON b.next = other.id'], [], `CREATE TABLE hero (id INTEGER, name TEXT); ${circle}`);
-    expect(choice('a(next)->b(id)')).toMatchObject({ choice: 'copy', columns: ['name', 'next'] });
+    const rows = (multiplier: number, name: string): string => `WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 49) INSERT INTO ${name} SELECT i, (i * ${multiplier} + 1) % 50, '${name}' || i FROM n;`;
+    const circle = `
+      CREATE TABLE hero (id INTEGER, name TEXT);
+      CREATE TABLE a (id INTEGER PRIMARY KEY, next INTEGER REFERENCES b(id), name TEXT);
+      CREATE TABLE b (id INTEGER PRIMARY KEY, next INTEGER REFERENCES a(id), name TEXT);
+      PRAGMA foreign_keys = OFF; ${rows(1, 'a')} ${rows(3, 'b')}`;
+    const { choice } = propose(['SELECT a.name, b.name FROM a JOIN b ON a.next = b.id', 'SELECT a.name, other.name FROM a JOIN b ON a.next = b.id JOIN a AS other ON b.next = other.id'], [], circle);
+    expect(choice('a(next)->b(id)')).toMatchObject({ choice: 'copy', columns: ['next', 'name'] });
     expect(choice('b(next)->a(id)')).toMatchObject({ choice: 'reference' });
-    expect(design.logical.map(({ collection }) => collection)).toEqual(['hero', 'a', 'b']);
   });
 
   test('are named by role where a row refers to one table twice', () => {
