@@ -1,7 +1,7 @@
 import { columnPath } from '../design/placement';
-import { sameName } from '../sqlite/catalog';
-import { columnOf, type BoundExists, type BoundExpression, type BoundInQuery, type BoundQuery } from '../sqlite/select/bound';
-import { collationOfExpression } from '../sqlite/select/expression-type';
+import { sameName, type Affinity } from '../sqlite/catalog';
+import { columnOf, type BoundBody, type BoundExists, type BoundExpression, type BoundInQuery, type BoundQuery, type BoundSelect } from '../sqlite/select/bound';
+import { affinityOfExpression, collationOfExpression } from '../sqlite/select/expression-type';
 import { placementOf } from '../design/placement';
 import { columnsRead, conjuncts } from './bound-references';
 import { Draft } from './compilation';
@@ -22,7 +22,7 @@ import { Untranslatable } from './untranslated';
  */
 export function compileCondition(subquery: BoundExists | BoundInQuery, env: RowEnvironment, compiler: QueryCompiler): SubqueryCondition {
   if (subquery.kind === 'exists') return new Existence(subquery.query, env, compiler);
-  const listed = asComparisons(subquery);
+  const listed = asComparisons(subquery) ?? inEither(subquery);
   if (listed) return new Expanded(listed, env);
   return subquery.operands.length > 1 ? new RowMembership(subquery, env, compiler) : new Membership(subquery, env, compiler);
 }
@@ -65,6 +65,21 @@ function asComparisons({ operands, query, affinities, collations }: BoundInQuery
   const [only] = rows;
   return rows.length === 1 && only ? only : { kind: 'logic', operator: 'OR', operands: rows };
 }
+
+/** `x IN (a UNION b)`: in one or in the other, for each of which one partner is enough. */
+function inEither(node: BoundInQuery): BoundExpression | undefined {
+  const { query } = node;
+  const { body } = query;
+  if (body.kind !== 'compound' || !body.operator.startsWith('UNION') || query.limit || query.offset) return undefined;
+  const sides = [body.left, body.right].map((side): BoundInQuery => ({ ...node, negated: false, query: { ...query, body: side, orderBy: [] } }));
+  // Columns of several affinities have one by SQLite's choice.
+  const alike = simpleSelects(body).every(({ items }) => items.every(({ expression }, at) => comparesLike(affinityOfExpression(expression)) === comparesLike(query.columns[at]?.affinity)));
+  return alike && sides.every((side) => correlate(side) ?? inEither(side)) ? { kind: 'logic', operator: 'OR', operands: sides } : undefined;
+}
+
+const comparesLike = (affinity: Affinity | undefined): Affinity | undefined => (affinity === 'INTEGER' || affinity === 'REAL' ? 'NUMERIC' : affinity);
+
+const simpleSelects = (body: BoundBody): readonly BoundSelect[] => (body.kind === 'compound' ? [body.left, body.right].flatMap(simpleSelects) : body.kind === 'select' ? [body] : []);
 
 /** Is there a row? Never null. */
 class Existence implements SubqueryCondition {
