@@ -1,7 +1,7 @@
 import { Doc } from '../bson/doc';
 import { failedToParse, ServerError, typeMismatch } from '../errors';
 import { isIntegral } from '../expressions/array';
-import { addNumbers, multiplyNumbers } from '../values/arithmetic';
+import { addNumbers, subtractNumbers } from '../values/arithmetic';
 import { compareValues } from '../values/compare';
 import { addUnits, parseUnit, utc, type Unit } from '../values/dates';
 import { splitPath } from '../values/path';
@@ -11,17 +11,17 @@ import { basicStages, nested, setPath } from './basic';
 import { blocking, drain, fromArray, type Stage, type StageBuilder, type StageContext } from './stage';
 import { windowStages } from './window';
 
-/** Distance between two generated values, from a base. */
-type Step = (base: Value, n: number) => Value;
+/** The value a step after another, or before it. */
+type Step = (from: Value, sign: 1 | -1) => Value;
 
 function stepOf(step: Numeric, unit: Unit | undefined): Step {
-  return (base, n) => {
-    if (base instanceof DateTime) {
+  return (from, sign) => {
+    if (from instanceof DateTime) {
       if (!unit) throw new ServerError(5733201, 'Step must be numeric with a date unit when the field is a date');
-      return new DateTime(addUnits(base.ms, unit, toDouble(step) * n, utc));
+      return new DateTime(addUnits(from.ms, unit, toDouble(step) * sign, utc));
     }
     if (unit) throw new ServerError(6053600, 'Encountered non-date value in collection when step has a date unit.');
-    return addNumbers(base as Numeric, multiplyNumbers(step, n));
+    return sign > 0 ? addNumbers(from as Numeric, step) : subtractNumbers(from as Numeric, step);
   };
 }
 
@@ -96,30 +96,89 @@ const densify: StageBuilder = (operand, context, name) => {
     const out: Doc[] = [];
     for (const { key, docs: members } of order) {
       const sorted = members.map((doc) => ({ doc, value: valueOf(doc) })).sort((a, b) => compareValues(a.value ?? null, b.value ?? null));
-      const own = sorted.filter((s) => !isNullish(s.value));
-      const [low, high] = explicit ?? (bounds === 'full' ? [all[0], all[all.length - 1]] : [own[0]?.value, own[own.length - 1]?.value]);
       const make = (value: Value): Doc => setPath(partitionPaths.reduce((d, p, i) => (key[i] === null ? d : setPath(d, p, key[i])), Doc.empty()), path, value);
-      let n = 0;
-      // An explicit range leaves out its end; the others end where the data ends.
-      const within = (v: Value): boolean => (explicit ? compareValues(v, high) < 0 : compareValues(v, high) <= 0);
-      const generateBefore = (limit: Value | undefined): void => {
-        if (low === undefined) return;
-        for (let v = advance(low, n); within(v) && (limit === undefined || compareValues(v, limit) < 0); v = advance(low, ++n)) {
-          out.push(make(v));
-          if (out.length > MAX_GENERATED + docs.length) throw new ServerError(5897900, `Generated ${MAX_GENERATED} documents in $densify, which is over the limit`);
-          if ((out.length & 1023) === 0) checkpoint();
-        }
-        if (limit !== undefined && within(advance(low, n)) && compareValues(advance(low, n), limit) === 0) n++;
+      const emit = (value: Value): void => {
+        out.push(make(value));
+        if (out.length > MAX_GENERATED + docs.length) throw new ServerError(5897900, `Generated ${MAX_GENERATED} documents in $densify, which is over the limit`);
+        if ((out.length & 1023) === 0) checkpoint();
       };
+      const range: Range = explicit
+        ? { low: explicit[0], high: explicit[1], closed: false, fromStart: by.length === 0 }
+        : bounds === 'full'
+          ? { low: all[0], high: all[all.length - 1], closed: true, fromStart: false }
+          : {};
+      const steps = new Steps(advance, range, explicit !== null, emit);
       for (const { doc, value } of sorted) {
-        if (!isNullish(value)) generateBefore(value);
+        if (!isNullish(value)) steps.before(value);
         out.push(doc);
       }
-      generateBefore(undefined);
+      steps.finish();
     }
     return fromArray(out);
   });
 };
+
+/** What is to be filled; without limits, only what lies between documents. */
+interface Range {
+  readonly low?: Value;
+  readonly high?: Value;
+  /** Whether the end itself is to be there. */
+  readonly closed?: boolean;
+  /** Whether it is filled even if there are no documents. */
+  readonly fromStart?: boolean;
+}
+
+/**
+ * Walks one partition. As on the server each value is a step from the one before it, whether that was made or found: what
+ * sums of doubles lose adds up, and a month's end that was cut short stays short.
+ */
+class Steps {
+  /** The last value on a step. */
+  private last: Value;
+  constructor(
+    private readonly advance: Step,
+    private readonly range: Range,
+    private readonly explicit: boolean,
+    private readonly emit: (value: Value) => void,
+  ) {
+    if (range.fromStart) this.last = advance(range.low, -1);
+  }
+  /** Fills up to a document's value. */
+  before(value: Value): void {
+    const { low, high } = this.range;
+    if (this.last === undefined) return this.first(value);
+    if (!this.explicit) return this.fill(this.last, value, undefined);
+    if (compareValues(this.last, high) >= 0) return;
+    const from = compareValues(low, this.last) > 0 ? this.advance(low, -1) : this.last;
+    if (compareValues(from, value) <= 0) this.fill(from, value, high);
+  }
+  private first(value: Value): void {
+    const { low, high } = this.range;
+    if (low === undefined || compareValues(value, low) <= 0) this.last = value;
+    else if (this.explicit) {
+      this.last = low;
+      this.fill(this.advance(low, -1), value, high);
+    } else if (compareValues(value, this.advance(low, 1)) > 0) this.fill(this.advance(low, -1), value, undefined);
+    else this.last = this.advance(low, -1);
+  }
+  private fill(from: Value, value: Value, end: Value): void {
+    let next = this.advance(from, 1);
+    if (compareValues(value, next) > 0 && (end === undefined || compareValues(next, end) < 0)) {
+      const limit = end !== undefined && compareValues(end, value) <= 0 ? end : value;
+      for (; compareValues(next, limit) < 0; next = this.advance(next, 1)) {
+        this.emit(next);
+        this.last = next;
+      }
+    }
+    if (compareValues(value, next) === 0) this.last = value;
+  }
+  finish(): void {
+    const { low, high, closed } = this.range;
+    if (low === undefined || this.last === undefined) return;
+    let next = compareValues(low, this.last) > 0 ? low : this.advance(this.last, 1);
+    for (; compareValues(next, high) < (closed ? 1 : 0); next = this.advance(next, 1)) this.emit(next);
+  }
+}
 
 function checkValue(v: Value, field: string): Value {
   if (isNullish(v) || isNumeric(v) || v instanceof DateTime) return v;

@@ -31,8 +31,8 @@ function subContext(context: StageContext, collection: string | null, scope: Sco
   return { ...context, scope, collection, depth: context.depth + 1, inFacet: false };
 }
 
-/** The values that a document brings to an equality join: an array brings its elements, nothing counts as null. */
-function localValues(path: string): (doc: Doc) => Value[] {
+/** The values at a path: through arrays on the way, and of one at its end the elements. */
+function everyValue(path: string): (doc: Doc) => Value[] {
   const parts = splitPath(path);
   const collect = (value: Value, i: number, out: Value[]): void => {
     if (i === parts.length) {
@@ -50,6 +50,15 @@ function localValues(path: string): (doc: Doc) => Value[] {
   return (doc) => {
     const out: Value[] = [];
     collect(doc, 0, out);
+    return out;
+  };
+}
+
+/** The values that a document brings to an equality join: nothing counts as null. */
+function localValues(path: string): (doc: Doc) => Value[] {
+  const values = everyValue(path);
+  return (doc) => {
+    const out = values(doc);
     return out.length === 0 ? [null] : out;
   };
 }
@@ -333,14 +342,19 @@ const graphLookup: StageBuilder = (operand, context, name) => {
   if (operand.has('maxDepth') && !(Number.isInteger(maxDepth) && maxDepth >= 0)) throw new ServerError(40101, 'maxDepth requires a nonnegative argument');
   const restrict = operand.get('restrictSearchWithMatch');
   const restriction = restrict === undefined ? null : parsePipeline([Doc.of({ $match: restrict })], subContext(context, null)).stages[0]?.filter;
-  const follow = localFollow(text('connectFromField'));
+  // What is missing leads nowhere, and nothing leads to it.
+  const follow = everyValue(text('connectFromField'));
   const target = valuesAt(text('connectToField'));
+  const keysOf = (doc: Doc): Value[] => {
+    const values = target(doc);
+    return values.every((v) => v === undefined) ? [] : nullify(values);
+  };
   const { collation } = context.scope.environment;
   let index: HashIndex | undefined;
   return mapping(name, (doc) => {
-    index ??= new HashIndex(allOf(from, context), (d) => nullify(target(d)), context.scope);
+    index ??= new HashIndex(allOf(from, context), keysOf, context.scope);
     const first = start(doc);
-    let frontier: Value[] = Array.isArray(first) ? first : [first === undefined ? null : first];
+    let frontier: Value[] = Array.isArray(first) ? first : first === undefined ? [] : [first];
     const visited = new ValueMap<true>(collation);
     const seen = new Set<Doc>();
     const found: Doc[] = [];
@@ -366,13 +380,4 @@ const graphLookup: StageBuilder = (operand, context, name) => {
     return setPath(doc, as, found);
   });
 };
-/** What a found document leads to: nothing where the field is missing. */
-function localFollow(path: string): (doc: Doc) => Value[] {
-  const read = pathReader(splitPath(path));
-  return (doc) => {
-    const v = read(doc);
-    return v === undefined ? [] : Array.isArray(v) ? v : [v];
-  };
-}
-
 export const joinStages: Record<string, StageBuilder> = { $lookup: lookup, $unionWith: unionWith, $facet: facet, $graphLookup: graphLookup };

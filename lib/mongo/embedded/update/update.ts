@@ -370,7 +370,6 @@ function changeElement(items: Value[], path: readonly string[], i: number, apply
 
 /** The fields that an upsert takes from the query's equalities; a replacement takes nothing but `_id`. */
 export function upsertSeed(query: Doc, onlyId: boolean): Doc {
-  let out: Doc = Doc.empty();
   const taken = new Map<string, Value>();
   const put = (path: string, value: Value): void => {
     if (onlyId && path !== '_id') return;
@@ -382,7 +381,6 @@ export function upsertSeed(query: Doc, onlyId: boolean): Doc {
       if (other.startsWith(`${path}.`) || path.startsWith(`${other}.`)) throw new ServerError(54, `cannot infer query fields to set, both paths '${other}' and '${path}' are matched`);
     }
     taken.set(path, value);
-    out = change(out, path.split('.'), 0, () => value, false, () => []) as Doc;
   };
   const visit = (q: Doc): void =>
     q.keys.forEach((key, i) => {
@@ -398,6 +396,8 @@ export function upsertSeed(query: Doc, onlyId: boolean): Doc {
       } else if (!(value instanceof Regex)) put(key, value);
     });
   visit(query);
-  return out;
+  // The server keeps them in a sorted map, which shows in the order of the new document's fields.
+  const sorted = [...taken].sort(([a], [b]) => compareUtf8(a, b));
+  return sorted.reduce((doc, [path, value]) => change(doc, path.split('.'), 0, () => value, false, () => []) as Doc, Doc.empty());
 }
 
