@@ -1,4 +1,4 @@
-import { ServerError } from '../errors';
+import { unsupported } from '../errors';
 
 /** How many indexes are counted: whatever is beyond has no figures, and is said to have none. */
 const SLOTS = 65_536;
@@ -38,7 +38,7 @@ export class IndexUse {
   }
   read(kind: 'index' | 'collection', id: number): { ops: bigint; since: number } {
     const slot = this.slot(kind, id);
-    if (slot < 0) throw new ServerError(115, `the embedded server counts the use of its first ${SLOTS} indexes only`);
+    if (slot < 0) throw unsupported(`counting the use of more than ${SLOTS} indexes`);
     return { ops: Atomics.load(this.counts, slot), since: Number(Atomics.load(this.starts, slot) || Atomics.load(this.started, 0)) };
   }
 }
