@@ -33,9 +33,9 @@ const LIBRARY = `
 const WRITES = 'book(author_id)->author(id)';
 const IS_OF = 'book(genre_id)->genre(id)';
 
-function library(queries: readonly string[], directives: readonly Directive[] = []) {
+function library(queries: readonly string[], directives: readonly Directive[] = [], ddl = LIBRARY) {
   const sqlite = new Database(':memory:');
-  sqlite.exec(LIBRARY);
+  sqlite.exec(ddl);
   sqlite.defaultSafeIntegers(true);
   const catalog = catalogOf(sqlite, { name: 'db', sha256: 'x', descriptions: {} });
   const profile = profileDatabase(sqlite, catalog);
@@ -128,6 +128,25 @@ describe('designs are chosen by cost', () => {
     expect(keys[0]).toMatch(/^genre_id/);
     expect(indexes['author']!).toEqual([]);
   });
+});
+
+test('no index begins another', () => {
+  const visits = `CREATE TABLE slot (room TEXT, day INTEGER, PRIMARY KEY (room, day)); CREATE TABLE visit (who TEXT, room TEXT, day INTEGER, FOREIGN KEY (room, day) REFERENCES slot(room, day));
+    WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 299) INSERT INTO slot SELECT 'r' || (i % 30), i / 30 FROM n;
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000) INSERT INTO visit SELECT 'w' || i, 'r' || (i % 30), i % 10 FROM n;`;
+  const { indexes } = library(Array.from({ length: 8 }, (_, at) => `SELECT who FROM visit WHERE room = 'r${at}'`), [{ kind: 'relationship', relationship: 'visit(room,day)->slot(room,day)', choice: 'reference' }], visits);
+  expect(indexes['visit']).toMatchObject([{ key: { room: 1, day: 1 }, reason: expect.stringMatching(/^serves 8 queries by room, .*; serves the reference visit/) as string }]);
+});
+
+test('no reason contradicts its figures', () => {
+  for (let joins = 0; joins < 6; joins++) {
+    const alone = Array.from({ length: 3 }, (_, at) => `SELECT max(title) FROM book WHERE pages > ${at}`);
+    const joined = Array.from({ length: joins }, (_, at) => `SELECT a.name, b.pages FROM author a JOIN book b ON b.author_id = a.id WHERE a.name = 'author ${at}'`);
+    for (const { reason } of library([...alone, ...joined]).conceptual.relationships) {
+      expect(reason).not.toMatch(/costs no less with it embedded\. Embedded, the workload would cost \D*\d+ % less/);
+      expect(reason).not.toMatch(/Without the copy the workload would cost \D*\d+ % less \(.*?\)\. Not/);
+    }
+  }
 });
 
 describe('what-if', () => {

@@ -53,8 +53,13 @@ class IndexList {
     const list = (this.indexes[collection] ??= []);
     // `_id` has its index already, and a key that contains it selects one document at most.
     if (paths.length === 0 || paths.includes('_id')) return false;
-    if (list.some(({ key }) => paths.every((path, at) => Object.keys(key)[at] === path)) || list.length >= MAX_INDEXES) return false;
-    list.push({ key: Object.fromEntries(paths.map((path) => [path, 1 as const])), ...(unique ? { unique } : {}), reason });
+    if (list.some(({ key }) => paths.every((path, at) => Object.keys(key)[at] === path))) return false;
+    const index: Index = { key: Object.fromEntries(paths.map((path) => [path, 1 as const])), ...(unique ? { unique } : {}), reason };
+    // A longer key serves what its beginning did.
+    const shorter = list.findIndex(({ key, unique: alone }) => !alone && Object.keys(key).every((path, at) => path === paths[at]));
+    if (shorter >= 0) list[shorter] = { ...index, reason: `${list[shorter]!.reason}; ${reason}` };
+    else if (list.length >= MAX_INDEXES) return false;
+    else list.push(index);
     return true;
   }
 }

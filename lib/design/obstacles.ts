@@ -53,7 +53,7 @@ function heightBelow(table: string, embedded: ReadonlyMap<string, Relationship>)
 /** Why embedding would make a poor document, although it would lose nothing; a directive may pass this (guidebook, section 3). */
 export function softObstacle(relationship: Relationship, { profile, limits }: ObstacleInput, embedded: ReadonlyMap<string, Relationship>): string | undefined {
   const { childTable, parentTable, fanOut } = relationship;
-  if (fanOut.p99 > limits.maxArrayP99) return `1 % of the ${parentTable} rows have more than ${limits.maxArrayP99} rows of ${childTable} (p99 ${fanOut.p99})`;
+  if (fanOut.p99 > limits.maxArrayP99) return `at least 1 % of the ${parentTable} rows have more than ${limits.maxArrayP99} rows of ${childTable} (mean ${fanOut.mean.toFixed(1)}, p99 ${fanOut.p99})`;
   if (profile.tables.find((table) => table.table === childTable)?.rowCount === 0) return `${childTable} is empty, so nothing shows how large its arrays would become`;
   const referrers = profile.relationships.filter((other) => other.parentTable === childTable && !other.selfReference && embedded.get(other.childTable)?.id !== other.id);
   const independent = referrers.filter((other) => profile.tables.find((table) => table.table === other.childTable)?.rowCount !== 0);

@@ -10,7 +10,7 @@ import { foreignKeyEmbeddings } from './fk-embedding';
 import { copyObstacle, hardObstacle, softObstacle, type DesignLimits } from './obstacles';
 import { namePatterns } from './patterns';
 import { DesignSearch } from './search';
-import { readTogether, type Workload } from './workload';
+import { readTogether, readWithout, type Workload } from './workload';
 
 export interface ProposalInput {
   readonly catalog: Catalog;
@@ -100,11 +100,19 @@ function reasonFor(relationship: Relationship, { choice, columns }: Relationship
   const others = new Map([...embeddedBy(choices, input.profile)].filter(([table]) => table !== relationship.childTable));
   const obstacle = hardObstacle(relationship, input, others) ?? softObstacle(relationship, input, others);
   const taken = embeddedBy(choices, input.profile).get(relationship.childTable);
-  const why = obstacle ? `${obstacle}.` : taken ? `${relationship.childTable} is embedded in ${taken.parentTable} already.` : `the workload costs no less with it embedded.${against('embed', 'Embedded,')}`;
+  const [mine, embedded, referenced] = ([choice, 'embed', 'reference'] as const).map((wanted) => alternatives.find((entry) => entry.choice === wanted)?.cost);
+  const alone = readWithout(input.workload, relationship.childTable, relationship.parentTable);
+  const unconvincing =
+    mine && embedded && score(embedded) < score(mine)
+      ? `${alone} ${alone === 1 ? 'query reads' : 'queries read'} ${relationship.childTable} without ${relationship.parentTable} and ${together} with it, and the estimate alone is too close to decide.`
+      : 'the workload costs no less with it embedded.';
+  const why = obstacle ? `${obstacle}.` : taken ? `${relationship.childTable} is embedded in ${taken.parentTable} already.` : `${unconvincing}${against('embed', 'Embedded,')}`;
   const proposal = choice === 'copy' ? proposeCopy(relationship, input.profile, input.workload) : undefined;
   if (proposal && columns) {
     const { served, joined } = proposal;
-    return `Referenced with a copy of ${columns.join(', ')}: of ${joined} ${joined === 1 ? 'query' : 'queries'} with a join to ${relationship.parentTable} here, ${served} ${served === 1 ? 'reads' : 'read'} no other column of it.${against('reference', 'Without the copy')} Not embedded: ${why}`;
+    // Bytes weigh in the estimate as well; what a copy is for is the lookups.
+    const kept = mine && referenced && score(referenced) < score(mine) && referenced.lookups > mine.lookups ? ` It is kept for the ${(referenced.lookups - mine.lookups).toLocaleString('en')} lookups that it saves.` : '';
+    return `Referenced with a copy of ${columns.join(', ')}: of ${joined} ${joined === 1 ? 'query' : 'queries'} with a join to ${relationship.parentTable} here, ${served} ${served === 1 ? 'reads' : 'read'} no other column of it.${against('reference', 'Without the copy')}${kept} Not embedded: ${why}`;
   }
   return `Referenced: ${why}`;
 }
