@@ -101,7 +101,13 @@ test('the sample benchmark goes from the queue to a verified bundle', async ({ p
     await openTask(desk, design!);
     const row = desk.getByRole('row').filter({ hasText: 'sensor(type_id)->sensor.type(id)' });
     await expect(row.getByText('embed many')).toBeVisible();
-    await row.getByRole('button', { name: 'reference instead' }).click();
+    await row.getByRole('button', { name: 'What if' }).click();
+    const whatIf = desk.getByRole('dialog', { name: 'What if?' });
+    await expect(whatIf.getByText('nothing would be lost')).toBeVisible();
+    await expect(whatIf.getByRole('table', { name: 'Forecast of collections' }).getByText('sensor', { exact: true })).toBeVisible();
+    await whatIf.getByRole('radio', { name: 'reference' }).check();
+    await whatIf.getByRole('button', { name: 'Request reference' }).click();
+    await expect(row.getByText('reference requested')).toBeVisible();
     await desk.keyboard.press('r');
     await expect(desk.getByText('reference sensor(type_id)->sensor.type(id)')).toBeVisible();
     await desk.keyboard.press('1');
@@ -116,6 +122,15 @@ test('the sample benchmark goes from the queue to a verified bundle', async ({ p
     await expect(desk.getByRole('row').filter({ hasText: 'sensor(type_id)->sensor.type(id)' }).getByText('directed', { exact: true })).toBeVisible();
     await desk.goto(`/queue?database=${river.id}&state=stale`);
     await expect(desk.getByRole('table', { name: 'Tasks' }).getByText('stale').first()).toBeVisible();
+  });
+
+  await test.step('the first documents, the guidebook and the patterns can be looked at', async () => {
+    const station = (await tasks(desk, `databaseId=${river.id}&gate=collection_validation&state=all`)).rows.find((row) => row.title.includes('station'))!;
+    await desk.goto(`/tasks/${station.id}`);
+    await desk.getByRole('button', { name: 'Show the first documents' }).click();
+    await expect(desk.getByText('"automatic": true').first()).toBeVisible();
+    await desk.getByRole('link', { name: 'Guidebook' }).click();
+    await expect(desk.getByRole('heading', { name: '4.1 Extended reference' })).toBeVisible();
   });
 
   await test.step('a pipeline is edited; one that is not equal is refused', async () => {
