@@ -42,8 +42,8 @@ const substringByCodePoints = variadic(
     const s = coerceToString(text, name);
     const from = wholeNumber(start, 34450, `${name}: starting index`);
     const count = wholeNumber(length, 34452, `${name}: length`);
-    if (from < 0) throw new ServerError(34454, `${name}: the starting index must be a non-negative integer.`);
-    if (count < 0) throw new ServerError(34455, `${name}: length must be a non-negative integer.`);
+    if (count < 0) throw new ServerError(34454, `${name}: length must be a nonnegative integer.`);
+    if (from < 0) throw new ServerError(34455, `${name}: the starting index must be nonnegative integer.`);
     return hasSurrogates(s) ? codePoints(s).slice(from, from + count).join('') : s.substr(from, count);
   },
   3,

@@ -412,7 +412,7 @@ function bitsOf(v: Value, mask: bigint): bigint | null {
   if (typeof v === 'bigint') return extend(v, mask);
   if (!isNumeric(v)) return null;
   const d = toDouble(v);
-  return Number.isInteger(d) && Math.abs(d) < 2 ** 63 ? extend(BigInt(d), mask) : null;
+  return Number.isInteger(d) && d >= -(2 ** 63) && d < 2 ** 63 ? extend(BigInt(d), mask) : null;
 }
 // Numbers are two's complement, sign-extended as far as the mask reaches.
 const extend = (n: bigint, mask: bigint): bigint => (n < 0n ? BigInt.asUintN(Math.max(64, mask.toString(2).length), n) : n);
@@ -441,8 +441,20 @@ function parseElemMatch(path: string, value: Value, scope: Scope): Filter {
 
 const logical = new Set(['$and', '$or', '$nor', '$expr', '$where', '$jsonSchema']);
 
+const wholeDocument = new Set(['$expr', '$jsonSchema', '$where', '$text']);
+
+/** Refuses conditions on whole documents where a filter is about a part of one. */
+export function refuseWholeDocument(spec: Doc, refuse: (operator: string) => ServerError): void {
+  spec.keys.forEach((key, i) => {
+    if (wholeDocument.has(key)) throw refuse(key);
+    const value = spec.values[i];
+    if (key.startsWith('$') && Array.isArray(value)) for (const part of value) if (part instanceof Doc) refuseWholeDocument(part, refuse);
+  });
+}
+
 /** Whether an array has an element that satisfies all of the conditions at once. */
 function elementCondition(spec: Doc, scope: Scope): Condition {
+  refuseWholeDocument(spec, (operator) => badValue(`${operator} can only be applied to the top-level document`));
   const first = spec.keys[0];
   if (first?.startsWith('$') && !logical.has(first)) {
     // Conditions on the element itself: it is wrapped, so that the same code can test it.

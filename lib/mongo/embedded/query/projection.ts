@@ -105,7 +105,8 @@ class Node {
         const child = this.children.get(key);
         if (child) value = child.shapeValue(value);
         else if (include) continue;
-        if (value === undefined) continue;
+        // What is to become a document of computed fields keeps its place.
+        if (value === undefined && !(child && child.order.length > 0)) continue;
       }
       outKeys.push(key);
       outValues.push(value);

@@ -2,7 +2,7 @@ import { Doc } from '../bson/doc';
 import { badValue, failedToParse, ServerError, typeMismatch, unsupported } from '../errors';
 import { isIntegral } from '../expressions/array';
 import type { Scope } from '../expressions/expression';
-import { parseFilter, type Filter } from '../query/match';
+import { parseFilter, refuseWholeDocument, type Filter } from '../query/match';
 import { decidingElement } from '../query/position';
 import { parseSortPattern } from '../query/sort';
 import { addNumbers, multiplyNumbers } from '../values/arithmetic';
@@ -153,8 +153,12 @@ function pushSort(spec: Value, scope: Scope): (items: Value[]) => Value[] {
   };
 }
 
+/** What a filter of a part of an update may not use. */
+const notHere = (operator: string): ServerError => new ServerError(224, `${operator} is not allowed in this context`);
+
 function pullCondition(operand: Value, scope: Scope): (v: Value) => boolean {
   if (operand instanceof Doc) {
+    refuseWholeDocument(operand, notHere);
     if (operand.keys[0]?.startsWith('$')) {
       const filter = parseFilter(Doc.of({ v: operand }), scope);
       return (v) => filter.test(Doc.of({ v }));
@@ -268,6 +272,7 @@ function parseArrayFilters(spec: Value, scope: Scope): Map<string, Filter> {
   if (!Array.isArray(spec)) throw typeMismatch('arrayFilters must be an array');
   for (const item of spec) {
     if (!(item instanceof Doc)) throw typeMismatch('each array filter must be an object');
+    refuseWholeDocument(item, notHere);
     const names = identifiers(item);
     if (names.size !== 1) throw failedToParse('Error parsing array filter: expected a single top-level field name');
     const name = [...names][0] as string;
