@@ -137,21 +137,22 @@ const conversions: Record<string, Convert> = {
   },
 };
 
-/** Reads a whole text as a number. Hexadecimal as the server does: in lower case only after a sign. */
+/** Reads a whole text as a number. Hexadecimal as the server does: with a small x only after a sign. */
 function parseDouble(text: string): number {
   const failed = (why: string): ServerError => failure(`Failed to parse number '${text}' in $convert with no onError value: ${why}`);
   if (/^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(text)) {
     const d = Number(text);
-    if (!Number.isFinite(d) || (d === 0 && /[1-9]/.test(text.replace(/e.*$/i, '')))) throw failed('Out of range');
+    // What is so small that it lost digits counts as out of range, too.
+    if (!Number.isFinite(d) || (Math.abs(d) < 2 ** -1022 && /[1-9]/.test(text.replace(/e.*$/i, '')))) throw failed('Out of range');
     return d;
   }
   const word = /^([+-]?)(?:inf(?:inity)?|(nan))$/i.exec(text);
   if (word) return word[2] ? NaN : word[1] === '-' ? -Infinity : Infinity;
-  const hex = /^(?:([+-])0x|([+-]?)0X)([0-9a-f]*)\.?([0-9a-f]*)(?:p([+-]?\d+))?$/i.exec(text);
-  const digits = `${hex?.[3] ?? ''}${hex?.[4] ?? ''}`;
+  const hex = text.startsWith('0x') ? null : /^([+-]?)0x([0-9a-f]*)\.?([0-9a-f]*)(?:p([+-]?\d+))?$/i.exec(text);
+  const digits = `${hex?.[2] ?? ''}${hex?.[3] ?? ''}`;
   if (!hex || digits === '') throw failed('Did not consume whole string.');
-  const magnitude = Number(BigInt(`0x${digits}`)) * 2 ** (Number(hex[5] ?? 0) - 4 * (hex[4] ?? '').length);
-  return (hex[1] ?? hex[2]) === '-' ? -magnitude : magnitude;
+  const magnitude = Number(BigInt(`0x${digits}`)) * 2 ** (Number(hex[4] ?? 0) - 4 * (hex[3] ?? '').length);
+  return hex[1] === '-' ? -magnitude : magnitude;
 }
 
 const codeNames = new Map<number, string>([
