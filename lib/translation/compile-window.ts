@@ -1,7 +1,7 @@
 import type { BoundExpression, BoundFrame, BoundOrder, BoundWindow } from '../sqlite/select/bound';
 import { windowsIn } from './aggregates';
 import { describeExpression } from './field-names';
-import { decode, IDENTITY, toNumber, withNull } from './lower-conversion';
+import { decode, IDENTITY, isPresent, toNumber, withNull } from './lower-conversion';
 import { isOrderPreserving, Lowering } from './lower-expression';
 import { and, cond, type Mql, type MqlDocument } from './mql';
 import { keyOf, type RowEnvironment } from './row-environment';
@@ -13,6 +13,13 @@ export function compileWindows(outputs: readonly BoundExpression[], aliases: Rea
   for (const window of outputs.flatMap((expression) => [...windowsIn(expression)])) {
     if (!env.hasComputed(window)) new WindowCompiler(window, env, aliases.get(keyOf(window))).compile();
   }
+}
+
+interface WindowOutput {
+  readonly output: MqlDocument;
+  readonly type: ValueType;
+  /** How many values are not null, where a window without any gives null. */
+  readonly values?: MqlDocument;
 }
 
 class WindowCompiler {
@@ -34,17 +41,19 @@ class WindowCompiler {
     const { window, env } = this;
     const partition = window.partitionBy.map((term) => withNull(this.lowering.stored(term)));
     const sortBy = this.sortBy(window.orderBy);
-    const { output, type } = this.output(sortBy);
+    const { output, type, values } = this.output(sortBy);
+    const counted = values && env.draft.names.take(`${this.field}_values`);
     if (Object.keys(this.prepared).length > 0) env.draft.push({ $set: this.prepared });
     const partitionBy: Mql = partition.length === 1 ? (partition[0] ?? null) : Object.fromEntries(partition.map((mql, at) => [`k${String(at + 1)}`, mql]));
     env.draft.push({
       $setWindowFields: {
         ...(partition.length > 0 && { partitionBy }),
         ...(sortBy && { sortBy }),
-        output: { [this.field]: output },
+        output: { [this.field]: output, ...(values && counted !== undefined && { [counted]: values }) },
       },
     });
-    env.setComputed(window, { mql: `$${this.field}`, path: this.field, type, transform: IDENTITY });
+    const computed = { mql: `$${this.field}`, type, transform: IDENTITY };
+    env.setComputed(window, counted === undefined ? { ...computed, path: this.field } : { ...computed, mql: cond({ $eq: [`$${counted}`, 0] }, null, computed.mql) });
   }
 
   private sortBy(terms: readonly BoundOrder[]): Record<string, 1 | -1> | undefined {
@@ -72,7 +81,7 @@ class WindowCompiler {
     return [name, sign];
   }
 
-  private output(sortBy: Record<string, 1 | -1> | undefined): { output: MqlDocument; type: ValueType } {
+  private output(sortBy: Record<string, 1 | -1> | undefined): WindowOutput {
     const { name, args, orderBy } = this.window;
     const counted: ValueType = { kinds: INTEGER, nullable: false, missing: false, min: 1 };
     const [argument] = args;
@@ -112,7 +121,7 @@ class WindowCompiler {
     }
   }
 
-  private aggregate(name: 'count' | 'sum' | 'avg' | 'min' | 'max', argument: BoundExpression | undefined, sortBy: Record<string, 1 | -1> | undefined): { output: MqlDocument; type: ValueType } {
+  private aggregate(name: 'count' | 'sum' | 'avg' | 'min' | 'max', argument: BoundExpression | undefined, sortBy: Record<string, 1 | -1> | undefined): WindowOutput {
     const window = this.frame(this.window.orderBy, sortBy);
     const filter = this.window.filter ? this.lowering.truth(this.window.filter) : true;
     if (name === 'count') {
@@ -122,9 +131,14 @@ class WindowCompiler {
     if (!argument) throw new Untranslatable('window', `${name}() without an argument`);
     const stored = this.lowering.value(argument);
     const value = name === 'sum' || name === 'avg' ? toNumber(stored) : stored;
-    if (name === 'sum' && (value.type.nullable || filter !== true)) throw new Untranslatable('window', 'SUM over values that may all be null');
     const kinds = name === 'avg' ? REAL : value.type.kinds;
-    return { output: { [`$${name}`]: cond(filter, value.mql, null), ...window }, type: { kinds, nullable: value.type.nullable || filter !== true, missing: false } };
+    const nullable = value.type.nullable || filter !== true;
+    return {
+      output: { [`$${name}`]: cond(filter, value.mql, null), ...window },
+      type: { kinds, nullable, missing: false },
+      // The sum of nothing is no 0.
+      ...(name === 'sum' && nullable && { values: { $sum: cond(and(filter, isPresent(value)), 1, 0), ...window } }),
+    };
   }
 
   /** Without a frame: everything up to the current row's peers, or the whole partition when nothing orders it. */

@@ -121,6 +121,12 @@ const GROUPS: Record<string, readonly string[]> = {
     "SELECT substr(day, 1, 4), substr(day, 5, 2) FROM compact WHERE day LIKE '2013%'",
     "SELECT id FROM compact WHERE substr(day, 1, 4) = '2013'",
   ],
+  'constants that SQLite works out (17, 18)': [
+    "SELECT id FROM dated WHERE day > DATE('2000-01-01')",
+    "SELECT id FROM dated WHERE day BETWEEN date('1998-01-01', '+1 year') AND strftime('%Y-%m-%d', date('2001-01-01', '+5 months'))",
+    "SELECT id, julianday('2001-06-01') - julianday(born), strftime('%W', '2001-06-01'), printf('%05.1f', 2.25) FROM people WHERE born < date('2000-02-30')",
+    "SELECT id FROM people WHERE born LIKE substr('x1990', 2) || '%' OR city = replace('O-slo', '-', '') OR age < length(hex('abc')) OR date('x') IS NOT NULL",
+  ],
   'text in columns of numeric affinity (17)': [
     "SELECT id FROM dated WHERE day > '2000-01-01'",
     "SELECT id FROM dated WHERE day = '7' OR day = '2001-05-05'",
@@ -298,6 +304,9 @@ const GROUPS: Record<string, readonly string[]> = {
   ],
   windows: [
     'SELECT id, RANK() OVER (ORDER BY age DESC) FROM people',
+    'SELECT pet_id, SUM(weight) OVER (PARTITION BY kind) FROM pets',
+    'SELECT id, SUM(age) OVER (ORDER BY id ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) + 1 AS total FROM people',
+    "SELECT day, SUM(sold) FILTER (WHERE region = 's') OVER (ORDER BY day) FROM sales",
     'SELECT day, region, ROW_NUMBER() OVER (PARTITION BY region ORDER BY day) FROM sales',
     'SELECT day, region, DENSE_RANK() OVER (PARTITION BY region ORDER BY sold, price), SUM(sold) OVER (PARTITION BY region) FROM sales',
     'SELECT day, region, SUM(sold) OVER (PARTITION BY region ORDER BY day) FROM sales',

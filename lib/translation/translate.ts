@@ -12,6 +12,7 @@ import { Compilation } from './compilation';
 import { useComputedFields } from './computed-fields';
 import { QueryCompiler } from './compile-query';
 import type { Ordering } from './compiled-query';
+import { withConstantCalls } from './constant-calls';
 import { plainFinalProjection } from './final-projection';
 import { fingerprint } from './mql';
 import { sourceDefects, type SourceDefect } from './source-defects';
@@ -57,7 +58,7 @@ export interface Untranslated {
 export function translate(sql: string, { catalog, profile, design }: TranslationContext): Translation {
   try {
     const bound = bindSelect(parseSelect(sql), catalog).query;
-    const query = useComputedFields(bound, { catalog, design, profile });
+    const query = useComputedFields(withConstantCalls(bound), { catalog, design, profile });
     const compilation = new Compilation(catalog, profile, design);
     const compiled = new QueryCompiler(compilation).query(query, undefined, { purpose: 'rows' });
     const alternative = compilation.choseRow ? new QueryCompiler(new Compilation(catalog, profile, design, 'last')).query(query, undefined, { purpose: 'rows' }) : undefined;
