@@ -171,6 +171,8 @@ suite('names', () => {
     ['__proto__', 'proto'],
     ['Amount ($)', 'amount'],
     ['$', 'unnamed'],
+    ['FRPM Count (K-12)', 'frpmCountK12'],
+    ['T-CHO', 'tCHO'],
   ])('%s → %s', (name, legal) => expect(legalFieldName(name)).toBe(legal));
 
   test('a collection never begins with system', () => expect(legalCollectionName('system.users')).not.toMatch(/^system(?!Users_)/));

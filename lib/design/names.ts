@@ -14,9 +14,12 @@ export function legalCollectionName(source: string): string {
   return LEGAL_FIELD.test(source) && !/^system/i.test(source) && !RESERVED_FIELDS.has(source) ? source : camelCase(source);
 }
 
+/** An abbreviation is a word: `FRPM Count` becomes `frpmCount`. */
+const withoutCapital = (word: string): string => (word === word.toUpperCase() ? word.toLowerCase() : word[0]!.toLowerCase() + word.slice(1));
+
 function camelCase(source: string): string {
   const words = source.normalize('NFC').match(/[\p{L}\p{N}]+/gu) ?? [];
-  const joined = words.map((word, at) => (at === 0 ? word[0]!.toLowerCase() + word.slice(1) : word[0]!.toUpperCase() + word.slice(1))).join('');
+  const joined = words.map((word, at) => (at === 0 ? withoutCapital(word) : word[0]!.toUpperCase() + word.slice(1))).join('');
   if (joined === '') return 'unnamed';
   const safe = /^\p{N}/u.test(joined) ? `n${joined}` : joined;
   return RESERVED_FIELDS.has(safe) || /^system/i.test(safe) ? `${safe}_` : safe;
