@@ -196,7 +196,7 @@ test('the sample benchmark goes from the queue to a verified bundle', async ({ p
       await extractBenchmarkZip(zip, unpacked, { maxBytes: 2 ** 30, maxEntries: 10_000, maxRatio: 1e6 });
       const home = fs.existsSync(path.join(unpacked, 'MANIFEST.json')) ? unpacked : path.join(unpacked, fs.readdirSync(unpacked)[0]!);
       const verified = spawnSync(process.execPath, ['--import', 'tsx', 'cli/aptmql.ts', 'verify', home], { encoding: 'utf8' });
-      expect(verified.stdout + verified.stderr).toMatch(/gold 40 equal of 40: 1\.0000\nverified/);
+      expect(verified.stdout + verified.stderr).toMatch(/gold 40 equal of 40: 1\.0000\nsigned with .*\nverified/);
       expect(verified.status).toBe(0);
       expect(JSON.parse(fs.readFileSync(path.join(home, 'MANIFEST.json'), 'utf8'))).toMatchObject({ draft: false });
       expect(fs.readFileSync(path.join(home, 'provenance/decisions.jsonl'), 'utf8')).toContain('Rita Reviewer');
