@@ -1,4 +1,4 @@
-import type { BoundCall } from '../sqlite/select/bound';
+import type { BoundCall, BoundExpression } from '../sqlite/select/bound';
 import type { Lowered } from './environment';
 import { allFormats, bound, computed, decode, literal, overNull, toText } from './lower-conversion';
 import type { Lowering } from './lower-expression';
@@ -26,8 +26,10 @@ export function lowerDateCall(call: BoundCall, lowering: Lowering): Lowered {
   const args = call.args.map((arg) => arg);
   const format = call.name === 'strftime' ? lowering.value(args.shift() ?? { kind: 'literal', value: null }).constant?.value : undefined;
   if (call.name === 'strftime' && typeof format !== 'string') throw new Untranslatable('function', 'strftime() with a computed format');
-  const [first, ...modifiers] = args;
-  const start = first === undefined || first.kind === 'clock' ? now(lowering) : moment(lowering.stored(first), lowering);
+  const [first, ...given] = args;
+  const seconds = first && isUnixEpoch(given[0]) ? secondsSince1970(lowering.stored(first)) : undefined;
+  const modifiers = seconds ? given.slice(1) : given;
+  const start = seconds ?? (first === undefined || first.kind === 'clock' ? now(lowering) : moment(lowering.stored(first), lowering));
   if (!start) return literal(null);
   const shifted = modifiers.reduce<Moment>((at, modifier) => shift(at, lowering.value(modifier).constant?.value), start);
   switch (call.name) {
@@ -70,6 +72,14 @@ function moment(value: Lowered, lowering: Lowering): Moment | undefined {
   if (allFormats(source.type, ['us-date'])) return undefined;
   const time = !allFormats(source.type, ['iso-date']);
   return { kind: 'text', text: toText(source), time, checked: allFormats(source.type, ['iso-date', 'iso-datetime']) };
+}
+
+const isUnixEpoch = (modifier: BoundExpression | undefined): boolean => modifier?.kind === 'literal' && typeof modifier.value === 'string' && modifier.value.trim().toLowerCase() === 'unixepoch';
+
+function secondsSince1970(value: Lowered): Moment {
+  const source = decode(value);
+  if (!onlyKinds(source.type, NUMBER)) throw new Untranslatable('types', "'unixepoch' over what is no number");
+  return { kind: 'date', date: { $toDate: { $toLong: { $multiply: [source.mql, 1000] } } }, nullable: source.type.nullable };
 }
 
 const isNullable = (at: Moment): boolean => (at.kind === 'date' ? at.nullable : at.text.type.nullable || !at.checked);

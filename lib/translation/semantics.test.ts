@@ -116,6 +116,8 @@ const GROUPS: Record<string, readonly string[]> = {
     'SELECT abs(owed), abs(amount), max(id, 3), min(age, 10, id) FROM people',
   ],
   'numbers for dates (18)': [
+    "SELECT id, datetime(day, 'unixepoch'), strftime('%Y', day * 50, 'unixepoch'), date(day, 'unixepoch', '+1 month') FROM compact WHERE strftime('%m', day, 'unixepoch') = '08'",
+    "SELECT id, date(age, 'unixepoch'), julianday(height, 'unixepoch') FROM people WHERE age IS NULL OR height > 1.7",
     "SELECT id, strftime('%Y', day), date(day), julianday(day) IS NULL FROM compact",
     "SELECT COUNT(*) FROM compact WHERE strftime('%Y', day) = '2013'",
     "SELECT substr(day, 1, 4), substr(day, 5, 2) FROM compact WHERE day LIKE '2013%'",
