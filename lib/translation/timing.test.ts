@@ -22,6 +22,11 @@ describe('timing', () => {
     expect(await time(machine({ before: [400], after: [100] }))).toEqual({ before: 400, after: 100, runs: 2 });
   });
 
+  it('runs what takes seconds once, unless the second looks slower', async () => {
+    expect(await time(machine({ before: [2000], after: [900] }))).toEqual({ before: 2000, after: 900, runs: 1 });
+    expect(await time(machine({ before: [900], after: [2000, 800] }))).toMatchObject({ before: 900, after: 800, runs: 2 });
+  });
+
   it('looks again before it calls something slower', async () => {
     expect(await time(machine({ before: [10], after: [90, 90, 11] }))).toMatchObject({ before: 10, after: 11 });
     const slow = await time(machine({ before: [10], after: [90] }));
