@@ -203,9 +203,10 @@ export function toText(value: Lowered): Lowered {
   return computed(overNull(value, (mql) => bound(mql, text)), { ...result, missing: false });
 }
 
-// An integral real keeps its point; others print alike up to 15 digits.
+// An integral real keeps its point. Others have 15 digits: as many as a decimal made of a double has, its zeros aside. (What
+// $toString makes of a double depends on the server's version.)
 function realText(mql: Mql): Mql {
-  return cond({ $eq: [mql, { $trunc: mql }] }, { $concat: [{ $toString: { $toLong: mql } }, '.0'] }, { $toString: mql });
+  return cond({ $eq: [mql, { $trunc: mql }] }, { $concat: [{ $toString: { $toLong: mql } }, '.0'] }, { $rtrim: { input: { $toString: { $toDecimal: mql } }, chars: '0' } });
 }
 
 /** Condition that a number is not zero; text counts by its numeric prefix. */
