@@ -74,8 +74,9 @@ export const keyOf = (sameStorage: boolean): KeyOf => (sameStorage ? rowKey : (k
 function asSqliteCompares(value: Value): Value {
   if (typeof value !== 'string') return value;
   const text = value.trimEnd().toLowerCase();
-  if (/^[-+]?\d{1,18}$/.test(text)) return BigInt(text);
-  return /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/.test(text) ? fromBson(Number(text)) : text;
+  const number = text.trimStart(); // a number as text may have blanks on either side
+  if (/^[-+]?\d{1,18}$/.test(number)) return BigInt(number);
+  return /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/.test(number) ? fromBson(Number(number)) : text;
 }
 
 /** The keys of all combinations that a pipeline returns. */
