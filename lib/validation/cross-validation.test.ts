@@ -85,7 +85,7 @@ describe('faults in references and copies are caught, with their values', () => 
 test('text keys that refer to integer keys: copies and aggregates hold', async () => {
   const source = await fixture.convert(
     `CREATE TABLE p (id INTEGER PRIMARY KEY, name TEXT, day TEXT); CREATE TABLE c (p_id TEXT REFERENCES p(id), n, price REAL, label TEXT);
-     INSERT INTO p VALUES (1, 'a', NULL), (2, 'b', NULL); INSERT INTO c VALUES ('1', 1, 1, 'x'), ('01', 2, 2, 'y'), ('2', 3, 3, 'z');`,
+     INSERT INTO p VALUES (1, 'a', NULL), (2, 'b', NULL); INSERT INTO c VALUES ('1', 1, 1, 'x'), ('01', 2, 2, 'y'), (' 2', 3, 3, 'z'), ('2 ', 4, 4, 'z');`,
     { strategy: 'one-to-one', change: withCopies },
   );
   expect((await source.validate()).references.filter(({ holds }) => !holds)).toEqual([]);
