@@ -4,7 +4,7 @@ import type { DocumentDesign, IndexDesign, LogicalDesign } from '../design/docum
 import { contentHash } from '../results/hash';
 import { fromBson, type SqliteValue } from '../results/value';
 import { assemble, MigrationError, type StartAfter } from './assemble';
-import { BATCH_DOCUMENTS, createIndexes, nothingWritten, writeDocuments, type Written } from './write-documents';
+import { BATCH_DOCUMENTS, DOCUMENTS_BEYOND, createIndexes, nothingWritten, writeDocuments, type Written } from './write-documents';
 
 export interface MigrationInput {
   readonly sourcePath: string;
@@ -77,8 +77,8 @@ async function writeCollections(db: Db, input: MigrationInput, progress: Progres
 const afterOf = ({ position, documents }: Written): StartAfter | undefined => (position ? { position, documents } : undefined);
 
 /**
- * Where the writing of a collection begins. What an earlier run recorded was acknowledged; behind it may lie up to two
- * batches, of which the record came too late, perhaps in part: they are removed. If the rest is not what was recorded,
+ * Where the writing of a collection begins. What an earlier run recorded was acknowledged; behind it may lie
+ * batches of which the record would have come later, perhaps in part: they are removed. If the rest is not what was recorded,
  * the collection starts over.
  */
 async function startOf(db: Db, logical: LogicalDesign, input: MigrationInput, progress: Progress): Promise<Written> {
@@ -86,8 +86,8 @@ async function startOf(db: Db, logical: LogicalDesign, input: MigrationInput, pr
   const target = db.collection<Document>(logical.collection);
   if (recorded && (await target.estimatedDocumentCount()) >= recorded.documents) {
     const beyond: unknown[] = [];
-    for (const { document } of assemble(input.sourcePath, input.catalog, logical, new Map(), afterOf(recorded))) if (beyond.push(document._id) === 2 * BATCH_DOCUMENTS) break;
-    if (beyond.length > 0) await target.deleteMany({ _id: { $in: beyond as never[] } });
+    for (const { document } of assemble(input.sourcePath, input.catalog, logical, new Map(), afterOf(recorded))) if (beyond.push(document._id) === DOCUMENTS_BEYOND) break;
+    for (let from = 0; from < beyond.length; from += BATCH_DOCUMENTS) await target.deleteMany({ _id: { $in: beyond.slice(from, from + BATCH_DOCUMENTS) as never[] } });
     if ((await target.countDocuments({})) === recorded.documents) return recorded;
   }
   await target.drop();
