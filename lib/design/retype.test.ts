@@ -1,4 +1,5 @@
 import Database from 'better-sqlite3';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { catalogOf } from '../sqlite/introspect';
 import { profileDatabase } from '../sqlite/profile-database';
@@ -7,7 +8,7 @@ import { deriveDesign } from './logical';
 import { checkDesign } from './loss-check';
 import { proposeDesign } from './propose';
 import { typeOf, type TypeSettings } from './retype';
-import type { Transform } from './transform';
+import { toBson, type Transform } from './transform';
 import { describe as nameOf } from './transform-name';
 
 const limits = { maxArrayP99: 100, maxArray: 1000 };
@@ -66,6 +67,31 @@ describe('a column is retyped only where every value comes back', () => {
     expect(checkDesign(as({ kind: 'bool', true: 'TRUE', false: 'FALSE' }), two.catalog, two.profile, limits)[0]!.detail).toMatch(/there is the value "maybe"/);
     expect(checkDesign(as({ kind: 'string' }), catalog, profile, limits)[0]!.detail).toMatch(/3 values are no integers/);
   });
+});
+
+test('reading dates digit by digit takes exactly the texts that the calendar writes', () => {
+  const day = fc.oneof(
+    fc.date({ min: new Date('0100-01-01'), max: new Date('9999-12-31'), noInvalidDate: true }).map((date) => date.toISOString().slice(0, 19).replace('T', ' ')),
+    fc.tuple(fc.integer({ min: 0, max: 9999 }), fc.integer({ min: 0, max: 13 }), fc.integer({ min: 0, max: 32 }), fc.integer({ min: 0, max: 25 }), fc.integer({ min: 0, max: 61 })).map(([y, mo, d, h, mi]) => `${String(y).padStart(4, '0')}-${String(mo).padStart(2, '0')}-${String(d).padStart(2, '0')} ${String(h).padStart(2, '0')}:${String(mi).padStart(2, '0')}:00`),
+    fc.string({ minLength: 19, maxLength: 19 }),
+  );
+  fc.assert(
+    fc.property(day, (text) => {
+      const moment = new Date(`${text.replace(' ', 'T')}Z`);
+      const written = Number.isNaN(moment.getTime()) ? '' : moment.toISOString().slice(0, 19).replace('T', ' ');
+      const carried = (format: 'YYYY-MM-DD' | 'YYYY-MM-DD HH:MM:SS', value: string): unknown => {
+        try {
+          return toBson({ kind: 'date', format }, value);
+        } catch {
+          return undefined;
+        }
+      };
+      const exact = written === text && text >= '0100' && /^\d{4}-/.test(text);
+      expect(carried('YYYY-MM-DD HH:MM:SS', text)).toEqual(exact ? moment : undefined);
+      if (exact) expect(carried('YYYY-MM-DD', text.slice(0, 10))).toEqual(new Date(`${text.slice(0, 10)}T00:00:00Z`));
+    }),
+    { numRuns: 3000 },
+  );
 });
 
 describe('keys', () => {
