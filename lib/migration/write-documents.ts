@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { BSON, type Collection, type Db, type Document } from 'mongodb';
 import type { Index } from '../design/document-design';
 import type { SqliteValue } from '../results/value';
@@ -53,6 +54,8 @@ export async function writeDocuments(target: Collection, documents: Iterable<Ass
     // A failure is met at the next flush, or at the end; until then it is nobody's unhandled rejection.
     underWay.catch(() => undefined);
     [batch, batchBytes] = [[], 0];
+    // Assembling does not give way: without this the batch would be sent only when the next one is assembled.
+    await setImmediate();
   };
   for (const { document, position: at } of documents) {
     const size = BSON.calculateObjectSize(document);
