@@ -204,18 +204,18 @@ const lookup: StageBuilder = (operand, context, name) => {
   const join = parseJoin(operand, context, name);
   return mapping(name, (doc) => {
     const found = join(doc);
-    limitSize(found, new ServerError(4568, `Total size of documents in ${String(operand.get('from'))} matching pipeline's $lookup stage exceeds ${OPERATOR_LIMIT} bytes`));
+    limitSize(found, () => new ServerError(4568, `Total size of documents in ${String(operand.get('from'))} matching pipeline's $lookup stage exceeds ${OPERATOR_LIMIT} bytes`));
     return setPath(doc, target, found);
   });
 };
 
-/** Few documents are within any limit: they are not counted. */
-function limitSize(docs: readonly Doc[], error: ServerError): void {
+/** Few documents are within any limit: they are not counted. An error costs its stack: it is made when it is thrown. */
+function limitSize(docs: readonly Doc[], error: () => ServerError): void {
   if (docs.length < 8) return;
   let bytes = 0;
   for (const doc of docs) {
     bytes += sizeOf(doc);
-    if (bytes > OPERATOR_LIMIT) throw error;
+    if (bytes > OPERATOR_LIMIT) throw error();
   }
 }
 
@@ -314,7 +314,7 @@ const facet: StageBuilder = (operand, context, name) => {
         done = true;
         const docs = drain(input, checkpoint);
         const results = parts.map((p) => drain(p.pipeline.open(listNext(docs)), checkpoint));
-        limitSize(results.flat(), new ServerError(4031700, `document constructed by $facet exceeds the limit of ${OPERATOR_LIMIT} bytes`));
+        limitSize(results.flat(), () => new ServerError(4031700, `document constructed by $facet exceeds the limit of ${OPERATOR_LIMIT} bytes`));
         return new Doc(parts.map((p) => p.key), results);
       };
     },
