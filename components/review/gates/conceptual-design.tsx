@@ -93,7 +93,7 @@ export function ConceptualDesignGate({ task, content, before, directives, setDir
               cell: (row) => {
                 const wanted = directives.find((entry) => entry.kind === 'relationship' && entry.relationship === row.relationship);
                 return (
-                  <div className="space-y-1 whitespace-nowrap">
+                  <div className="w-44 space-y-1">
                     {wanted?.kind === 'relationship' ? (
                       <Button aria-label={`Take back: ${row.relationship}`} onClick={() => setDirectives(directives.filter((entry) => entry !== wanted))}>
                         → {wanted.choice} requested; take back
@@ -108,10 +108,10 @@ export function ConceptualDesignGate({ task, content, before, directives, setDir
                 );
               },
             },
-            { head: 'Children: mean · p99 · max', numeric: true, cell: (row) => fan(profile.data, row.relationship, ({ fanOut }) => `${fanOut.mean.toFixed(1)} · ${fanOut.p99} · ${fanOut.max}`) },
-            { head: 'Orphans · null keys', numeric: true, cell: (row) => fan(profile.data, row.relationship, ({ orphans, nullKeys }) => `${orphans} · ${nullKeys}`) },
-            { head: 'Read together', numeric: true, cell: (row) => workload.data?.patterns.filter((pattern) => pattern.relationships.includes(row.relationship)).reduce((sum, pattern) => sum + pattern.frequency, 0) ?? '–' },
-            { head: 'Why', cell: (row) => <span className="block max-w-2xl min-w-72">{row.reason}</span> },
+            { head: <span title="Rows of the child table for each parent: mean, 99 %, most">Children</span>, numeric: true, cell: (row) => fan(profile.data, row.relationship, ({ fanOut }) => `${fanOut.mean.toFixed(1)} · ${fanOut.p99} · ${fanOut.max}`) },
+            { head: <span title="Child rows without a parent, and without a key">Orphans · nulls</span>, numeric: true, cell: (row) => fan(profile.data, row.relationship, ({ orphans, nullKeys }) => `${orphans} · ${nullKeys}`) },
+            { head: <span title="Queries of the workload that read both tables">Together</span>, numeric: true, cell: (row) => workload.data?.patterns.filter((pattern) => pattern.relationships.includes(row.relationship)).reduce((sum, pattern) => sum + pattern.frequency, 0) ?? '–' },
+            { head: 'Why', cell: (row) => <span className="block max-w-2xl min-w-60">{row.reason}</span> },
           ]}
         />
       </Card>
@@ -171,7 +171,7 @@ function Alternatives({ choice, onRequest }: { readonly choice: RelationshipChoi
     .map((other) => {
       const { cost, obstacle } = of(other) ?? {};
       return (
-        <div key={other} className="flex items-center gap-1.5" title={obstacle}>
+        <div key={other} className="flex flex-wrap items-center gap-x-1.5" title={obstacle}>
           <Button aria-label={`${other} instead: ${choice.relationship}`} disabled={obstacle !== undefined} onClick={() => onRequest(other)}>
             {other} instead
           </Button>
