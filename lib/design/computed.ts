@@ -1,6 +1,6 @@
 import { sameName } from '../sqlite/catalog';
 import { columnProfile, type Profile, type Relationship } from '../sqlite/profile';
-import type { BlockColumn, QueryBlock } from '../sqlite/select/query-blocks';
+import { joinsOn, type BlockColumn, type QueryBlock } from '../sqlite/select/query-blocks';
 import type { ChoiceContext, Choices } from './choices';
 import type { ComputedChoice } from './document-design';
 import { legalFieldName, NameSet } from './names';
@@ -56,7 +56,7 @@ export function aggregatesByParent(block: QueryBlock, { childTable, childColumns
   const source = block.sources[child]!;
   if (source.equality.length + source.range.length + source.other.length > 0) return [];
   const is = (side: BlockColumn, at: number, column: string): boolean => side.source === at && sameName(side.column, column);
-  const joined = childColumns.every((column, at) => block.joins.some(({ left, right }) => (is(left, child, column) && is(right, parent, parentColumns[at]!)) || (is(right, child, column) && is(left, parent, parentColumns[at]!))));
+  const joined = joinsOn(block, { source: child, columns: childColumns }, { source: parent, columns: parentColumns });
   const byKey = parentColumns.every((column, at) => block.grouped.some((key) => is(key, parent, column) || is(key, child, childColumns[at]!)));
   if (!joined || !byKey) return [];
   const found = block.aggregates.map(({ name, distinct, of, star }) => {

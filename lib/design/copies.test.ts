@@ -1,7 +1,5 @@
-import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
-import { catalogOf } from '../sqlite/introspect';
-import { profileDatabase } from '../sqlite/profile-database';
+import { profiledSource } from './design-fixture';
 import type { Directive } from './directive';
 import { proposeIndexes } from './indexes';
 import { deriveDesign } from './logical';
@@ -21,12 +19,7 @@ const DDL = `
 const ALONE = Array.from({ length: 9 }, (_, at) => `SELECT name FROM hero WHERE id = ${at}`);
 
 function propose(sql: readonly string[], directives: readonly Directive[] = [], ddl = DDL) {
-  const sqlite = new Database(':memory:');
-  sqlite.exec(ddl);
-  sqlite.defaultSafeIntegers(true);
-  const catalog = catalogOf(sqlite, { name: 'db', sha256: 'x', descriptions: {} });
-  const profile = profileDatabase(sqlite, catalog);
-  sqlite.close();
+  const { catalog, profile } = profiledSource(ddl);
   const items = [...ALONE, ...sql].map((text, at) => ({ questionId: String(at), split: 'dev', database: 'db', question: '', evidence: '', sql: text, difficulty: null }));
   const workload = readWorkload(items, catalog, profile);
   const { design: conceptual, cannotAct } = proposeDesign({ catalog, profile, workload, strategy: 'access-pattern', limits, directives });

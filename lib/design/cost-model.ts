@@ -1,6 +1,6 @@
 import { sameName } from '../sqlite/catalog';
 import { columnProfile, type Profile, type Relationship } from '../sqlite/profile';
-import type { BlockColumn, BlockSource, QueryBlock } from '../sqlite/select/query-blocks';
+import { joinsOn, type BlockColumn, type BlockSource, type QueryBlock } from '../sqlite/select/query-blocks';
 import { aggregatesByParent } from './computed';
 import { addCosts, NO_COST, score, type Cost } from './cost';
 import type { ComputedField, DocumentDesign, ExtendedReferenceField, IndexDesign } from './document-design';
@@ -137,12 +137,6 @@ export class CostModel {
     }
     return undefined;
   }
-}
-
-/** Whether a block joins these columns of two of its sources, pair by pair. */
-export function joinsOn(block: QueryBlock, a: { source: number; columns: readonly string[] }, b: { source: number; columns: readonly string[] }): boolean {
-  const is = (side: BlockColumn, source: number, column: string): boolean => side.source === source && sameName(side.column, column);
-  return a.columns.every((column, at) => block.joins.some(({ left, right }) => (is(left, a.source, column) && is(right, b.source, b.columns[at]!)) || (is(right, a.source, column) && is(left, b.source, b.columns[at]!))));
 }
 
 interface Bound {

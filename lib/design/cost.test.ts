@@ -11,6 +11,7 @@ import { parseSelect } from '../sqlite/select/parse-select';
 import { queryBlocks } from '../sqlite/select/query-blocks';
 import { score } from './cost';
 import { CostModel } from './cost-model';
+import { profiledSource } from './design-fixture';
 import type { Directive } from './directive';
 import type { IndexDesign } from './document-design';
 import { proposeIndexes } from './indexes';
@@ -34,12 +35,7 @@ const WRITES = 'book(author_id)->author(id)';
 const IS_OF = 'book(genre_id)->genre(id)';
 
 function library(queries: readonly string[], directives: readonly Directive[] = [], ddl = LIBRARY) {
-  const sqlite = new Database(':memory:');
-  sqlite.exec(ddl);
-  sqlite.defaultSafeIntegers(true);
-  const catalog = catalogOf(sqlite, { name: 'db', sha256: 'x', descriptions: {} });
-  const profile = profileDatabase(sqlite, catalog);
-  sqlite.close();
+  const { catalog, profile } = profiledSource(ddl);
   const items = queries.map((sql, at) => ({ questionId: String(at), split: 'dev', database: 'db', question: '', evidence: '', sql, difficulty: null }));
   const workload = readWorkload(items, catalog, profile);
   const { design: conceptual } = proposeDesign({ catalog, profile, workload, strategy: 'access-pattern', limits, directives });

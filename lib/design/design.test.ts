@@ -1,9 +1,8 @@
 import Database from 'better-sqlite3';
 import { describe as suite, expect, test } from 'vitest';
-import type { Catalog } from '../sqlite/catalog';
 import { catalogOf } from '../sqlite/introspect';
-import type { Profile } from '../sqlite/profile';
 import { profileDatabase } from '../sqlite/profile-database';
+import { profiledSource } from './design-fixture';
 import type { Directive } from './directive';
 import { isEmbed } from './document-design';
 import { dispositions } from './design-document';
@@ -18,19 +17,8 @@ import { describe } from './transform-name';
 
 const limits = { maxArrayP99: 100, maxArray: 1000 };
 
-function source(sql: string): { catalog: Catalog; profile: Profile } {
-  const sqlite = new Database(':memory:');
-  sqlite.pragma('foreign_keys = OFF');
-  sqlite.exec(sql);
-  sqlite.defaultSafeIntegers(true);
-  const catalog = catalogOf(sqlite, { name: 'db', sha256: 'x', descriptions: {} });
-  const profile = profileDatabase(sqlite, catalog);
-  sqlite.close();
-  return { catalog, profile };
-}
-
 function design(sql: string, directives: Directive[] = []) {
-  const { catalog, profile } = source(sql);
+  const { catalog, profile } = profiledSource(sql);
   const workload = { database: 'db', patterns: [], unread: [] };
   const { design: conceptual, cannotAct } = proposeDesign({ catalog, profile, workload, strategy: 'access-pattern', limits, directives });
   const whole = deriveDesign({ conceptual, catalog, profile, directives });

@@ -1,8 +1,8 @@
 import type { Catalog } from '../sqlite/catalog';
 import type { Profile } from '../sqlite/profile';
-import type { BlockColumn, QueryBlock } from '../sqlite/select/query-blocks';
+import { joinsOn, type BlockColumn, type QueryBlock } from '../sqlite/select/query-blocks';
 import { score } from './cost';
-import { CostModel, joinsOn } from './cost-model';
+import { CostModel } from './cost-model';
 import type { DocumentDesign, Index, IndexDesign } from './document-design';
 import { columnPath, copiesOf, placementOf, type Placement } from './placement';
 import type { Workload } from './workload';

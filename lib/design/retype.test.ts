@@ -1,8 +1,6 @@
-import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { catalogOf } from '../sqlite/introspect';
-import { profileDatabase } from '../sqlite/profile-database';
+import { profiledSource } from './design-fixture';
 import type { Directive } from './directive';
 import { deriveDesign } from './logical';
 import { checkDesign } from './loss-check';
@@ -13,16 +11,6 @@ import { describe as nameOf } from './transform-name';
 
 const limits = { maxArrayP99: 100, maxArray: 1000 };
 
-function source(sql: string) {
-  const sqlite = new Database(':memory:');
-  sqlite.pragma('foreign_keys = OFF');
-  sqlite.exec(sql);
-  sqlite.defaultSafeIntegers(true);
-  const catalog = catalogOf(sqlite, { name: 'db', sha256: 'x', descriptions: {} });
-  const profile = profileDatabase(sqlite, catalog);
-  sqlite.close();
-  return { catalog, profile };
-}
 const proven: TypeSettings = { retype: 'proven', identifiers: 'stored' };
 
 describe('a column is retyped only where every value comes back', () => {
@@ -46,7 +34,7 @@ describe('a column is retyped only where every value comes back', () => {
     ['dates that do not sort as text', ["'1/22/2014'", "'12/1/2013'"], 'identity'],
     ['nothing', ['NULL'], 'identity'],
   ])('%s', (_, values, expected) => {
-    const { catalog, profile } = source(`CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT); ${values.map((value, at) => `INSERT INTO t VALUES (${at}, ${value});`).join('')}`.replace('v TEXT', 'v'));
+    const { catalog, profile } = profiledSource(`CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT); ${values.map((value, at) => `INSERT INTO t VALUES (${at}, ${value});`).join('')}`.replace('v TEXT', 'v'));
     expect(nameOf(typeOf(profile, 't', 'v', proven))).toBe(expected);
     expect(nameOf(typeOf(profile, 't', 'v', { ...proven, retype: 'never' }))).toBe('identity');
     const workload = { database: 'db', patterns: [], unread: [] };
@@ -56,14 +44,14 @@ describe('a column is retyped only where every value comes back', () => {
   });
 
   test('the loss check refuses what the profile does not prove, whoever designed it', () => {
-    const { catalog, profile } = source("CREATE TABLE t (id INTEGER PRIMARY KEY, v); INSERT INTO t VALUES (1, '2024-02-30'), (2, 'TRUE'), (3, '2024-01-01');");
+    const { catalog, profile } = profiledSource("CREATE TABLE t (id INTEGER PRIMARY KEY, v); INSERT INTO t VALUES (1, '2024-02-30'), (2, 'TRUE'), (3, '2024-01-01');");
     const workload = { database: 'db', patterns: [], unread: [] };
     const { design: conceptual } = proposeDesign({ catalog, profile, workload, strategy: 'access-pattern', limits, directives: [] });
     const design = deriveDesign({ conceptual, catalog, profile, directives: [] });
     const as = (transform: Transform) => ({ ...design, logical: design.logical.map((logical) => ({ ...logical, fields: logical.fields.map((field) => (field.kind === 'column' ? { ...field, transform } : field)) })) });
     expect(checkDesign(as({ kind: 'date', format: 'YYYY-MM-DD' }), catalog, profile, limits)[0]!.detail).toMatch(/cannot carry the column: 2 values are not written as YYYY-MM-DD/);
     expect(checkDesign(as({ kind: 'bool', true: 'TRUE', false: 'FALSE' }), catalog, profile, limits)[0]!.detail).toMatch(/3 distinct values/);
-    const two = source("CREATE TABLE t (id INTEGER PRIMARY KEY, v); INSERT INTO t VALUES (1, 'TRUE'), (2, 'maybe');");
+    const two = profiledSource("CREATE TABLE t (id INTEGER PRIMARY KEY, v); INSERT INTO t VALUES (1, 'TRUE'), (2, 'maybe');");
     expect(checkDesign(as({ kind: 'bool', true: 'TRUE', false: 'FALSE' }), two.catalog, two.profile, limits)[0]!.detail).toMatch(/there is the value "maybe"/);
     expect(checkDesign(as({ kind: 'string' }), catalog, profile, limits)[0]!.detail).toMatch(/3 values are no integers/);
   });
@@ -100,20 +88,20 @@ describe('keys', () => {
   const types: TypeSettings = { retype: 'proven', identifiers: 'string' };
 
   test('keep their type by default', () => {
-    const { profile } = source(ddl('1'));
+    const { profile } = profiledSource(ddl('1'));
     expect(typeOf(profile, 'c', 'p_id', proven)).toEqual({ kind: 'identity' });
     expect(typeOf(profile, 'p', 'id', proven)).toEqual({ kind: 'identity' });
   });
 
   test('become text on both sides where the benchmark says so, or on neither', () => {
-    const { profile } = source(ddl('1'));
+    const { profile } = profiledSource(ddl('1'));
     expect([typeOf(profile, 'p', 'id', types), typeOf(profile, 'c', 'p_id', types)]).toEqual([{ kind: 'string' }, { kind: 'string' }]);
-    const mixed = source(ddl("'1'")).profile;
+    const mixed = profiledSource(ddl("'1'")).profile;
     expect([typeOf(mixed, 'p', 'id', types), typeOf(mixed, 'c', 'p_id', types)]).toEqual([{ kind: 'identity' }, { kind: 'identity' }]);
   });
 
   test('a reviewer keeps a type', () => {
-    const { catalog, profile } = source(ddl('1'));
+    const { catalog, profile } = profiledSource(ddl('1'));
     const directives: Directive[] = [{ kind: 'keep_type', table: 'c', column: 'day' }];
     const workload = { database: 'db', patterns: [], unread: [] };
     const { design: conceptual } = proposeDesign({ catalog, profile, workload, strategy: 'access-pattern', limits, directives: [] });

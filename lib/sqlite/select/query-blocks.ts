@@ -1,3 +1,4 @@
+import { sameName } from '../catalog';
 import { childrenOf } from './bind';
 import { columnOf, type BoundBody, type BoundColumn, type BoundExpression, type BoundFrom, type BoundQuery, type BoundSelect, type BoundSource } from './bound';
 
@@ -42,6 +43,12 @@ export interface BlockAggregate {
   /** The column that it is over; null for `count(*)` and for expressions. */
   readonly of: BlockColumn | null;
   readonly star: boolean;
+}
+
+/** Whether a block joins these columns of two of its sources, pair by pair. */
+export function joinsOn(block: QueryBlock, a: { source: number; columns: readonly string[] }, b: { source: number; columns: readonly string[] }): boolean {
+  const is = (side: BlockColumn, source: number, column: string): boolean => side.source === source && sameName(side.column, column);
+  return a.columns.every((column, at) => block.joins.some(({ left, right }) => (is(left, a.source, column) && is(right, b.source, b.columns[at]!)) || (is(right, a.source, column) && is(left, b.source, b.columns[at]!))));
 }
 
 export function queryBlocks(query: BoundQuery): QueryBlock[] {
