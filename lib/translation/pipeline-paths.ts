@@ -1,4 +1,4 @@
-import type { MqlDocument } from './mql';
+import type { Mql, MqlDocument } from './mql';
 import { isDocument } from './mql';
 
 /** `a` and `a.b` share data; `a` and `ab` do not. */
@@ -155,3 +155,16 @@ export function pathsWrittenBy(stage: MqlDocument): readonly string[] | undefine
 }
 
 export const stageName = (stage: MqlDocument): string => Object.keys(stage)[0] ?? '';
+
+/** `$unwind` of one of these arrays at the top of a document, as it is stored, and the `$group` that follows. */
+export function storedArrayGroup(pipeline: readonly MqlDocument[], at: number, arrays: readonly string[]): { readonly path: string; readonly group: MqlDocument } | undefined {
+  const unwind = pipeline[at];
+  const group = pipeline[at + 1]?.['$group'];
+  const path = unwind && '$unwind' in unwind && dropsEmpty(unwind) ? unwindPath(unwind) : undefined;
+  if (path === undefined || path.includes('.') || !isDocument(group) || !arrays.includes(path)) return undefined;
+  const isStored = pipeline.slice(0, at).every((stage) => stageName(stage) !== '$lookup' && (pathsWrittenBy(stage) ?? [path]).every((written) => !isUnder(path, written) && !isUnder(written, path)));
+  return isStored ? { path, group } : undefined;
+}
+
+/** Whether an expression reads an array, or anything in it. */
+export const readsArray = (value: Mql, path: string): boolean => [...pathsInExpression(value)].some((read) => read === '*' || isUnder(read, path));

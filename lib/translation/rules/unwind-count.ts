@@ -1,6 +1,6 @@
 import { embeddedArrays } from '../design-fields';
 import { isDocument, type Mql } from '../mql';
-import { dropsEmpty, isUnder, pathsInExpression, pathsWrittenBy, stageName, unwindPath } from '../pipeline-paths';
+import { readsArray, storedArrayGroup } from '../pipeline-paths';
 import { replaceStages, type Rule } from '../rule';
 
 /** Unwinding an array only to count its entries → `$size`. */
@@ -9,12 +9,9 @@ export const unwindCount: Rule = {
   apply(pipeline, context) {
     const arrays = embeddedArrays(context.design, context.collection);
     for (let at = 0; at + 1 < pipeline.length; at++) {
-      const unwind = pipeline[at];
-      const group = pipeline[at + 1]?.['$group'];
-      const path = unwind && '$unwind' in unwind && dropsEmpty(unwind) ? unwindPath(unwind) : undefined;
-      if (path === undefined || !isDocument(group) || !arrays.includes(path)) continue;
-      // The array must still be the stored one.
-      if (path.includes('.') || !pipeline.slice(0, at).every((stage) => (pathsWrittenBy(stage) ?? [path]).every((written) => !isUnder(path, written) && !isUnder(written, path)) && stageName(stage) !== '$lookup')) continue;
+      const found = storedArrayGroup(pipeline, at, arrays);
+      if (!found) continue;
+      const { path, group } = found;
       const sized = Object.entries(group).map(([name, value]): [string, Mql] | undefined => {
         if (name === '_id') return readsArray(value, path) ? undefined : [name, value];
         if (isDocument(value) && value['$sum'] === 1) return [name, { $sum: { $size: `$${path}` } }];
@@ -29,5 +26,3 @@ export const unwindCount: Rule = {
     return undefined;
   },
 };
-
-const readsArray = (value: Mql, path: string): boolean => [...pathsInExpression(value)].some((read) => read === '*' || isUnder(read, path));

@@ -1,6 +1,6 @@
 import { embeddedArrays } from '../design-fields';
 import { isDocument, type Mql } from '../mql';
-import { dropsEmpty, isUnder, pathsInExpression, pathsWrittenBy, stageName, unwindPath } from '../pipeline-paths';
+import { readsArray, storedArrayGroup } from '../pipeline-paths';
 import { replaceStages, type Rule } from '../rule';
 
 /** Accumulators that give the same over each document's own sum, least or greatest value as over the entries. */
@@ -12,13 +12,10 @@ export const unwindFold: Rule = {
   apply(pipeline, context) {
     const arrays = embeddedArrays(context.design, context.collection);
     for (let at = 0; at + 1 < pipeline.length; at++) {
-      const unwind = pipeline[at];
-      const group = pipeline[at + 1]?.['$group'];
-      const path = unwind && '$unwind' in unwind && dropsEmpty(unwind) ? unwindPath(unwind) : undefined;
+      const found = storedArrayGroup(pipeline, at, arrays);
       // A path through two arrays would give arrays of arrays.
-      if (path === undefined || !isDocument(group) || !arrays.includes(path) || path.includes('.') || arrays.some((other) => other.startsWith(`${path}.`))) continue;
-      const isStored = pipeline.slice(0, at).every((stage) => stageName(stage) !== '$lookup' && (pathsWrittenBy(stage) ?? [path]).every((written) => !isUnder(path, written) && !isUnder(written, path)));
-      if (!isStored) continue;
+      if (!found || arrays.some((other) => other.startsWith(`${found.path}.`))) continue;
+      const { path, group } = found;
       // The average of averages is one only where a group has one document.
       const operators = group['_id'] === '$_id' ? [...FOLDED, '$avg'] : FOLDED;
       const folded = Object.entries(group).map(([name, value]) => fold(name, value, path, operators));
@@ -46,5 +43,3 @@ function isFoldable(value: Mql | undefined, path: string, operators: readonly st
   const [operator = '', operand] = Object.entries(value)[0] ?? [];
   return operators.includes(operator) && typeof operand === 'string' && operand.startsWith(`$${path}.`);
 }
-
-const readsArray = (value: Mql, path: string): boolean => [...pathsInExpression(value)].some((read) => read === '*' || isUnder(read, path));
