@@ -93,7 +93,7 @@ export function ConceptualDesignGate({ task, content, before, directives, setDir
               cell: (row) => {
                 const wanted = directives.find((entry) => entry.kind === 'relationship' && entry.relationship === row.relationship);
                 return (
-                  <div className="w-52 space-y-1">
+                  <div className="w-40 space-y-1">
                     {wanted?.kind === 'relationship' ? (
                       <Button aria-label={`Take back: ${row.relationship}`} onClick={() => setDirectives(directives.filter((entry) => entry !== wanted))}>
                         → {wanted.choice} requested; take back
@@ -111,7 +111,7 @@ export function ConceptualDesignGate({ task, content, before, directives, setDir
             { head: <span title="Rows of the child table for each parent: mean, 99 %, most">Children</span>, numeric: true, cell: (row) => nowrap(fan(profile.data, row.relationship, ({ fanOut }) => `${fanOut.mean.toFixed(1)} · ${fanOut.p99} · ${fanOut.max}`)) },
             { head: <span title="Child rows without a parent, and without a key">Orphans · nulls</span>, numeric: true, cell: (row) => fan(profile.data, row.relationship, ({ orphans, nullKeys }) => `${orphans} · ${nullKeys}`) },
             { head: <span title="Queries of the workload that read both tables">Together</span>, numeric: true, cell: (row) => workload.data?.patterns.filter((pattern) => pattern.relationships.includes(row.relationship)).reduce((sum, pattern) => sum + pattern.frequency, 0) ?? '–' },
-            { head: 'Why', cell: (row) => <span className="block max-w-2xl min-w-60">{row.reason}</span> },
+            { head: 'Why', cell: (row) => <span className="block max-w-2xl min-w-48">{row.reason}</span> },
           ]}
         />
       </Card>
