@@ -1,5 +1,6 @@
 import type { Value } from '../values/value';
 import { pickElement, readElement, readValueAt, skipValue } from './decode';
+import { afterRemoval, placeOf, storedPast, type Past } from './past';
 
 /** A field name with its bytes at hand, for comparing against raw BSON without decoding. */
 export class FieldName {
@@ -21,6 +22,7 @@ export class Doc {
   private keyList: string[] | undefined;
   private valueList: Value[] | undefined;
   private overlay: Overlay | undefined;
+  private ownPast: Past | undefined;
 
   constructor(keys?: string[], values?: Value[]) {
     this.keyList = keys;
@@ -54,6 +56,17 @@ export class Doc {
   get values(): readonly Value[] {
     if (!this.valueList) this.decode();
     return this.valueList as Value[];
+  }
+  /** What the server would remember of how this document was made; undefined: it was put together from values. */
+  get past(): Past | undefined {
+    if (this.rawBytes) return storedPast;
+    if (this.overlay && (this.overlay.values.includes(undefined) || this.overlay.base.past?.order)) this.decode();
+    return this.ownPast;
+  }
+  /** For the maker of a document only. */
+  from(past: Past | undefined): this {
+    this.ownPast = past;
+    return this;
   }
   get size(): number {
     return this.keys.length;
@@ -145,7 +158,9 @@ export class Doc {
 
   /** A copy that may be changed by `set` and `remove` until it is handed on. */
   copy(): MutableDoc {
-    return new MutableDoc([...this.keys], [...this.values]);
+    const out = new MutableDoc([...this.keys], [...this.values]);
+    const { past } = this;
+    return past?.order ? out.from({ ...past, bson: 'no' }) : out;
   }
 
   private decode(): void {
@@ -168,6 +183,8 @@ export class Doc {
     this.keyList = out.keys as string[];
     this.valueList = out.values as Value[];
     this.overlay = undefined;
+    const { past } = out;
+    if (past) this.ownPast = { ...past, bson: this.ownPast?.bson ?? 'no' };
   }
 }
 
@@ -213,11 +230,17 @@ export class MutableDoc extends Doc {
     const index = this.k.indexOf(name);
     if (value === undefined) {
       if (index >= 0) {
+        this.from(afterRemoval(this.past, this.k, [name], 'no'));
         this.k.splice(index, 1);
         this.v.splice(index, 1);
       }
     } else if (index >= 0) this.v[index] = value;
-    else {
+    else if (this.past) {
+      const { at, past } = placeOf(this.past, this.k, name);
+      this.from(past);
+      this.k.splice(at, 0, name);
+      this.v.splice(at, 0, value);
+    } else {
       this.k.push(name);
       this.v.push(value);
     }

@@ -1,4 +1,5 @@
 import { Doc, type FieldName } from '../bson/doc';
+import { afterRemoval, checkReturned, storedPast, type Past } from '../bson/past';
 import { ServerError, unsupported } from '../errors';
 import { parseExpression, type Evaluate, type Scope } from '../expressions/expression';
 import { fieldName, splitPath } from '../values/path';
@@ -50,7 +51,7 @@ class Node {
 
   apply(input: Doc): Doc {
     if (this.policy === 'include' && this.children.size === 0) return this.build(input);
-    const shaped = this.shape(input);
+    const shaped = this.shape(input, input.past?.bson ?? 'no');
     return this.order.length === 0 ? shaped : this.compute(input, shaped);
   }
 
@@ -66,9 +67,11 @@ class Node {
         if (value === undefined) break;
         like[i++] = value;
       }
-      if (i === shape.length && i === picked + computations.length) return new Doc(shape, like);
+      if (i === shape.length && i === picked + computations.length) return new Doc(shape, like).from(computations.length === 0 ? storedPast : undefined);
     }
     const { keys, values } = input.pick(this.named);
+    const { past } = input;
+    checkReturned(past, this.named);
     const count = keys.length;
     for (const [name, evaluate] of this.computed) {
       const value = evaluate(input);
@@ -78,7 +81,7 @@ class Node {
     }
     const inOrder = [...new Set([...keys.slice(0, count), ...this.named])].map(fieldName);
     this.last = { shape: keys, picked: count, wanted: inOrder, blank: keys.map(() => undefined) };
-    return new Doc(keys, values);
+    return new Doc(keys, values).from(past?.bson === 'yes' && this.computed.size === 0 ? storedPast : undefined);
   }
   // What the last document came out as: the next one is tried for the same shape first. Its values start as a copy of
   // `blank`: an array that starts empty is copied by the JavaScript engine when its first double comes after an integer.
@@ -90,10 +93,11 @@ class Node {
   };
 
   /** Keeps and drops fields. */
-  private shape(input: Doc): Doc {
+  private shape(input: Doc, bson: Past['bson']): Doc {
     if (this.policy === 'add') return input;
-    const { keys, values } = input;
+    const { keys, values, past } = input;
     const include = this.policy === 'include';
+    if (include) checkReturned(past, { has: (name) => this.named.has(name) || this.children.has(name) });
     const outKeys: string[] = [];
     const outValues: Value[] = [];
     for (let i = 0; i < keys.length; i++) {
@@ -103,7 +107,7 @@ class Node {
         if (!include) continue;
       } else {
         const child = this.children.get(key);
-        if (child) value = child.shapeValue(value);
+        if (child) value = child.shapeValue(value, bson);
         else if (include) continue;
         // What is to become a document of computed fields keeps its place.
         if (value === undefined && !(child && child.order.length > 0)) continue;
@@ -111,14 +115,18 @@ class Node {
       outKeys.push(key);
       outValues.push(value);
     }
-    return new Doc(outKeys, outValues);
+    const out = new Doc(outKeys, outValues);
+    if (bson === 'yes') return out.from(storedPast);
+    if (include) return out;
+    const removed = keys.filter((key) => this.named.has(key));
+    return out.from(removed.length > 0 ? afterRemoval(past, keys, removed, bson) : past && { ...past, bson });
   }
-  private shapeValue(value: Value): Value {
-    if (value instanceof Doc) return this.shape(value);
+  private shapeValue(value: Value, bson: Past['bson']): Value {
+    if (value instanceof Doc) return this.shape(value, bson);
     if (Array.isArray(value)) {
       const out: Value[] = [];
       for (const item of value) {
-        const shaped = this.shapeValue(item);
+        const shaped = this.shapeValue(item, bson);
         // What an inclusion drops leaves its place to a computed field.
         if (shaped !== undefined || this.order.length > 0) out.push(shaped);
       }

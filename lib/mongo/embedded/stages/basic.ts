@@ -1,4 +1,5 @@
 import { Doc } from '../bson/doc';
+import { eitherPast } from '../bson/past';
 import { ServerError } from '../errors';
 import { namedArguments, parseExpression, redactMarkers, type Evaluate } from '../expressions/expression';
 import { parseFilter } from '../query/match';
@@ -157,8 +158,10 @@ const unwind: StageBuilder = (operand, _context, name) => {
   const parts = splitPath(path.slice(1));
   const indexParts = indexName === undefined ? undefined : splitPath(indexName);
   const emit = (doc: Doc, value: Value, index: bigint | null): Doc => {
-    const out = setPath(doc, parts, value);
-    return indexParts ? setPath(out, indexParts, index) : out;
+    const unwound = setPath(doc, parts, value);
+    const out = indexParts ? setPath(unwound, indexParts, index) : unwound;
+    // Together with the $lookup before it, it may be run by either engine.
+    return doc.past?.bson === 'maybe' ? out.from(eitherPast) : out;
   };
   return {
     name,

@@ -1,5 +1,6 @@
 import { parseAccumulatorField, type Accumulator, type AccumulatorFactory } from '../accumulators/accumulator';
 import { Doc } from '../bson/doc';
+import { eitherPast } from '../bson/past';
 import { ServerError } from '../errors';
 import { parseExpression, type Evaluate } from '../expressions/expression';
 import { compareValues } from '../values/compare';
@@ -32,7 +33,7 @@ export function groupBy(id: Evaluate, fields: Fields, { scope }: StageContext): 
       const states = groups.items[at] as Accumulator[];
       const values: Value[] = [groups.keys[at++]];
       for (const state of states) values.push(state.result());
-      return new Doc(names, values);
+      return new Doc(names, values).from(eitherPast);
     };
   };
 }

@@ -1,4 +1,5 @@
 import { Doc, sizeOf } from '../bson/doc';
+import { eitherPast } from '../bson/past';
 import { OPERATOR_LIMIT } from '../memory';
 import { failedToParse, ServerError, unsupported } from '../errors';
 import { parseExpression, type Evaluate, type Expression, type Scope } from '../expressions/expression';
@@ -202,10 +203,12 @@ const lookup: StageBuilder = (operand, context, name) => {
   if (typeof as !== 'string') throw failedToParse("must specify 'as' field for a $lookup");
   const target = splitPath(as);
   const join = parseJoin(operand, context, name);
+  const plain = !operand.has('pipeline');
   return mapping(name, (doc) => {
     const found = join(doc);
     limitSize(found, () => new ServerError(4568, `Total size of documents in ${String(operand.get('from'))} matching pipeline's $lookup stage exceeds ${OPERATOR_LIMIT} bytes`));
-    return setPath(doc, target, found);
+    const out = setPath(doc, target, found);
+    return plain ? out.from(eitherPast) : out;
   });
 };
 
