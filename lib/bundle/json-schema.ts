@@ -31,9 +31,9 @@ function objectSchema(fields: readonly Field[], table: string, profile: Profile,
 
 function bsonTypes(transform: Transform, table: string, column: string, profile: Profile): string[] {
   const stored = columnProfile(profile, table, column)?.stored;
-  const retyped = { bool: 'bool', date: 'date', string: 'string', identity: undefined }[transform.kind];
+  const retyped = { bool: 'bool', date: 'date', string: 'string', bytes: 'binData', identity: undefined }[transform.kind];
   const types = retyped
     ? [retyped]
     : [...(stored?.integer ? ['int', 'long'] : []), ...(stored?.real ? ['double'] : []), ...(stored?.text ? ['string'] : []), ...(stored?.blob ? ['binData'] : [])];
-  return stored?.null || types.length === 0 ? [...types, 'null'] : types;
+  return stored?.null || transform.kind === 'bytes' || types.length === 0 ? [...types, 'null'] : types;
 }

@@ -56,7 +56,7 @@ const embedNote = (field: EmbedField): string => {
   return `rows of ${ref(field.table)} where ${on}; order: ${order}; relationship ${JSON.stringify(field.relationship)}`;
 };
 
-const bsonType = (transform: string): string => ({ bool: 'Boolean', date: 'Date', string: 'String' })[transform] ?? 'as stored';
+const bsonType = (transform: string): string => ({ bool: 'Boolean', date: 'Date', string: 'String', bytes: 'Binary' })[transform] ?? 'as stored';
 
 // Names are written plainly when they are plain words, else as JSON strings, so that dots and commas cannot mislead.
 const ref = (name: string): string => (/^[\p{L}_][\p{L}\p{N}_]*$/u.test(name) ? name : JSON.stringify(name));

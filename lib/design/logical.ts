@@ -1,7 +1,7 @@
 import type { Catalog } from '../sqlite/catalog';
-import type { Profile, Relationship } from '../sqlite/profile';
+import { columnProfile, type Profile, type Relationship } from '../sqlite/profile';
 import type { Directive } from './directive';
-import type { ComputedChoice, ComputedField, ConceptualDesign, DocumentDesign, EmbedField, ExtendedReferenceField, Field, IdRule, LogicalDesign, RelationshipChoice } from './document-design';
+import type { ColumnField, ComputedChoice, ComputedField, ConceptualDesign, DocumentDesign, EmbedField, ExtendedReferenceField, Field, IdRule, LogicalDesign, RelationshipChoice } from './document-design';
 import { legalFieldName, NameSet } from './names';
 import { typeOf, type TypeSettings } from './retype';
 import { identity, type Transform } from './transform';
@@ -34,9 +34,10 @@ function fieldsOf(tableName: string, leaveOut: (column: string) => boolean, inpu
   const table = input.catalog.tables.find((candidate) => candidate.name === tableName);
   if (!table) throw new Error(`the source has no table ${tableName}`);
   const names = new NameSet();
-  const own: Field[] = table.columns
+  const own = table.columns
     .filter((column) => !leaveOut(column.name))
-    .map((column) => ({ kind: 'column', name: names.take(fieldName(tableName, column.name, input)), column: column.name, transform: transformFor(tableName, column.name, input) }));
+    .map((column): ColumnField => ({ kind: 'column', name: names.take(fieldName(tableName, column.name, input)), column: column.name, transform: transformFor(tableName, column.name, input) }));
+  const bytes = own.filter(({ column }) => (columnProfile(input.profile, tableName, column)?.invalidUtf8 ?? 0) > 0).map((field): ColumnField => ({ ...field, name: names.take(`${field.name}_bytes`), transform: { kind: 'bytes', encoding: input.profile.encoding } }));
   // Copies are named before what is embedded, and both after the columns, which keep the source's names.
   const embeds = (): EmbedField[] => input.conceptual.relationships.flatMap((choice): EmbedField[] => {
     if (choice.choice !== 'embed') return [];
@@ -55,7 +56,7 @@ function fieldsOf(tableName: string, leaveOut: (column: string) => boolean, inpu
     if (!relationship || choice.choice === 'embed' || relationship.parentTable !== tableName) return [];
     return (choice.computed ?? []).map((wanted) => computedField(relationship, wanted, names));
   });
-  return [...own, ...copies, ...computed, ...embeds()];
+  return [...own, ...bytes, ...copies, ...computed, ...embeds()];
 }
 
 function computedField(relationship: Relationship, { field, aggregate, column }: ComputedChoice, names: NameSet): ComputedField {

@@ -2,7 +2,7 @@ import type { Catalog } from '../sqlite/catalog';
 import type { Profile } from '../sqlite/profile';
 import { isTotal } from '../sqlite/profile';
 import { isEmbed, type ColumnField, type DocumentDesign, type Field } from './document-design';
-import { columnPath, placementOf } from './placement';
+import { columnPath, keepsBytes, placementOf } from './placement';
 import { typeObstacle } from './retype';
 import { identity } from './transform';
 import { describe } from './transform-name';
@@ -21,16 +21,13 @@ export interface DesignProblem {
  * every embedding is total, nothing outgrows its limits, every field has one source. Empty when all holds.
  */
 export function checkDesign(design: DocumentDesign, catalog: Catalog, profile: Profile, limits: DesignLimits): DesignProblem[] {
-  return [...checkSource(catalog, profile), ...checkCollections(design), ...checkColumns(design, catalog), ...checkEmbeddings(design, profile, limits), ...checkCopies(design, profile), ...checkTransforms(design, profile)];
+  return [...checkSource(catalog, profile), ...checkCollections(design), ...checkColumns(design, catalog), ...checkBytes(design, profile), ...checkEmbeddings(design, profile, limits), ...checkCopies(design, profile), ...checkTransforms(design, profile)];
 }
 
 /** What no design can carry: values and rows that MongoDB cannot hold, or that cannot be told from others here. */
 function checkSource(catalog: Catalog, profile: Profile): DesignProblem[] {
   const problems: DesignProblem[] = [];
   for (const { table, columns, maxRowBytes } of profile.tables) {
-    for (const { column, invalidUtf8 } of columns) {
-      if (invalidUtf8 > 0) problems.push({ kind: 'loss', subject: `${table}.${column}`, detail: `${invalidUtf8} ${invalidUtf8 === 1 ? 'text has' : 'texts have'} bytes that are no valid text in the database's encoding, which MongoDB cannot store as text` });
-    }
     // Measured, not forecast: no margin. An element takes its type, its name and up to six bytes more.
     const framing = columns.reduce((sum, { column }) => sum + Buffer.byteLength(column) + 8, 64);
     if (maxRowBytes + framing > MAX_DOCUMENT_BYTES) problems.push({ kind: 'limit', subject: table, detail: `one row takes ${(maxRowBytes / 1e6).toFixed(1)} MB; MongoDB takes documents of 16 MB (16,777,216 bytes)` });
@@ -102,6 +99,20 @@ function checkColumns(design: DocumentDesign, catalog: Catalog): DesignProblem[]
     visit(logical.fields, logical.rootTable, '');
   }
   return problems;
+}
+
+/** A string cannot hold bytes that are no text: they have a field of their own, and are no key of documents. */
+function checkBytes(design: DocumentDesign, profile: Profile): DesignProblem[] {
+  return profile.tables.flatMap(({ table, columns }) => {
+    const placement = placementOf(design, table);
+    return columns.flatMap(({ column, invalidUtf8 }): DesignProblem[] => {
+      if (invalidUtf8 === 0 || !placement) return [];
+      const isId = placement.steps.length === 0 && placement.logical.id.kind === 'column' && placement.logical.id.column === column;
+      if (keepsBytes(placement, column) && !isId) return [];
+      const texts = `${invalidUtf8} ${invalidUtf8 === 1 ? 'text has' : 'texts have'} bytes that are no valid ${profile.encoding}, which MongoDB cannot store as text`;
+      return [{ kind: 'loss', subject: `${table}.${column}`, detail: isId ? `${texts}: two keys could become one` : `${texts}; a field of the column with "${describe({ kind: 'bytes', encoding: profile.encoding })}" would keep them` }];
+    });
+  });
 }
 
 /** A copy follows a relationship from the row that holds it: to its parent, or from its children. */

@@ -65,6 +65,17 @@ export function columnPath(placement: Placement, column: string): ColumnPath | u
   return pathAtDepth(placement, placement.steps.length, column);
 }
 
+/** Are the bytes of the column's texts kept that are no valid text? */
+export function keepsBytes(placement: Placement, column: string): boolean {
+  const at = (depth: number, name: string): boolean => {
+    const fields = fieldsAtDepth(placement, depth).filter((field) => field.kind === 'column' && sameName(field.column, name));
+    if (fields.length > 0 || depth === 0) return fields.some((field) => field.kind === 'column' && field.transform.kind === 'bytes');
+    const join = placement.steps[depth - 1]!.join.find((pair) => sameName(pair.child, name));
+    return join !== undefined && at(depth - 1, join.parent);
+  };
+  return at(placement.steps.length, column);
+}
+
 /** A copy that the rows of a placement carry, with its dotted path from the document root. */
 export interface CopyPlace {
   readonly path: string;
@@ -82,7 +93,7 @@ export function copiesOf(placement: Placement): CopyPlace[] {
 function pathAtDepth(placement: Placement, depth: number, column: string): ColumnPath | undefined {
   const step = placement.steps[depth - 1];
   const fields = fieldsAtDepth(placement, depth);
-  const own = fields.find((field) => field.kind === 'column' && sameName(field.column, column));
+  const own = fields.find((field) => field.kind === 'column' && field.transform.kind !== 'bytes' && sameName(field.column, column));
   if (own?.kind === 'column') {
     return { path: step ? `${step.path}.${own.name}` : own.name, transform: own.transform, inherited: false };
   }

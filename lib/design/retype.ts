@@ -46,6 +46,7 @@ export function typeObstacle(column: ColumnProfile, transform: Transform): strin
   const { integer, real, text, blob } = column.stored;
   switch (transform.kind) {
     case 'identity':
+    case 'bytes':
       return undefined;
     case 'string':
       return real + text + blob > 0 ? `${real + text + blob} values are no integers` : undefined;

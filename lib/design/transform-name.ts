@@ -11,5 +11,7 @@ export function describe(transform: Transform): string {
       return `date(${transform.format})`;
     case 'string':
       return 'integer→string';
+    case 'bytes':
+      return `bytes of what is no valid ${transform.encoding}`;
   }
 }

@@ -1,20 +1,21 @@
 import { Binary, Double, Int32, Long } from 'mongodb';
 import { z } from 'zod';
-import type { SqliteValue, Value } from '../results/value';
+import { fromBson, type SqliteValue, type Value } from '../results/value';
+import { isValidText, TEXT_ENCODINGS } from '../sqlite/text-encoding';
 import { describe } from './transform-name';
-
-
 
 /**
  * A named, invertible change of type between a source column and its field. `identity` keeps the storage class:
  * INTEGER → int (long where it does not fit), REAL → double, TEXT → string, BLOB → binary, NULL → null.
- * NULL stays null under every transform.
+ * NULL stays null under every transform. `bytes` is no type of its own but stands beside `identity`: the bytes of those
+ * texts that are not valid in the source's encoding, which a string shows with U+FFFD in their place; null for all others.
  */
 export const transformSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('identity') }),
   z.strictObject({ kind: z.literal('bool'), true: z.string(), false: z.string() }),
   z.strictObject({ kind: z.literal('date'), format: z.enum(['YYYY-MM-DD', 'YYYY-MM-DD HH:MM:SS', 'M/D/YYYY', 'MM/DD/YYYY']) }),
   z.strictObject({ kind: z.literal('string') }),
+  z.strictObject({ kind: z.literal('bytes'), encoding: z.enum(TEXT_ENCODINGS) }),
 ]);
 export type Transform = z.infer<typeof transformSchema>;
 export type DateFormat = Extract<Transform, { kind: 'date' }>['format'];
@@ -44,6 +45,9 @@ export function toBson(transform: Transform, value: SqliteValue): unknown {
     case 'string':
       if (typeof value === 'bigint') return value.toString();
       break;
+    case 'bytes':
+      if (value instanceof Uint8Array) return isValidText(transform.encoding, value) ? null : new Binary(value);
+      break;
   }
   throw new TransformError(`${describe(transform)} cannot carry ${preview(value)}`);
 }
@@ -64,9 +68,11 @@ function identityToBson(value: Exclude<SqliteValue, null>): unknown {
 /** Source value → the canonical value that its field has; the way in which a retyped column is compared. */
 export function applyTransform(transform: Transform, value: Value): Value {
   if (value === null || transform.kind === 'identity') return value;
-  const converted = toBson(transform, value as SqliteValue);
-  return converted as Value;
+  return fromBson(toBson(transform, value as SqliteValue));
 }
+
+/** What a transform reads of a column, as SQL: the column itself, or the bytes of its texts. `column` is quoted. */
+export const transformInput = ({ kind }: Transform, column: string): string => (kind === 'bytes' ? `CASE typeof(${column}) WHEN 'text' THEN CAST(${column} AS BLOB) END` : column);
 
 /** Canonical field value → source value: the inverse of `applyTransform`. */
 export function invertTransform(transform: Transform, value: Value): Value {
@@ -83,6 +89,9 @@ export function invertTransform(transform: Transform, value: Value): Value {
     case 'string':
       if (typeof value === 'string') return BigInt(value);
       break;
+    case 'bytes':
+      if (value instanceof Uint8Array) return value;
+      break;
   }
   throw new TransformError(`${describe(transform)} does not yield ${preview(value)}`);
 }
@@ -93,9 +102,11 @@ export function parseTransform(text: string): Transform {
   if (text === 'integer→string') return { kind: 'string' };
   const bool = /^bool\((".*"), (".*")\)$/.exec(text);
   if (bool) return { kind: 'bool', true: JSON.parse(bool[1]!) as string, false: JSON.parse(bool[2]!) as string };
+  const bytes = transformSchema.safeParse({ kind: 'bytes', encoding: /^bytes of what is no valid (\S+)$/.exec(text)?.[1] });
+  if (bytes.success) return bytes.data;
   const date = transformSchema.safeParse({ kind: 'date', format: /^date\((.+)\)$/.exec(text)?.[1] });
   if (date.success) return date.data;
-  throw new TransformError(`there is no transform "${text}"; known are identity, bool("true text", "false text"), date(YYYY-MM-DD), integer→string`);
+  throw new TransformError(`there is no transform "${text}"; known are identity, bool("true text", "false text"), date(YYYY-MM-DD), integer→string, bytes of what is no valid UTF-8`);
 }
 
 /** The date whose text is exactly this one; undefined where the text would not come back. */

@@ -5,7 +5,7 @@ import { defineKey } from '../results/value';
 import { quoteName as q, type Catalog, type Table } from '../sqlite/catalog';
 import { openSource } from '../sqlite/open';
 import { isEmbed, type ColumnField, type ComputedField, type EmbedField, type ExtendedReferenceField, type Field, type LogicalDesign } from '../design/document-design';
-import { identity, toBson, TransformError } from '../design/transform';
+import { identity, toBson, TransformError, transformInput } from '../design/transform';
 
 /** A value or a row that the design cannot carry; nothing was written in its place. */
 export class MigrationError extends Error {}
@@ -41,8 +41,8 @@ export function* assemble(sourcePath: string, catalog: Catalog, design: LogicalD
     const root = tableOf(catalog, design.rootTable);
     const chain: ChainLink[] = [{ table: root, alias: 't0', join: [], orderBy: [] }];
     const source: Source = { sqlite, running, catalog, used, after: after?.position };
-    const copies = new RowCopies(design.fields, root, 't0');
-    const stream = new RowStream(source, chain, copies);
+    const extras = new RowExtras(design.fields, root, 't0');
+    const stream = new RowStream(source, chain, extras);
     const children = embeds(design.fields).map((field) => new ChildAssembler(field, chain, source));
     const columns = columnsOf(design.fields, stream, root);
     const id = design.id;
@@ -53,7 +53,7 @@ export function* assemble(sourcePath: string, catalog: Catalog, design: LogicalD
       const document: Record<string, unknown> = {
         _id: id.kind === 'column' ? carry(id.transform, row.values[idAt]!, `${root.name}.${id.column}`) : new Int32(ordinal),
       };
-      fill(document, design.fields, columns, row, copies, children);
+      fill(document, design.fields, columns, row, extras, children);
       bump(used, root.name);
       yield { document, position: row.keys };
     }
@@ -84,19 +84,23 @@ interface ChainLink {
 interface Row {
   /** Scan positions of the row and of its ancestors, root first: what rows are merged by. */
   readonly keys: readonly SqliteValue[];
-  /** The row's columns, then what its copies need. */
+  /** The row's columns, then what the other fields need. */
   readonly values: readonly SqliteValue[];
 }
 
-/** What the copies of a row add to its query: a join each, at most one row wide, and the columns that they take. */
-class RowCopies {
+/** What fields add to a row's query that are no plain columns: a copy a join, at most one row wide, and what it takes; bytes an expression. */
+class RowExtras {
   readonly joins: string[] = [];
   readonly selected: string[] = [];
   readonly #at = new Map<Field, number>();
 
-  /** `holder` is the table whose rows carry the copies. */
+  /** `holder` is the table whose rows carry the fields. */
   constructor(fields: readonly Field[], holder: Table, alias: string) {
     for (const [n, field] of fields.entries()) {
+      if (field.kind === 'column' && field.transform.kind === 'bytes') {
+        this.#at.set(field, this.selected.length);
+        this.selected.push(transformInput(field.transform, `${alias}.${q(field.column)}`));
+      }
       if (field.kind !== 'extendedReference' && field.kind !== 'computed') continue;
       this.#at.set(field, this.selected.length);
       const other = `x${n}`;
@@ -117,9 +121,10 @@ class RowCopies {
     }
   }
 
-  /** The copy's value in a row of `width` own columns; undefined where there is nothing to copy. */
-  valueOf(field: ExtendedReferenceField | ComputedField, row: Row, width: number): unknown {
+  /** The field's value in a row of `width` own columns; undefined where there is nothing to copy. */
+  valueOf(field: ColumnField | ExtendedReferenceField | ComputedField, row: Row, width: number): unknown {
     const at = width + this.#at.get(field)!;
+    if (field.kind === 'column') return carryField(field, row.values[at]!);
     if (field.kind === 'computed') return carry(identity, row.values[at]!, field.name);
     if (row.values[at] !== 1n) return undefined;
     const copy: Record<string, unknown> = {};
@@ -139,7 +144,7 @@ class RowStream {
   readonly #columns: readonly string[];
   #ahead: Row | undefined;
 
-  constructor({ sqlite, running, after }: Source, chain: readonly ChainLink[], copies: RowCopies) {
+  constructor({ sqlite, running, after }: Source, chain: readonly ChainLink[], extras: RowExtras) {
     const last = chain.at(-1)!;
     const keyColumns = chain.map((link) => scanKey(link.table).map((column) => `${link.alias}.${column}`));
     const keys = keyColumns.flat();
@@ -156,8 +161,8 @@ class RowStream {
     ]);
     const rootKey = keyColumns[0]!;
     const where = after ? ` WHERE (${rootKey.join(', ')}) > (${rootKey.map(() => '?').join(', ')})` : '';
-    const selected = [...keys, ...this.#columns.map((column) => `${last.alias}.${q(column)}`), ...copies.selected];
-    const tail = ` FROM ${[...from, ...copies.joins].join(' ')}${where} ORDER BY ${order.join(', ')}`;
+    const selected = [...keys, ...this.#columns.map((column) => `${last.alias}.${q(column)}`), ...extras.selected];
+    const tail = ` FROM ${[...from, ...extras.joins].join(' ')}${where} ORDER BY ${order.join(', ')}`;
     this.#parts = chunk(selected, COLUMNS_A_STATEMENT).map((part) => sqlite.prepare(`SELECT ${part.join(', ')}${tail}`).raw().iterate(...(after ?? [])) as Iterator<SqliteValue[]>);
     running.push(...this.#parts);
     this.#ahead = this.#read();
@@ -200,7 +205,7 @@ function scanKey(table: Table): string[] {
 /** Builds the entries of one embedded table for one parent row after the other. */
 class ChildAssembler {
   readonly #stream: RowStream;
-  readonly #copies: RowCopies;
+  readonly #extras: RowExtras;
   readonly #columns: readonly number[];
   readonly #children: readonly ChildAssembler[];
   readonly #used: Map<string, number>;
@@ -213,8 +218,8 @@ class ChildAssembler {
     const table = tableOf(source.catalog, field.table);
     const chain = [...above, { table, alias: `t${above.length}`, join: field.join, orderBy: field.orderBy }];
     this.#used = source.used;
-    this.#copies = new RowCopies(field.fields, table, `t${above.length}`);
-    this.#stream = new RowStream(source, chain, this.#copies);
+    this.#extras = new RowExtras(field.fields, table, `t${above.length}`);
+    this.#stream = new RowStream(source, chain, this.#extras);
     this.#columns = columnsOf(field.fields, this.#stream, table);
     this.#children = embeds(field.fields).map((inner) => new ChildAssembler(inner, chain, source));
   }
@@ -225,7 +230,7 @@ class ChildAssembler {
     for (let row = this.#stream.peek(); row && belongs(row, parent); row = this.#stream.peek()) {
       this.#stream.next();
       const entry: Record<string, unknown> = {};
-      fill(entry, this.field.fields, this.#columns, row, this.#copies, this.#children);
+      fill(entry, this.field.fields, this.#columns, row, this.#extras, this.#children);
       bump(this.#used, this.field.table);
       entries.push(entry);
     }
@@ -248,20 +253,23 @@ function belongs(child: Row, parent: Row): boolean {
   return true;
 }
 
+/** The column's value as it stands in the row is all that the field needs. */
+const isPlain = (field: Field): field is ColumnField => field.kind === 'column' && field.transform.kind !== 'bytes';
+
 const embeds = (fields: readonly Field[]): EmbedField[] => fields.filter(isEmbed);
 
 const columnsOf = (fields: readonly Field[], stream: RowStream, table: Table): number[] =>
   fields.map((field) => {
-    if (field.kind === 'column') return stream.position(field.column);
+    if (isPlain(field)) return stream.position(field.column);
     return isEmbed(field) ? -1 : table.columns.length;
   });
 
-function fill(target: Record<string, unknown>, fields: readonly Field[], columns: readonly number[], row: Row, copies: RowCopies, children: readonly ChildAssembler[]): void {
+function fill(target: Record<string, unknown>, fields: readonly Field[], columns: readonly number[], row: Row, extras: RowExtras, children: readonly ChildAssembler[]): void {
   let child = 0;
   fields.forEach((field, at) => {
-    if (field.kind === 'column') defineKey(target, field.name, carryField(field, row.values[columns[at]!]!));
+    if (isPlain(field)) defineKey(target, field.name, carryField(field, row.values[columns[at]!]!));
     else if (!isEmbed(field)) {
-      const value = copies.valueOf(field, row, columns[at]!);
+      const value = extras.valueOf(field, row, columns[at]!);
       if (value !== undefined) defineKey(target, field.name, value);
     } else {
       const entries = children[child++]!.take(row);

@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer';
 import type Database from 'better-sqlite3';
 import type { SqliteValue, Value } from '../results/value';
 import { quoteName as q, type Catalog, type Table } from './catalog';
@@ -7,6 +6,7 @@ import { findDependencies } from './functional-dependencies';
 import { relationshipCycles } from './relationship-cycles';
 import { readRelationships } from './relationships';
 import type { ColumnProfile, Profile, TableProfile } from './profile';
+import { isValidText, type TextEncoding } from './text-encoding';
 
 /**
  * Profiles a source database: types as stored, formats, keys, dependencies and relationships. What losslessness stands
@@ -18,7 +18,7 @@ export function profileDatabase(sqlite: Database.Database, catalog: Catalog, onT
     return profileTable(sqlite, table);
   });
   const relationships = readRelationships(sqlite, catalog, tables);
-  return { database: catalog.database, tables, relationships, cycles: relationshipCycles(relationships) };
+  return { database: catalog.database, encoding: encodingOf(sqlite), tables, relationships, cycles: relationshipCycles(relationships) };
 }
 
 /** Distinct values held for a table while it is read, over all its columns, and for one column. */
@@ -76,24 +76,13 @@ function bounds(sqlite: Database.Database, table: string, column: string): Pick<
 
 /** The driver shows U+FFFD for bytes that are no text; a blob of the same value shows the bytes. */
 function countInvalidText(sqlite: Database.Database, table: string, column: string): number {
-  const encoding = String(sqlite.pragma('encoding', { simple: true }));
-  const isValid = encoding === 'UTF-8' ? isUtf8 : isUtf16(encoding === 'UTF-16be');
+  const encoding = encodingOf(sqlite);
   let invalid = 0;
-  for (const bytes of sqlite.prepare(`SELECT CAST(${q(column)} AS BLOB) FROM ${q(table)} WHERE typeof(${q(column)}) = 'text'`).pluck().iterate() as Iterable<Buffer>) if (!isValid(bytes)) invalid++;
+  for (const bytes of sqlite.prepare(`SELECT CAST(${q(column)} AS BLOB) FROM ${q(table)} WHERE typeof(${q(column)}) = 'text'`).pluck().iterate() as Iterable<Buffer>) if (!isValidText(encoding, bytes)) invalid++;
   return invalid;
 }
 
-const isUtf16 = (bigEndian: boolean) => {
-  const decoder = new TextDecoder(bigEndian ? 'utf-16be' : 'utf-16le', { fatal: true });
-  return (bytes: Uint8Array): boolean => {
-    try {
-      decoder.decode(bytes);
-      return true;
-    } catch {
-      return false;
-    }
-  };
-};
+const encodingOf = (sqlite: Database.Database): TextEncoding => sqlite.pragma('encoding', { simple: true }) as TextEncoding;
 
 /** Declared keys that the data keeps (SQLite lets primary keys hold nulls), and single columns that happen to be unique. */
 function keysThatHold(sqlite: Database.Database, table: Table, rowCount: number, columns: readonly ColumnProfile[]): string[][] {

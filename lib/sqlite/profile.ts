@@ -1,4 +1,5 @@
 import type { Value } from '../results/value';
+import type { TextEncoding } from './text-encoding';
 import type { ValueFormat } from './value-formats';
 
 export type { ValueFormat } from './value-formats';
@@ -6,6 +7,7 @@ export type { ValueFormat } from './value-formats';
 /** What the data of a source database is like: types as stored, not as declared. */
 export interface Profile {
   readonly database: string;
+  readonly encoding: TextEncoding;
   readonly tables: readonly TableProfile[];
   readonly relationships: readonly Relationship[];
   /** Circles of relationships, each as the ids along it, child to parent; a self-reference is a circle of one. */

@@ -60,6 +60,8 @@ export function decode(value: Lowered): Lowered {
   const { transform, mql, type } = value;
   switch (transform.kind) {
     case 'identity':
+    // No query reads these: the text beside them is what SQL sees.
+    case 'bytes':
       return value;
     case 'bool': {
       const known = cond(mql, transform.true, transform.false);

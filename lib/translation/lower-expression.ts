@@ -486,6 +486,7 @@ export function isOrderPreserving(transform: Transform): boolean {
     case 'date':
       return transform.format === 'YYYY-MM-DD' || transform.format === 'YYYY-MM-DD HH:MM:SS';
     case 'string':
+    case 'bytes':
       return false;
   }
 }

@@ -2,7 +2,7 @@ import type { Document } from 'mongodb';
 import { quoteName as q, type Catalog } from '../sqlite/catalog';
 import { isEmbed, type ColumnField, type ComputedField, type EmbedField, type ExtendedReferenceField, type Field, type LogicalDesign } from '../design/document-design';
 import { NameSet } from '../design/names';
-import { identity, type Transform } from '../design/transform';
+import { identity, transformInput, type Transform } from '../design/transform';
 import type { MappingResult, ValidationMapping } from './mapping';
 import type { PlantedFaults } from './planted-faults';
 
@@ -95,7 +95,7 @@ function levelMappings(collection: string, level: Level, key: KeyColumn): Valida
     return {
       name: `${where}: ${groups.length > 1 ? `fields ${at * COLUMNS_A_MAPPING + 1}–${at * COLUMNS_A_MAPPING + group.length}` : 'fields'}`,
       description: `${group.map((field) => field.name).join(', ') || 'number of entries'} of ${level.table}, row by row`,
-      sql: `SELECT ${[`${key.sql} AS ${q(keyName)}`, ...projected.map(({ field, name }) => `${level.alias}.${q(field.column)} AS ${q(name)}`)].join(', ')} FROM ${level.from}${key.join}`,
+      sql: `SELECT ${[`${key.sql} AS ${q(keyName)}`, ...projected.map(({ field, name }) => `${transformInput(field.transform, `${level.alias}.${q(field.column)}`)} AS ${q(name)}`)].join(', ')} FROM ${level.from}${key.join}`,
       transforms: retyped([[keyName, key.transform], ...projected.map(({ field, name }) => [name, field.transform] as const)]),
       collection,
       pipeline: [...level.stages, { $project: Object.fromEntries([['_id', 0], [keyName, '$_id'], ...projected.map(({ field, name }) => [name, `$${level.path}${field.name}`])]) }],
