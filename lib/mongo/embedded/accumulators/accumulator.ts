@@ -6,6 +6,7 @@ import { exceeded, OPERATOR_LIMIT } from '../memory';
 import { parseSortPattern, TopItems } from '../query/sort';
 import { Sum } from '../values/arithmetic';
 import { compareValues } from '../values/compare';
+import { Digest, discretePercentiles } from '../values/digest';
 import { ValueSet } from '../values/value-map';
 import { double, isNullish, isNumeric, toDouble, typeName, type Value } from '../values/value';
 
@@ -274,15 +275,6 @@ function lastRanked(n: (key: Value) => number, several: boolean, pattern: Return
   };
 }
 
-/**
- * `$percentile` and `$median`. The server's `approximate` method is a t-digest, which for small inputs is the discrete
- * percentile; that is computed here for inputs of any size.
- */
-function percentiles(values: number[], p: readonly number[]): Value[] | null {
-  if (values.length === 0) return null;
-  const sorted = Float64Array.from(values).sort();
-  return p.map((q) => double(sorted[Math.max(0, Math.ceil(q * sorted.length) - 1)] as number));
-}
 export function percentileArguments(operand: Value, scope: Scope, name: string): { input: Evaluate; p: number[]; median: boolean } {
   const median = name === '$median';
   const args = namedArguments(operand, name, median ? ['input', 'method'] : ['input', 'p', 'method']);
@@ -293,7 +285,30 @@ export function percentileArguments(operand: Value, scope: Scope, name: string):
   }
   return { input: parseExpression(args.get('input'), scope).evaluate, p: list.map((q) => toDouble(q as number)), median };
 }
+/** What the operators give: one value, or one for each percentile; nothing to choose from is null. */
+const chosen = (found: readonly number[] | null, { p, median }: { p: readonly number[]; median: boolean }): Value => {
+  const values = p.map((_, i) => (found ? double(found[i] as number) : null));
+  return median ? (values[0] as Value) : values;
+};
+const unanswerable = (name: string): ServerError => unsupported(`${name} at the end of values of which none is greater than zero, or none finite (versions of the server differ),`);
+
 const percentile: AccumulatorBuilder = (operand, scope, name) => {
+  const { input, p, median } = percentileArguments(operand, scope, name);
+  return {
+    create: () => {
+      const digest = new Digest();
+      return {
+        add: (doc) => {
+          const v = input(doc);
+          if (isNumeric(v)) digest.add(toDouble(v));
+        },
+        result: () => chosen(digest.percentiles(p, () => unanswerable(name)), { p, median }),
+      };
+    },
+  };
+};
+/** Over a window whose start moves, where the server keeps all values. */
+export const slidingPercentile: AccumulatorBuilder = (operand, scope, name) => {
   const { input, p, median } = percentileArguments(operand, scope, name);
   return {
     create: () => {
@@ -301,12 +316,11 @@ const percentile: AccumulatorBuilder = (operand, scope, name) => {
       return {
         add: (doc) => {
           const v = input(doc);
-          if (isNumeric(v)) values.push(toDouble(v));
+          if (!isNumeric(v)) return;
+          if (Number.isNaN(toDouble(v))) throw unsupported(`${name} over a sliding window with NaN`);
+          values.push(toDouble(v));
         },
-        result: () => {
-          const out = percentiles(values, p);
-          return median ? (out?.[0] ?? null) : (out ?? p.map(() => null));
-        },
+        result: () => chosen(discretePercentiles(values, p), { p, median }),
       };
     },
   };
@@ -391,8 +405,9 @@ const percentileExpression: Family[string] = (operand, scope, name) => {
   return {
     evaluate: (doc) => {
       const v = input(doc);
-      const out = percentiles((Array.isArray(v) ? v : [v]).filter(isNumeric).map(toDouble), p);
-      return median ? (out?.[0] ?? null) : (out ?? p.map(() => null));
+      // Of one number that is every percentile, even of NaN.
+      if (isNumeric(v)) return chosen(p.map(() => toDouble(v)), { p, median });
+      return chosen(discretePercentiles(Array.isArray(v) ? v.filter(isNumeric).map(toDouble) : [], p), { p, median });
     },
   };
 };

@@ -1,4 +1,4 @@
-import { accumulatorNames, parseAccumulator, type Accumulator, type AccumulatorFactory } from '../accumulators/accumulator';
+import { accumulatorNames, parseAccumulator, slidingPercentile, type Accumulator, type AccumulatorFactory } from '../accumulators/accumulator';
 import { Doc } from '../bson/doc';
 import { failedToParse, ServerError, typeMismatch, unsupported } from '../errors';
 import { isIntegral } from '../expressions/array';
@@ -98,7 +98,8 @@ function parseFunction(spec: Value, pattern: SortPattern | null, context: StageC
   if (!accumulatorNames.includes(name) || name === '$mergeObjects') throw unsupported(`Unrecognized window function, ${name}. It`, 9);
   const whole: Window = { kind: 'documents', low: 'unbounded', high: 'unbounded' };
   const chosen = window ?? whole;
-  const factory = parseAccumulator(name, operand, context.scope);
+  const sliding = chosen.low !== 'unbounded' && (name === '$percentile' || name === '$median');
+  const factory = sliding ? slidingPercentile(operand, context.scope, name) : parseAccumulator(name, operand, context.scope);
   const bounds = boundsOf(chosen, pattern);
   const removable = removableFor(name, operand, context);
   return (partition) => overWindows(partition, chosen, bounds, factory, removable);
