@@ -21,6 +21,9 @@ export interface Expression {
   readonly operands?: readonly Expression[];
 }
 
+/** Stands among the variables that something uses for chance: what uses it differs each time. */
+export const RANDOM = -1;
+
 /** What a query shares among its parts: variables, clock, collation, and a way to be interrupted. */
 export class Environment {
   readonly frame: Value[] = [];

@@ -27,6 +27,7 @@ import {
   constant,
   namedArguments,
   parseExpression,
+  RANDOM,
   unary,
   type Expression,
   type Family,
@@ -274,8 +275,9 @@ export const miscellaneous: Family = {
     return { operands: [inner], evaluate: inner.evaluate };
   },
   $let: letOperator,
-  $rand: (operand) => {
+  $rand: (operand, scope) => {
     if (!(operand instanceof Doc && operand.size === 0) && !(Array.isArray(operand) && operand.length === 0)) throw new ServerError(3040501, '$rand does not currently accept arguments');
+    scope.environment.touch(RANDOM);
     return { evaluate: () => double(Math.random()) };
   },
   $tsSecond: timestampPart((t) => t.seconds),

@@ -1,6 +1,6 @@
 import { Doc, type FieldName } from '../bson/doc';
 import { badValue, failedToParse, ServerError, typeMismatch, unsupported } from '../errors';
-import { parseExpression, type Scope } from '../expressions/expression';
+import { parseExpression, RANDOM, type Scope } from '../expressions/expression';
 import { compareValues, rankOf } from '../values/compare';
 import type { Collation } from '../values/collation';
 import { fieldName } from '../values/path';
@@ -80,6 +80,7 @@ function parseClause(key: string, value: Value, scope: Scope): Filter | null {
       if (!isNumeric(value)) throw badValue('argument to $sampleRate must be a numeric type');
       const rate = toDouble(value);
       if (!(rate >= 0 && rate <= 1)) throw badValue('numeric argument to $sampleRate must be in [0, 1]');
+      scope.environment.touch(RANDOM);
       return { kind: 'other', test: () => Math.random() < rate };
     }
     case '$where':

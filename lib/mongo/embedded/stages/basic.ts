@@ -1,7 +1,7 @@
 import { Doc } from '../bson/doc';
 import { eitherPast } from '../bson/past';
 import { ServerError } from '../errors';
-import { namedArguments, parseExpression, redactMarkers, type Evaluate } from '../expressions/expression';
+import { namedArguments, parseExpression, RANDOM, redactMarkers, type Evaluate } from '../expressions/expression';
 import { parseFilter } from '../query/match';
 import { parseAddFields, parseProjection, parseUnset } from '../query/projection';
 import { parseSortPattern, TopItems, type SortPattern } from '../query/sort';
@@ -244,6 +244,7 @@ const sample: StageBuilder = (operand, { scope }, name) => {
   if (!isNumeric(size)) throw new ServerError(28746, 'size argument to $sample must be a number');
   const n = Math.trunc(toDouble(size));
   if (n <= 0) throw new ServerError(28747, 'size argument to $sample must be a positive integer');
+  scope.environment.touch(RANDOM);
   return blocking(name, (input) => {
     const docs = drain(input, scope.environment.checkpoint);
     for (let i = 0; i < Math.min(n, docs.length); i++) {

@@ -2,7 +2,7 @@ import { Doc, sizeOf } from '../bson/doc';
 import { eitherPast } from '../bson/past';
 import { OPERATOR_LIMIT } from '../memory';
 import { failedToParse, ServerError, unsupported } from '../errors';
-import { parseExpression, type Evaluate, type Expression, type Scope } from '../expressions/expression';
+import { parseExpression, RANDOM, type Evaluate, type Expression, type Scope } from '../expressions/expression';
 import { valuesAt, type Filter } from '../query/match';
 import { compareValues } from '../values/compare';
 import { pathReader, splitPath } from '../values/path';
@@ -144,6 +144,58 @@ function equalityIn(e: Expression, outer: ReadonlySet<number>): { path: readonly
   return null;
 }
 
+/**
+ * What the beginning of a sub-pipeline gives that is the same for every document. It is read as far as the rest asks
+ * for it, never twice while it fits the memory of one operator.
+ */
+class SharedHead {
+  private docs: Doc[] = [];
+  private source: Next | undefined;
+  private bytes = 0;
+  private complete = false;
+  constructor(private readonly openSource: () => Next) {}
+
+  open(): Next {
+    let i = 0;
+    if (this.bytes > OPERATOR_LIMIT) return this.openSource();
+    const source = (this.source ??= this.openSource());
+    return () => {
+      if (i < this.docs.length) return this.docs[i++] as Doc;
+      if (this.complete) return null;
+      const doc = source();
+      if (doc === null) this.complete = this.bytes <= OPERATOR_LIMIT;
+      else if (this.bytes <= OPERATOR_LIMIT) {
+        this.bytes += sizeOf(doc);
+        if (this.bytes > OPERATOR_LIMIT) this.docs = [];
+        else i = this.docs.push(doc);
+      }
+      return doc;
+    };
+  }
+  /** All of it, once it has been read to its end. */
+  get all(): readonly Doc[] | null {
+    return this.complete ? this.docs : null;
+  }
+}
+
+/** The first stages cannot differ from document to document: they run once, and a key finds what the next one keeps of them. */
+function headedJoin(pipeline: Pipeline, at: number, bind: (doc: Doc) => void, outer: ReadonlySet<number>, scope: Scope): Join {
+  const { checkpoint } = scope.environment;
+  const { head, tail } = pipeline.split(at);
+  const shared = new SharedHead(head);
+  const key = correlatedEquality(pipeline.stages[at]?.filter, outer);
+  let index: HashIndex | undefined;
+  return (doc) => {
+    bind(doc);
+    if (key && shared.all) {
+      const read = pathReader(key.path);
+      index ??= new HashIndex(listNext(shared.all), (d) => [read(d)], scope);
+      return drain(tail(listNext(index.find([key.value(doc)]))), checkpoint);
+    }
+    return drain(tail(shared.open()), checkpoint);
+  };
+}
+
 /** Runs a sub-pipeline for each document; once only when it does not depend on it. */
 function pipelineJoin(
   from: string | null,
@@ -165,6 +217,8 @@ function pipelineJoin(
     let result: Doc[] | undefined;
     return () => (result ??= drain(pipeline.open(), checkpoint));
   }
+  const dependent = pipeline.stages.findIndex((s) => [...(s.uses ?? [])].some((slot) => outer.has(slot)));
+  if (dependent > 0) return headedJoin(pipeline, dependent, bind, outer, context.scope);
   const first = pipeline.stages[0]?.filter;
   const key = from === null ? null : correlatedEquality(first, outer);
   if (!key || from === null) {
@@ -248,7 +302,7 @@ function parseJoin(operand: Doc, context: StageContext, name: string): Join {
     scope = bound.scope;
     return { slot: bound.slot, evaluate: parseExpression(letSpec.values[i], context.scope).evaluate };
   });
-  const outer = new Set<number>(bindings.map((b) => b.slot));
+  const outer = new Set<number>([RANDOM, ...bindings.map((b) => b.slot)]);
   for (let i = 0; i < outerCount; i++) outer.add(i);
   const { result: pipeline, used } = environment.tracking(() => parsePipeline(spec, subContext(context, equality ? null : from, scope)));
   const correlated = [...used].some((slot) => outer.has(slot));

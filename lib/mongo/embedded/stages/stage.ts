@@ -57,6 +57,8 @@ export interface Stage {
   readonly skip?: number;
   /** Ignores its input and starts anew, from nothing (`$documents`) or from its collection's description (`$collStats`). */
   readonly generates?: 'alone' | 'collection';
+  /** The variables that it reads, by their slots. */
+  readonly uses?: ReadonlySet<number>;
 }
 export type StageBuilder = (operand: Value, context: StageContext, name: string) => Stage | Stage[];
 
@@ -74,6 +76,8 @@ export interface Pipeline {
   readonly stages: readonly Stage[];
   /** Runs it over an input; without one, over its collection. */
   open(input?: Next): Next;
+  /** Its first stages over its collection, and the others over an input. */
+  split(at: number): { head(): Next; tail(input: Next): Next };
 }
 
 export function parsePipeline(spec: Value, context: StageContext): Pipeline {
@@ -86,7 +90,10 @@ export function parsePipeline(spec: Value, context: StageContext): Pipeline {
     if (spec[0] instanceof Doc && describing.has(spec[0].keys[0] ?? '')) throw new ServerError(166, `Namespace ${context.source.database}.${context.collection ?? ''} is a view, not a collection`);
     return parsePipeline([...view.pipeline, ...(spec as Value[])], { ...context, collection: view.on });
   }
-  const stages = spec.flatMap((item, position) => parseStage(item, context, position));
+  const stages = spec.flatMap((item, position) => {
+    const { result, used } = context.scope.environment.tracking(() => parseStage(item, context, position));
+    return ([] as Stage[]).concat(result).map((stage) => ({ ...stage, uses: used }));
+  });
   return planPipeline(stages, context);
 }
 
@@ -124,10 +131,16 @@ function planPipeline(parsed: Stage[], context: StageContext): Pipeline {
     stages,
     open: (input) => {
       if (!input) return openFromCollection(stages, parsed, context);
-      return stages.reduce((next, stage) => stage.open(next), input);
+      return through(stages, input);
     },
+    split: (at) => ({
+      head: () => openFromCollection(stages.slice(0, at), parsed.slice(0, at), context),
+      tail: (input) => through(stages.slice(at), input),
+    }),
   };
 }
+
+const through = (stages: readonly Stage[], input: Next): Next => stages.reduce((next, stage) => stage.open(next), input);
 
 function openFromCollection(stages: readonly Stage[], parsed: readonly Stage[], context: StageContext): Next {
   const at = stages[0]?.filter ? 1 : 0;
@@ -135,9 +148,9 @@ function openFromCollection(stages: readonly Stage[], parsed: readonly Stage[], 
   const bound = sort ? boundOf(parsed, at + 1) : undefined;
   if (sort && bound !== undefined && context.collection !== null) {
     const sorted = context.source.sorted(context.collection, stages[0]?.filter ?? null, sort, bound);
-    if (sorted) return stages.filter((_, i) => i !== at).reduce((next, stage) => stage.open(next), sorted);
+    if (sorted) return through(stages.filter((_, i) => i !== at), sorted);
   }
-  return stages.reduce((next, stage) => stage.open(next), startOf(stages, context));
+  return through(stages, startOf(stages, context));
 }
 
 /** How many documents the stages after a sort can ask of it. */
