@@ -34,7 +34,8 @@ export type Filter =
   | { readonly kind: 'exists'; readonly path: string; readonly test: Test }
   | { readonly kind: 'type'; readonly path: string; readonly types: ReadonlySet<number>; readonly test: Test }
   | { readonly kind: 'expression'; readonly operand: ReturnType<typeof parseExpression>; readonly test: Test }
-  | { readonly kind: 'other'; readonly test: Test };
+  /** With a path when it is a condition on one. */
+  | { readonly kind: 'elemMatch' | 'other'; readonly path?: string; readonly test: Test };
 export type Comparison = '$eq' | '$lt' | '$lte' | '$gt' | '$gte';
 
 /** Whether a value found at the path satisfies a condition; `undefined` stands for a missing one. */
@@ -228,12 +229,12 @@ function walker(path: string, elements: boolean): Walk {
 const ELEMENT = '\0';
 
 function onPath(path: string, condition: Condition): Filter {
-  return { kind: 'other', test: pathTest(path, condition) };
+  return { kind: 'other', path, test: pathTest(path, condition) };
 }
 function wholePath(path: string, condition: Condition): Filter {
   if (path === ELEMENT) return { kind: 'other', test: pathTest(path, condition) };
   const walk = walker(path, false);
-  return { kind: 'other', test: (doc) => walk(doc, condition) };
+  return { kind: 'other', path, test: (doc) => walk(doc, condition) };
 }
 function pathTest(path: string, condition: Condition): Test {
   if (path === ELEMENT) {
@@ -304,7 +305,7 @@ function membership(path: string, list: Value, collation: Collation, name = '$in
   const hasNull = plain.some((v) => v === null);
   const condition: Condition = (v) => (isNullish(v) ? hasNull : set.has(v)) || regexes.some((r) => r(v));
   const test = pathTest(path, condition);
-  return regexes.length > 0 ? { kind: 'other', test } : { kind: 'in', path, values: plain, test };
+  return regexes.length > 0 ? { kind: 'other', path, test } : { kind: 'in', path, values: plain, test };
 }
 
 function regexCondition(pattern: string, options: string, self?: Regex): Condition {
@@ -437,7 +438,7 @@ function parseAll(path: string, value: Value, scope: Scope): Filter {
 
 function parseElemMatch(path: string, value: Value, scope: Scope): Filter {
   if (!(value instanceof Doc)) throw badValue('$elemMatch needs an Object');
-  return wholePath(path, elementCondition(value, scope));
+  return { ...wholePath(path, elementCondition(value, scope)), kind: 'elemMatch' } as Filter;
 }
 
 const logical = new Set(['$and', '$or', '$nor', '$expr', '$where', '$jsonSchema']);

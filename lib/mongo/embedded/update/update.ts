@@ -3,7 +3,7 @@ import { badValue, failedToParse, ServerError, typeMismatch, unsupported } from 
 import { isIntegral } from '../expressions/array';
 import type { Scope } from '../expressions/expression';
 import { parseFilter, refuseWholeDocument, type Filter } from '../query/match';
-import { decidingElement } from '../query/position';
+import { matchedPosition } from '../query/position';
 import { parseSortPattern } from '../query/sort';
 import { addNumbers, multiplyNumbers } from '../values/arithmetic';
 import { compareUtf8, compareValues, equalValues } from '../values/compare';
@@ -214,8 +214,8 @@ export function parseUpdate(spec: Doc, scope: Scope, arrayFilters: Value, query:
       if (op.onlyInsert && !inserting) continue;
       if (op.from) out = rename(doc, out, op.from, op.path);
       else {
-        const resolve = resolver(filters, op.path.includes('$') ? positionOf(doc, op.path, query) : null);
-        out = change(out, op.path, 0, op.change, op.existingOnly, resolve) as Doc;
+        const path = op.path.includes('$') ? positioned(op.path, doc, query) : op.path;
+        out = change(out, path, 0, op.change, op.existingOnly, resolver(filters)) as Doc;
       }
     }
     return out;
@@ -245,7 +245,7 @@ function rename(original: Doc, out: Doc, from: readonly string[], to: readonly s
   const value = readPath(original, from);
   if (value === undefined) return out;
   refuseArrays(original, to, 'destination');
-  const resolve = resolver(new Map(), null);
+  const resolve = resolver(new Map());
   const without = change(out, from, 0, () => undefined, true, resolve) as Doc;
   return change(without, to, 0, () => value, false, resolve) as Doc;
 }
@@ -257,6 +257,9 @@ function refuseArrays(doc: Doc, path: readonly string[], which: string): void {
 
 function checkPath(path: string): string[] {
   const parts = path.split('.');
+  if (parts[0] === '$') throw badValue(`Cannot have positional (i.e. '$') element in the first position in path '${path}'`);
+  if (parts[0]?.startsWith('$[')) throw badValue(`Cannot have array filter identifier (i.e. '$[<id>]') element in the first position in path '${path}'`);
+  if (parts.filter((p) => p === '$').length > 1) throw badValue(`Too many positional (i.e. '$') elements found in path '${path}'`);
   if (parts.some((p) => p === '')) throw new ServerError(56, `The update path '${path}' contains an empty field name, which is not allowed.`);
   for (const part of parts) {
     if (part.startsWith('$') && part !== '$' && !/^\$\[\w*\]$/.test(part) && !['$ref', '$id', '$db'].includes(part)) {
@@ -294,12 +297,8 @@ function identifiers(filter: Doc): Set<string> {
 
 /** Which elements of an array a positional part of a path means. */
 type Resolve = (part: string, items: Value[]) => number[];
-function resolver(filters: ReadonlyMap<string, Filter>, position: number | null): Resolve {
+function resolver(filters: ReadonlyMap<string, Filter>): Resolve {
   return (part, items) => {
-    if (part === '$') {
-      if (position === null) throw badValue('The positional operator did not find the match needed from the query.');
-      return [position];
-    }
     if (part === '$[]') return items.map((_, i) => i);
     const name = part.slice(2, -1);
     const filter = filters.get(name);
@@ -308,12 +307,11 @@ function resolver(filters: ReadonlyMap<string, Filter>, position: number | null)
   };
 }
 
-/** The first element of the array before `$` with which the query still matches the document. */
-function positionOf(doc: Doc, path: readonly string[], query: Filter | null): number | null {
-  const arrayPath = path.slice(0, path.indexOf('$'));
-  const items = readPath(doc, arrayPath);
-  if (!Array.isArray(items) || !query) return null;
-  return decidingElement(items, (only) => query.test(change(doc, arrayPath, 0, () => only, false, () => []) as Doc));
+/** The path with the position in place of `$`. */
+function positioned(path: readonly string[], doc: Doc, query: Filter | null): string[] {
+  const position = query && matchedPosition(doc, query);
+  if (position === null) throw badValue('The positional operator did not find the match needed from the query.');
+  return path.map((part) => (part === '$' ? String(position) : part));
 }
 
 function readPath(doc: Doc, parts: readonly string[]): Value {
@@ -326,7 +324,7 @@ function readPath(doc: Doc, parts: readonly string[]): Value {
   return value;
 }
 
-const isPositional = (part: string): boolean => part === '$' || part.startsWith('$[');
+const isPositional = (part: string): boolean => part.startsWith('$[');
 
 function change(value: Value, path: readonly string[], i: number, apply: (old: Value) => Value, existingOnly: boolean, resolve: Resolve): Value {
   if (i === path.length) return apply(value);
