@@ -19,7 +19,8 @@ export function checkHint(engine: Engine, database: string, name: string, hint: 
   const collection = engine.store.find(database, name);
   if (!collection || collection.isView) return;
   if (typeof hint === 'string' ? hint === '_id_' : sameKey(Doc.of({ _id: 1 }), hint)) return;
-  const index = collection.indexes().find((i) => !i.hidden && (typeof hint === 'string' ? i.name === hint : sameKey(i.spec.get('key') as Doc, hint)));
+  const index = collection.indexes().find((i) => (i.wildcard || !i.hidden) && (typeof hint === 'string' ? i.name === hint : sameKey(i.spec.get('key') as Doc, hint)));
   if (!index) throw new ServerError(2, `error processing query: ns=${collection.namespace}: planner returned error :: caused by :: hint provided does not correspond to an existing index`);
-  if (index.sparse || index.partial) throw unsupported(`a hint of the ${index.partial ? 'partial' : 'sparse'} index '${index.name}'`);
+  const kind = index.wildcard ? 'wildcard' : index.partial ? 'partial' : index.sparse ? 'sparse' : null;
+  if (kind) throw unsupported(`a hint of the ${kind} index '${index.name}'`);
 }

@@ -2,6 +2,7 @@ import os from 'node:os';
 import { Doc } from '../bson/doc';
 import { ServerError, typeMismatch, unsupported } from '../errors';
 import type { Collection } from '../storage/store';
+import { isWildcard } from '../storage/index-spec';
 import { ID_INDEX } from '../storage/store';
 import { completeCollation, parseCollation } from '../values/collation';
 import { isNumeric, isTruthy, Regex, toDouble, typeName, type Value } from '../values/value';
@@ -12,7 +13,7 @@ import { defaultCollation } from './views';
 
 const indexDirections = (value: Value): boolean => isNumeric(value) && toDouble(value) !== 0;
 const knownIndexOptions = new Set([
-  'key', 'name', 'v', 'unique', 'sparse', 'partialFilterExpression', 'expireAfterSeconds', 'background', 'hidden', 'ns', 'collation', 'storageEngine',
+  'key', 'name', 'v', 'unique', 'sparse', 'partialFilterExpression', 'expireAfterSeconds', 'background', 'hidden', 'ns', 'collation', 'storageEngine', 'wildcardProjection',
 ]);
 
 export function createIndexes(engine: Engine, request: Request): Buffer {
@@ -48,14 +49,31 @@ function checkIndex(spec: Doc): Doc {
   }
   key.keys.forEach((path, i) => {
     const direction = key.values[i];
-    if (typeof direction === 'string' || path.includes('$**')) throw unsupported(`an index of type '${typeof direction === 'string' ? direction : 'wildcard'}'`, 67);
+    if (typeof direction === 'string') throw unsupported(`an index of type '${direction}'`, 67);
     if (!indexDirections(direction)) throw new ServerError(67, `Values in v:2 index key pattern cannot be of type ${typeName(direction)}. Only numbers > 0, numbers < 0, and strings are allowed.`);
-    if (path === '' || path.split('.').some((part) => part === '' || part.startsWith('$'))) throw new ServerError(67, `Index key contains an illegal field name: '${path}'`);
+    if (path === '' || path.replace(/(^|\.)\$\*\*$/, '$1x').split('.').some((part) => part === '' || part.startsWith('$'))) throw new ServerError(67, `Index key contains an illegal field name: '${path}'`);
   });
+  checkWildcard(spec, key);
   checkPartialFilter(spec);
   if (typeof spec.get('name') === 'string') return spec;
   const name = key.keys.map((path, i) => `${path}_${String(toDouble(key.values[i] as number))}`).join('_');
   return new Doc([...spec.keys, 'name'], [...spec.values, name]);
+}
+
+/** What an index of all fields, or of all below one, cannot be. */
+function checkWildcard(spec: Doc, key: Doc): void {
+  const projection = spec.get('wildcardProjection');
+  if (!key.keys.some(isWildcard)) {
+    if (projection !== undefined) throw new ServerError(2, `The field 'wildcardProjection' is only allowed in an 'wildcard' index`);
+    return;
+  }
+  if (key.size > 1) throw unsupported('a compound wildcard index', 67);
+  for (const option of ['unique', 'sparse']) if (isTruthy(spec.get(option) ?? false)) throw new ServerError(67, `Index type 'wildcard' does not support the ${option} option`);
+  if (spec.has('expireAfterSeconds')) throw new ServerError(67, "Index type 'wildcard' cannot be a TTL index");
+  if (projection === undefined) return;
+  if (!(projection instanceof Doc)) throw typeMismatch("The field 'wildcardProjection' must be a non-empty object");
+  if (projection.size === 0) throw new ServerError(9, "The 'wildcardProjection' field can't be an empty object");
+  if (key.keys[0] !== '$**') throw new ServerError(9, "The field 'wildcardProjection' is only allowed when 'key' is {\"$**\": ±1}");
 }
 
 const partialOperators = new Set(['$eq', '$in', '$gt', '$gte', '$lt', '$lte', '$type', '$exists']);

@@ -14,25 +14,32 @@ export interface IndexSpec {
   readonly fields: readonly { readonly path: string; readonly values: (doc: Doc) => Value[] }[];
   readonly unique: boolean;
   readonly sparse: boolean;
+  /** The planner is not to use it. */
   readonly hidden: boolean;
+  /** Of all fields. It is kept only as a description: no query needs it, and it can make no value unique. */
+  readonly wildcard: boolean;
   readonly partial: Filter | null;
   readonly collation: Collation;
   readonly table: string;
 }
+
+export const isWildcard = (path: string): boolean => path === '$**' || path.endsWith('.$**');
 
 export function describeIndex(id: number, name: string, spec: Doc): IndexSpec {
   const key = spec.get('key') as Doc;
   const partial = spec.get('partialFilterExpression');
   const given = spec.get('collation');
   const collation = parseCollation(given instanceof Doc ? given : undefined);
+  const wildcard = key.keys.some(isWildcard);
   return {
     id,
     name,
     spec,
-    fields: key.keys.map((path) => ({ path, values: valuesAt(path) })),
+    fields: wildcard ? [] : key.keys.map((path) => ({ path, values: valuesAt(path) })),
     unique: spec.get('unique') === true,
     sparse: spec.get('sparse') === true,
-    hidden: spec.get('hidden') === true,
+    hidden: wildcard || spec.get('hidden') === true,
+    wildcard,
     partial: partial instanceof Doc ? parseFilter(partial, Scope.root(new Environment(collation))) : null,
     collation,
     table: `i${id}`,
@@ -71,7 +78,7 @@ export interface Keys {
 
 /** An index's keys of a document. */
 export function keysOf(index: IndexSpec, doc: Doc): Keys {
-  if (index.partial && !index.partial.test(doc)) return { keys: [], values: [], arrays: false };
+  if (index.wildcard || (index.partial && !index.partial.test(doc))) return { keys: [], values: [], arrays: false };
   let arrays = false;
   let tuples: Value[][] = [[]];
   let present = false;
