@@ -270,11 +270,17 @@ export class Server {
 }
 
 const SHOWN_BYTES = 4096;
-/** A command for `currentOp`: a copy, or only its name when it is long. */
-function excerpt(command: Doc): Doc {
+/** A command for `currentOp`: a copy, because its bytes move to the thread; only what it begins with when it is long. */
+export function excerpt(command: Doc): Doc {
   const raw = command.raw();
   if (raw && raw.end - raw.start <= SHOWN_BYTES) return Doc.fromRaw(Buffer.from(raw.bytes.subarray(raw.start, raw.end)));
-  return Doc.of({ [command.keys[0] ?? '']: command.values[0], $db: command.get('$db'), $truncated: true });
+  return Doc.fromRaw(encode(Doc.of({ ...beginning(command), $db: command.get('$db'), $truncated: true })));
+}
+/** The name and what it is about; of a command in a command (`explain`), the same of that. */
+function beginning(command: Doc): Record<string, Value> {
+  const first = command.values[0];
+  const shown = first instanceof Doc ? Doc.of(first.values[0] instanceof Doc ? {} : beginning(first)) : typeof first === 'string' ? first.slice(0, 255) : isNumeric(first) ? first : null;
+  return command.size === 0 ? {} : { [command.keys[0] as string]: shown };
 }
 
 /** `database.collection` of a command, as far as it names one. */
