@@ -19,6 +19,9 @@ function objectSchema(fields: readonly Field[], table: string, profile: Profile,
       const inner = objectSchema(field.fields, field.table, profile);
       properties[field.name] = field.kind === 'embedMany' ? { bsonType: 'array', items: inner } : inner;
       if (field.kind === 'embedMany') required.push(field.name);
+    } else if (field.kind === 'subset') {
+      properties[field.name] = { bsonType: 'array', maxItems: field.limit, items: objectSchema(field.fields, field.table, profile), description: `copies of the first ${field.limit} rows of ${field.table}` };
+      required.push(field.name);
     } else if (field.kind === 'extendedReference') {
       properties[field.name] = { ...objectSchema(field.fields, field.table, profile), description: `copy of ${field.table}` };
     } else {

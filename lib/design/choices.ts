@@ -2,7 +2,7 @@ import type { Catalog } from '../sqlite/catalog';
 import { columnProfile, type Profile, type Relationship } from '../sqlite/profile';
 import { MAX_COPIED_COLUMNS, proposeCopy, shortColumns } from './copies';
 import type { Directive } from './directive';
-import type { CollectionDesign, ComputedChoice, IdRule, RelationshipChoice } from './document-design';
+import type { CollectionDesign, ComputedChoice, IdRule, RelationshipChoice, SubsetChoice } from './document-design';
 import { legalCollectionName, legalFieldName, NameSet } from './names';
 import { identity } from './transform';
 import type { Workload } from './workload';
@@ -22,16 +22,22 @@ export function embeddedBy(choices: Choices, profile: Profile): Map<string, Rela
   return new Map(profile.relationships.filter(({ id }) => choices.get(id) === 'embed').map((relationship) => [relationship.childTable, relationship]));
 }
 
+/** What the parents of a relationship keep of its children without holding them, by relationship id. */
+export interface KeptOfChildren {
+  readonly computed: ReadonlyMap<string, readonly ComputedChoice[]>;
+  readonly subsets: ReadonlyMap<string, SubsetChoice>;
+}
+
 /** Names everything that a candidate's choices make: collections, embedded fields, copies. Reasons are left empty. */
-export function realise(choices: Choices, computed: ReadonlyMap<string, readonly ComputedChoice[]>, context: ChoiceContext): { collections: CollectionDesign[]; relationships: RelationshipChoice[] } {
+export function realise(choices: Choices, kept: KeptOfChildren, context: ChoiceContext): { collections: CollectionDesign[]; relationships: RelationshipChoice[] } {
   const { profile, catalog } = context;
   const copied = profile.relationships.filter(({ id }) => choices.get(id) === 'copy');
   const relationships = profile.relationships.map((relationship): RelationshipChoice => {
     const { id } = relationship;
     const choice = choices.get(id) ?? 'reference';
-    const stored = computed.get(id);
-    const base = { relationship: id, choice, reason: '', ...(stored && choice !== 'embed' ? { computed: stored } : {}) };
-    if (choice === 'embed') return { ...base, field: legalFieldName(relationship.childTable), cardinality: cardinalityOf(relationship, catalog) };
+    const [computed, subset] = [kept.computed.get(id), kept.subsets.get(id)];
+    const base = { relationship: id, choice, reason: '', ...(computed ? { computed } : {}), ...(subset ? { subset } : {}) };
+    if (choice === 'embed') return { relationship: id, choice, reason: '', field: legalFieldName(relationship.childTable), cardinality: cardinalityOf(relationship, catalog) };
     if (choice === 'reference') return base;
     const isOnly = copied.filter(({ childTable, parentTable }) => childTable === relationship.childTable && parentTable === relationship.parentTable).length === 1;
     return { ...base, field: copyName(relationship, isOnly, catalog), columns: columnsToCopy(relationship, context) };

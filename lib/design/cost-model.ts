@@ -3,9 +3,10 @@ import { columnProfile, type Profile, type Relationship } from '../sqlite/profil
 import { joinsOn, type BlockColumn, type BlockSource, type QueryBlock } from '../sqlite/select/query-blocks';
 import { aggregatesByParent } from './computed';
 import { addCosts, NO_COST, score, type Cost } from './cost';
-import type { ComputedField, DocumentDesign, ExtendedReferenceField, IndexDesign } from './document-design';
+import type { ComputedField, CopyField, DocumentDesign, ExtendedReferenceField, IndexDesign, SubsetField } from './document-design';
 import { forecastCollections, type CollectionForecast } from './forecast';
 import { columnPath, copiesOf, placementOf, type Placement } from './placement';
+import { leadsWith, topRows } from './subsets';
 import type { Workload } from './workload';
 
 /** Rows that a condition lets through when nothing tells more: a range, and what no index serves. */
@@ -59,6 +60,8 @@ export class CostModel {
     const all = block.sources.map((_, at) => at);
     const stored = this.withoutComputed(block, all);
     const costs = [all, ...(stored ? [stored] : [])].map((sources) => this.cheapest(block, sources));
+    const first = this.withSubset(block);
+    if (first) costs.push(first);
     return costs.reduce((best, cost) => (score(cost) < score(best) ? cost : best), costs[0] ?? NO_COST);
   }
 
@@ -121,9 +124,24 @@ export class CostModel {
     return this.copies(relationship.childTable).find((field): field is ExtendedReferenceField => field.kind === 'extendedReference' && field.relationship === relationship.id);
   }
 
-  private copies(table: string): (ExtendedReferenceField | ComputedField)[] {
+  private copies(table: string): readonly CopyField[] {
     const placement = this.placements.get(table);
-    return placement ? copiesOf(placement).flatMap(({ field }) => (field.kind === 'extendedReference' || field.kind === 'computed' ? [field] : [])) : [];
+    return placement ? copiesOf(placement).map(({ field }) => field) : [];
+  }
+
+  /** The parents with their first children, where the block asks for no others. */
+  private withSubset(block: QueryBlock): Cost | undefined {
+    for (const relationship of this.relationships()) {
+      const subset = this.copies(relationship.parentTable).find((field): field is SubsetField => field.kind === 'subset' && field.relationship === relationship.id);
+      const asked = subset && topRows(block, relationship);
+      if (!asked || asked.limit > subset.limit || !leadsWith(subset.orderBy, asked.orderBy) || !asked.columns.every((column) => subset.fields.some((field) => sameName(field.column, column)))) continue;
+      const parent = block.sources.findIndex(({ table }) => table === relationship.parentTable);
+      // All of the parents' first children are looked at, to find the first among them.
+      const cost = this.cheapest({ ...block, limit: null, top: null, sorted: [], joins: [] }, [parent]);
+      const parents = this.rows(relationship.parentTable) * this.share(block.sources[parent]!);
+      return { ...cost, entries: cost.entries + parents * Math.min(subset.limit, relationship.fanOut.mean) };
+    }
+    return undefined;
   }
 
   /** The parent alone, where its documents keep every aggregate over its children that the block asks for. */

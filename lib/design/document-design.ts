@@ -62,6 +62,8 @@ export interface RelationshipChoice {
   readonly directed?: boolean;
   /** Aggregates over the child rows that the parent's documents keep; never with `embed`, where the children are there. */
   readonly computed?: readonly ComputedChoice[];
+  /** The first few of the child rows that the parent's documents repeat; never with `embed`. */
+  readonly subset?: SubsetChoice;
   /** The estimated cost of the workload under each choice, all else as it is; what stands in the way of the others. */
   readonly alternatives?: readonly ChoiceAlternative[];
 }
@@ -72,6 +74,20 @@ export interface ComputedChoice {
   readonly column?: string;
   /** Queries of the workload that ask for it. */
   readonly queries?: number;
+}
+
+export interface SubsetChoice {
+  readonly field: string;
+  readonly limit: number;
+  readonly orderBy: readonly SortColumn[];
+  readonly columns: readonly string[];
+  /** Queries of the workload that it answers. */
+  readonly queries?: number;
+}
+
+export interface SortColumn {
+  readonly column: string;
+  readonly direction: 'asc' | 'desc';
 }
 
 export interface ChoiceAlternative {
@@ -99,7 +115,7 @@ export interface LogicalDesign {
 
 export type Field = ColumnField | EmbedField | CopyField;
 /** Derived duplicates of source values, never placements: what they hold is also elsewhere. */
-export type CopyField = ExtendedReferenceField | ComputedField;
+export type CopyField = ExtendedReferenceField | SubsetField | ComputedField;
 
 /** A source column, retyped by an invertible transform. */
 export interface ColumnField {
@@ -121,7 +137,7 @@ export interface EmbedField {
   readonly relationship: string;
   readonly join: readonly JoinColumn[];
   /** Order of an array's entries; the source's scan order when empty. */
-  readonly orderBy: readonly { readonly column: string; readonly direction: 'asc' | 'desc' }[];
+  readonly orderBy: readonly SortColumn[];
   readonly fields: readonly Field[];
 }
 
@@ -143,6 +159,21 @@ export interface ExtendedReferenceField {
   readonly fields: readonly ColumnField[];
 }
 
+/**
+ * The first `limit` child rows by `orderBy`, then by the source's scan order, repeated in the parent as an array, which
+ * is empty without children. All rows of `table` have their place elsewhere.
+ */
+export interface SubsetField {
+  readonly kind: 'subset';
+  readonly name: string;
+  readonly table: string;
+  readonly relationship: string;
+  readonly join: readonly JoinColumn[];
+  readonly limit: number;
+  readonly orderBy: readonly SortColumn[];
+  readonly fields: readonly ColumnField[];
+}
+
 /** An aggregate over the child rows of `table`: `count` of the rows, or of the non-null values of `column`. */
 export interface ComputedField {
   readonly kind: 'computed';
@@ -155,6 +186,11 @@ export interface ComputedField {
 }
 
 export const isEmbed = (field: Field): field is EmbedField => field.kind === 'embedOne' || field.kind === 'embedMany';
+
+/** Holds fields of another table's rows: those that live here, or copies of them. */
+export const isNested = (field: Field): field is EmbedField | ExtendedReferenceField | SubsetField => isEmbed(field) || field.kind === 'extendedReference' || field.kind === 'subset';
+/** Holds an array of rows. */
+export const isArray = (field: Field): boolean => field.kind === 'embedMany' || field.kind === 'subset';
 
 /** `{"<collection>": [{key, unique?}]}`, an artefact of its own. */
 export type IndexDesign = Readonly<Record<string, readonly Index[]>>;

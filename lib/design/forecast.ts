@@ -41,6 +41,13 @@ function sizeOf(fields: readonly Field[], table: string, path: string, profile: 
       const childRows = tableProfile(profile, field.table)?.rowCount ?? 0;
       total += inner.total;
       largest += max === 0 ? 0 : inner.largest + (max - 1) * (childRows === 0 ? 0 : inner.total / childRows);
+    } else if (field.kind === 'subset') {
+      const widths = field.fields.map(({ column }) => columnProfile(profile, field.table, column));
+      const fanOut = profile.relationships.find(({ id }) => id === field.relationship)?.fanOut;
+      const entries = Math.min(field.limit, fanOut?.max ?? 0);
+      longest[at] = entries;
+      total += rows * Math.min(entries, fanOut?.mean ?? 0) * widths.reduce((sum, width) => sum + FIELD_BYTES + (width?.meanBytes ?? 0), 0);
+      largest += entries * widths.reduce((sum, width) => sum + FIELD_BYTES + (width?.maxBytes ?? 0), 0);
     } else if (field.kind === 'extendedReference') {
       for (const { column } of field.fields) {
         const copied = columnProfile(profile, field.table, column);

@@ -1,5 +1,5 @@
 import { parse } from 'csv-parse/sync';
-import { isEmbed, type ColumnField, type ComputedField, type EmbedField, type Field, type JoinColumn, type LogicalDesign } from './document-design';
+import { isEmbed, type ColumnField, type ComputedField, type EmbedField, type Field, type JoinColumn, type LogicalDesign, type SubsetField } from './document-design';
 import { logicalDesignSchema } from './schema';
 import { parseTransform, TransformError } from './transform';
 import { describe } from './transform-name';
@@ -31,10 +31,13 @@ export function logicalCsv(design: LogicalDesign): string {
       const target = `${path}.${field.name}`;
       if (field.kind === 'column') rows.push([`${ref(table)}.${ref(field.column)}`, target, bsonType(field.transform.kind), describe(field.transform)]);
       else if (isEmbed(field)) {
-        rows.push([ref(field.table), target, field.kind === 'embedOne' ? 'Document' : 'Array', embedNote(field)]);
+        rows.push([ref(field.table), target, field.kind === 'embedOne' ? 'Document' : 'Array', placeNote(field)]);
         visit(field.fields, field.table, target);
       } else if (field.kind === 'extendedReference') {
         rows.push([ref(field.table), target, 'Copy', `extended reference: the row of ${ref(field.table)} where ${joinText(field.join, 'own')}; relationship ${JSON.stringify(field.relationship)}`]);
+        visit(field.fields, field.table, target);
+      } else if (field.kind === 'subset') {
+        rows.push([ref(field.table), target, 'Subset', `first ${field.limit} ${placeNote(field)}`]);
         visit(field.fields, field.table, target);
       } else {
         const of = field.column === undefined ? ref(field.table) : `${ref(field.table)}.${ref(field.column)}`;
@@ -50,7 +53,7 @@ export function logicalCsv(design: LogicalDesign): string {
 const joinText = (join: readonly JoinColumn[], side: 'own' | 'child'): string =>
   join.map(({ parent, child }) => (side === 'own' ? `${ref(parent)} = own ${ref(child)}` : `${ref(child)} = parent ${ref(parent)}`)).join(' and ');
 
-const embedNote = (field: EmbedField): string => {
+const placeNote = (field: EmbedField | SubsetField): string => {
   const on = field.join.map(({ parent, child }) => `${ref(child)} = parent ${ref(parent)}`).join(' and ');
   const order = field.orderBy.map(({ column, direction }) => `${ref(column)} ${direction}`).join(', ') || 'source order';
   return `rows of ${ref(field.table)} where ${on}; order: ${order}; relationship ${JSON.stringify(field.relationship)}`;
@@ -109,6 +112,13 @@ export function parseLogicalCsv(csv: string): LogicalDesign {
       const table = unref(source.trim());
       parent.fields.push({ kind: 'extendedReference', name, table, relationship: JSON.parse(match[2]!) as string, join, fields });
       open.set(target, { path: target, table, fields: fields as Field[] });
+    } else if (type === 'Subset') {
+      const fields: ColumnField[] = [];
+      const limit = /^first (\d+) /.exec(note);
+      if (!limit) throw new LogicalCsvError(line, 'a subset is written as "first 5 rows of t where c = parent p; order: d desc; relationship "…""');
+      const { kind: _, ...embed } = parseEmbed(line, source, name, 'Array', note.slice(limit[0].length));
+      parent.fields.push({ kind: 'subset', ...embed, limit: Number(limit[1]), fields });
+      open.set(target, { path: target, table: embed.table, fields: fields as Field[] });
     } else if (type === 'Computed') {
       parent.fields.push(parseComputed(line, source, name, note));
     } else {

@@ -1,7 +1,7 @@
 import type { Catalog } from '../sqlite/catalog';
 import { columnProfile, type Profile, type Relationship } from '../sqlite/profile';
 import type { Directive } from './directive';
-import type { ColumnField, ComputedChoice, ComputedField, ConceptualDesign, DocumentDesign, EmbedField, ExtendedReferenceField, Field, IdRule, LogicalDesign, RelationshipChoice } from './document-design';
+import type { ColumnField, ComputedChoice, ComputedField, ConceptualDesign, DocumentDesign, EmbedField, ExtendedReferenceField, Field, IdRule, LogicalDesign, RelationshipChoice, SubsetChoice, SubsetField } from './document-design';
 import { legalFieldName, NameSet } from './names';
 import { typeOf, type TypeSettings } from './retype';
 import { identity, type Transform } from './transform';
@@ -56,7 +56,11 @@ function fieldsOf(tableName: string, leaveOut: (column: string) => boolean, inpu
     if (!relationship || choice.choice === 'embed' || relationship.parentTable !== tableName) return [];
     return (choice.computed ?? []).map((wanted) => computedField(relationship, wanted, names));
   });
-  return [...own, ...bytes, ...copies, ...computed, ...embeds()];
+  const subsets = input.conceptual.relationships.flatMap((choice): SubsetField[] => {
+    const relationship = input.profile.relationships.find((candidate) => candidate.id === choice.relationship);
+    return choice.subset && relationship && choice.choice !== 'embed' && relationship.parentTable === tableName ? [subsetField(relationship, choice.subset, names, input)] : [];
+  });
+  return [...own, ...bytes, ...copies, ...computed, ...subsets, ...embeds()];
 }
 
 function computedField(relationship: Relationship, { field, aggregate, column }: ComputedChoice, names: NameSet): ComputedField {
@@ -71,15 +75,33 @@ function computedField(relationship: Relationship, { field, aggregate, column }:
   };
 }
 
+function subsetField(relationship: Relationship, { field, limit, orderBy, columns }: SubsetChoice, names: NameSet, input: LogicalInput): SubsetField {
+  return {
+    kind: 'subset',
+    name: names.take(legalFieldName(field)),
+    table: relationship.childTable,
+    relationship: relationship.id,
+    join: relationship.childColumns.map((child, at) => ({ parent: relationship.parentColumns[at]!, child })),
+    limit,
+    orderBy,
+    fields: copiedFields(relationship.childTable, columns, input),
+  };
+}
+
+/** As the original's, in name and type. */
+function copiedFields(table: string, columns: readonly string[], input: LogicalInput): ColumnField[] {
+  const names = new NameSet();
+  return columns.map((column) => ({ kind: 'column', name: names.take(fieldName(table, column, input)), column, transform: transformFor(table, column, input) }));
+}
+
 function extendedReference(relationship: Relationship, choice: RelationshipChoice, names: NameSet, input: LogicalInput): ExtendedReferenceField {
-  const inner = new NameSet();
   return {
     kind: 'extendedReference',
     name: names.take(legalFieldName(choice.field ?? relationship.parentTable)),
     table: relationship.parentTable,
     relationship: relationship.id,
     join: relationship.childColumns.map((column, at) => ({ parent: relationship.parentColumns[at]!, child: column })),
-    fields: (choice.columns ?? []).map((column) => ({ kind: 'column', name: inner.take(fieldName(relationship.parentTable, column, input)), column, transform: transformFor(relationship.parentTable, column, input) })),
+    fields: copiedFields(relationship.parentTable, choice.columns ?? [], input),
   };
 }
 

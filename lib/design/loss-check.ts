@@ -1,7 +1,7 @@
 import type { Catalog } from '../sqlite/catalog';
 import type { Profile } from '../sqlite/profile';
-import { isTotal } from '../sqlite/profile';
-import { isEmbed, type ColumnField, type DocumentDesign, type Field } from './document-design';
+import { columnProfile, isTotal } from '../sqlite/profile';
+import { isEmbed, isNested, type ColumnField, type DocumentDesign, type Field } from './document-design';
 import { columnPath, keepsBytes, placementOf } from './placement';
 import { typeObstacle } from './retype';
 import { identity } from './transform';
@@ -21,7 +21,7 @@ export interface DesignProblem {
  * every embedding is total, nothing outgrows its limits, every field has one source. Empty when all holds.
  */
 export function checkDesign(design: DocumentDesign, catalog: Catalog, profile: Profile, limits: DesignLimits): DesignProblem[] {
-  return [...checkSource(catalog, profile), ...checkCollections(design), ...checkColumns(design, catalog), ...checkBytes(design, profile), ...checkEmbeddings(design, profile, limits), ...checkCopies(design, profile), ...checkTransforms(design, profile)];
+  return [...checkSource(catalog, profile), ...checkCollections(design), ...checkColumns(design, catalog), ...checkBytes(design, profile), ...checkEmbeddings(design, profile, limits), ...checkCopies(design, profile, limits), ...checkTransforms(design, profile)];
 }
 
 /** What no design can carry: values and rows that MongoDB cannot hold, or that cannot be told from others here. */
@@ -58,7 +58,7 @@ function checkCollections(design: DocumentDesign): DesignProblem[] {
       for (const field of fields) {
         if (seen.has(field.name)) broken(`${logical.collection}.${path}${field.name}`, 'two fields have this path');
         seen.add(field.name);
-        if (isEmbed(field) || field.kind === 'extendedReference') visit(field.fields, `${path}${field.name}.`);
+        if (isNested(field)) visit(field.fields, `${path}${field.name}.`);
       }
     };
     visit(logical.fields, '');
@@ -92,8 +92,7 @@ function checkColumns(design: DocumentDesign, catalog: Catalog): DesignProblem[]
         if (field.kind === 'column' && !table.columns.some((column) => column.name === field.column)) {
           problems.push({ kind: 'broken', subject: at, detail: `${tableName} has no column ${field.column}` });
         }
-        if (isEmbed(field)) visit(field.fields, field.table, `${path}.${field.name}`);
-        if (field.kind === 'extendedReference') visit(field.fields, field.table, `${path}.${field.name}`);
+        if (isNested(field)) visit(field.fields, field.table, `${path}.${field.name}`);
       }
     };
     visit(logical.fields, logical.rootTable, '');
@@ -116,15 +115,15 @@ function checkBytes(design: DocumentDesign, profile: Profile): DesignProblem[] {
 }
 
 /** A copy follows a relationship from the row that holds it: to its parent, or from its children. */
-function checkCopies(design: DocumentDesign, profile: Profile): DesignProblem[] {
+function checkCopies(design: DocumentDesign, profile: Profile, limits: DesignLimits): DesignProblem[] {
   const problems: DesignProblem[] = [];
   const visit = (fields: readonly Field[], table: string, at: string): void => {
     for (const field of fields) {
       const subject = `${at}.${field.name}`;
       if (isEmbed(field)) visit(field.fields, field.table, subject);
-      if (field.kind !== 'extendedReference' && field.kind !== 'computed') continue;
+      if (field.kind === 'column' || isEmbed(field)) continue;
       const relationship = profile.relationships.find((candidate) => candidate.id === field.relationship);
-      const [own, other] = field.kind === 'computed' ? [relationship?.parentTable, relationship?.childTable] : [relationship?.childTable, relationship?.parentTable];
+      const [own, other] = field.kind === 'extendedReference' ? [relationship?.childTable, relationship?.parentTable] : [relationship?.parentTable, relationship?.childTable];
       if (!relationship || own !== table || other !== field.table) {
         problems.push({ kind: 'broken', subject, detail: `${field.relationship} is no relationship of ${table} with ${field.table}` });
         continue;
@@ -133,9 +132,14 @@ function checkCopies(design: DocumentDesign, profile: Profile): DesignProblem[] 
       if (!joins || field.join.length !== relationship.childColumns.length) problems.push({ kind: 'broken', subject, detail: `its join is not that of ${relationship.id}` });
       if (!relationship.parentIsKey) problems.push({ kind: 'broken', subject, detail: `${relationship.parentColumns.join(', ')} of ${relationship.parentTable} is not unique, so the copy would not be one row's` });
       if (field.kind === 'computed' && field.aggregate !== 'count' && field.column === undefined) problems.push({ kind: 'broken', subject, detail: `a ${field.aggregate} needs a column` });
+      if (field.kind === 'subset') {
+        const unknown = field.orderBy.find(({ column }) => !columnProfile(profile, field.table, column));
+        if (unknown) problems.push({ kind: 'broken', subject, detail: `${field.table} has no column ${unknown.column} to sort by` });
+        if (field.limit > limits.maxArray) problems.push({ kind: 'limit', subject, detail: `an array of ${field.limit} entries; the limit is ${limits.maxArray}` });
+      }
       const original = placementOf(design, field.table);
       const differs = (copied: ColumnField): boolean => describe(copied.transform) !== describe((original && columnPath(original, copied.column)?.transform) ?? identity);
-      if (field.kind === 'extendedReference' && field.fields.some(differs)) problems.push({ kind: 'broken', subject, detail: 'a copy has the type of its original' });
+      if (field.kind !== 'computed' && field.fields.some(differs)) problems.push({ kind: 'broken', subject, detail: 'a copy has the type of its original' });
     }
   };
   for (const logical of design.logical) visit(logical.fields, logical.rootTable, logical.collection);

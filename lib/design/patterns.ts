@@ -2,6 +2,7 @@ import type { Catalog } from '../sqlite/catalog';
 import type { Profile, Relationship, TableProfile } from '../sqlite/profile';
 import type { PatternUse, RelationshipChoice } from './document-design';
 import type { DesignLimits } from './obstacles';
+import { MAX_SUBSET } from './subsets';
 import { readTogether, type Workload } from './workload';
 
 export interface PatternInput {
@@ -28,6 +29,10 @@ function applied(choices: readonly RelationshipChoice[], { profile }: PatternInp
     if (choice.choice === 'copy') {
       uses.push({ pattern: 'Extended reference', target: `${relationship.childTable}.${choice.field ?? ''}`, reason: `${(choice.columns ?? []).join(', ')} of ${relationship.parentTable} beside the reference, for queries that read nothing else of it.` });
     }
+    if (choice.subset) {
+      const { field, limit, orderBy, queries } = choice.subset;
+      uses.push({ pattern: 'Subset', target: `${relationship.parentTable}.${field}`, reason: `The first ${limit} rows of ${relationship.childTable} by ${orderBy.map(({ column, direction }) => `${column} ${direction}`).join(', ')}, of up to ${relationship.fanOut.max}: ${queries ?? 0} queries ask for no others.` });
+    }
     for (const { field, aggregate, column, queries } of choice.computed ?? []) {
       uses.push({ pattern: 'Computed', target: `${relationship.parentTable}.${field}`, reason: `${aggregate}${column === undefined ? '' : ` of ${column}`} over the rows of ${relationship.childTable}, asked for by ${String(queries ?? 0)} queries.` });
     }
@@ -38,8 +43,6 @@ function applied(choices: readonly RelationshipChoice[], { profile }: PatternInp
   });
 }
 
-/** Entries that a subset would keep; the pattern pays where the whole array is much longer. */
-const SUBSET = 10;
 /** A column is sparse when it is null in more than this share of the rows; so many make a table of attributes. */
 const SPARSE = 0.8;
 const MIN_SPARSE = 8;
@@ -56,8 +59,8 @@ function considered(choices: readonly RelationshipChoice[], { catalog, profile, 
     if (fanOut.p99 > limits.maxArrayP99) {
       const when = dateColumn(profile, childTable);
       if (when) uses.push({ pattern: 'Bucket', target: childTable, status: 'considered', reason: `${fanOut.p99} rows (p99) for one ${parentTable}, in order of ${when}. Left: buckets by ${parentTable} and ${when} would save index entries, but gold reads single rows.` });
-      if (readTogether(workload, relationship) > 0 && sortsBy(workload, relationship)) {
-        uses.push({ pattern: 'Subset', target: `${parentTable} and ${childTable}`, status: 'considered', reason: `The workload sorts ${childTable} within ${parentTable}; the first ${SUBSET} of up to ${fanOut.max} could be repeated in it. Left: a query that filters first would not find its rows among them.` });
+      if (!choice.subset && readTogether(workload, relationship) > 0 && sortsBy(workload, relationship)) {
+        uses.push({ pattern: 'Subset', target: `${parentTable} and ${childTable}`, status: 'considered', reason: `The workload sorts ${childTable} within ${parentTable}; the first ${MAX_SUBSET} of up to ${fanOut.max} could be repeated in it. Left: no two queries ask for the first rows alone, and one that filters first would not find its rows among them.` });
       }
     }
   }

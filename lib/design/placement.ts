@@ -86,7 +86,7 @@ export interface CopyPlace {
 export function copiesOf(placement: Placement): CopyPlace[] {
   const prefix = placement.steps.at(-1)?.path;
   return fieldsAtDepth(placement, placement.steps.length)
-    .filter((field) => field.kind === 'extendedReference' || field.kind === 'computed')
+    .filter((field): field is CopyField => field.kind !== 'column' && !isEmbed(field))
     .map((field) => ({ path: prefix ? `${prefix}.${field.name}` : field.name, field }));
 }
 

@@ -36,7 +36,7 @@ export function proposeDesign(input: ProposalInput): Proposal {
   const search = new DesignSearch(input, directed);
   const choices = strategy === 'access-pattern' ? search.best() : strategy === 'fk-embedding' ? embedForeignKeys(catalog, profile, directed) : directed;
   const byCost = strategy === 'access-pattern';
-  const { collections, relationships } = realise(choices, byCost ? search.computedFor(choices) : new Map(), input);
+  const { collections, relationships } = realise(choices, byCost ? search.keptOfChildren(choices) : { computed: new Map(), subsets: new Map() }, input);
   const explained = relationships.map((choice): RelationshipChoice => {
     const relationship = profile.relationships.find(({ id }) => id === choice.relationship)!;
     const alternatives = byCost ? alternativesOf(relationship, choices, search) : undefined;

@@ -26,6 +26,9 @@ const idRule = z.discriminatedUnion('kind', [
 const columnField = z.strictObject({ kind: z.literal('column'), name: fieldName, column: z.string(), transform: transformSchema });
 const joinColumns = z.array(z.strictObject({ parent: z.string(), child: z.string() })).min(1);
 const extendedReference = z.strictObject({ kind: z.literal('extendedReference'), name: fieldName, table: z.string(), relationship: z.string(), join: joinColumns, fields: z.array(columnField).min(1) });
+const sortColumns = z.array(z.strictObject({ column: z.string(), direction: z.enum(['asc', 'desc']) }));
+const subsetLimit = z.int().min(1).max(1000);
+const subset = z.strictObject({ kind: z.literal('subset'), name: fieldName, table: z.string(), relationship: z.string(), join: joinColumns, limit: subsetLimit, orderBy: sortColumns.min(1), fields: z.array(columnField).min(1) });
 const aggregate = z.enum(['count', 'sum', 'avg', 'min', 'max']);
 const cost = z.strictObject({ documents: z.number(), lookups: z.number(), entries: z.number(), bytes: z.number() });
 const computed = z.strictObject({
@@ -43,12 +46,12 @@ const embedField = z.strictObject({
   table: z.string(),
   relationship: z.string(),
   join: joinColumns,
-  orderBy: z.array(z.strictObject({ column: z.string(), direction: z.enum(['asc', 'desc']) })),
+  orderBy: sortColumns,
   get fields() {
     return z.array(fieldSchema);
   },
 });
-const fieldSchema: z.ZodType<Field> = z.lazy(() => z.discriminatedUnion('kind', [columnField, extendedReference, computed, embedField])) as z.ZodType<Field>;
+const fieldSchema: z.ZodType<Field> = z.lazy(() => z.discriminatedUnion('kind', [columnField, extendedReference, subset, computed, embedField])) as z.ZodType<Field>;
 
 export const logicalDesignSchema: z.ZodType<LogicalDesign> = z.strictObject({
   collection: collectionName,
@@ -71,6 +74,7 @@ export const conceptualDesignSchema = z.strictObject({
       reason: z.string(),
       directed: z.boolean().optional(),
       computed: z.array(z.strictObject({ field: fieldName, aggregate, column: z.string().optional(), queries: z.number().optional() })).optional(),
+      subset: z.strictObject({ field: fieldName, limit: subsetLimit, orderBy: sortColumns.min(1), columns: z.array(z.string()).min(1), queries: z.number().optional() }).optional(),
       alternatives: z.array(z.strictObject({ choice: z.enum(['embed', 'reference', 'copy']), cost: cost.optional(), obstacle: z.string().optional() })).optional(),
     }),
   ),

@@ -1,12 +1,13 @@
 import type { Relationship } from '../sqlite/profile';
 import { proposeCopy } from './copies';
-import { embeddedBy, realise, type ChoiceContext, type Choices } from './choices';
+import { embeddedBy, realise, type ChoiceContext, type Choices, type KeptOfChildren } from './choices';
 import { proposeComputed } from './computed';
 import { score, type Cost } from './cost';
 import { CostModel } from './cost-model';
-import type { ComputedChoice, RelationshipChoice } from './document-design';
+import type { RelationshipChoice } from './document-design';
 import { deriveDesign } from './logical';
 import { copyObstacle, hardObstacle, softObstacle, type DesignLimits } from './obstacles';
+import { proposeSubsets } from './subsets';
 import { readTogether, readWithout } from './workload';
 
 export interface SearchInput extends ChoiceContext {
@@ -64,14 +65,14 @@ export class DesignSearch {
     const known = this.known.get(key);
     if (known) return known;
     const { catalog, profile, workload, directives } = this.input;
-    const conceptual = { database: catalog.database, strategy: 'access-pattern' as const, ...realise(choices, this.computedFor(choices), this.input), patterns: [], document: { source: '', accessPatterns: '', decisions: '', result: '' } };
+    const conceptual = { database: catalog.database, strategy: 'access-pattern' as const, ...realise(choices, this.keptOfChildren(choices), this.input), patterns: [], document: { source: '', accessPatterns: '', decisions: '', result: '' } };
     const cost = new CostModel(deriveDesign({ conceptual, catalog, profile, directives }), 'ideal', profile).workload(workload);
     this.known.set(key, cost);
     return cost;
   }
 
-  computedFor(choices: Choices): ReadonlyMap<string, readonly ComputedChoice[]> {
-    return proposeComputed(choices, this.input);
+  keptOfChildren(choices: Choices): KeptOfChildren {
+    return { computed: proposeComputed(choices, this.input), subsets: proposeSubsets(choices, this.input) };
   }
 
   /** The candidate with one relationship changed; what the change makes impossible elsewhere is an obstacle. */

@@ -70,6 +70,7 @@ export function figures(design: DocumentDesign, { catalog, profile, workload }: 
 
 function whole(choices: Choices, { catalog, profile, design, directives, ...context }: WhatIfInput): DocumentDesign {
   const computed = new Map(design.relationships.flatMap((choice) => (choice.computed ? [[choice.relationship, choice.computed] as const] : [])));
-  const { collections, relationships } = realise(choices, computed, { ...context, catalog, profile, directives });
+  const subsets = new Map(design.relationships.flatMap((choice) => (choice.subset ? [[choice.relationship, choice.subset] as const] : [])));
+  const { collections, relationships } = realise(choices, { computed, subsets }, { ...context, catalog, profile, directives });
   return deriveDesign({ conceptual: { ...design, collections, relationships }, catalog, profile, directives });
 }

@@ -4,7 +4,7 @@ import type { SqliteValue } from '../results/value';
 import { defineKey } from '../results/value';
 import { quoteName as q, type Catalog, type Table } from '../sqlite/catalog';
 import { openSource } from '../sqlite/open';
-import { isEmbed, type ColumnField, type ComputedField, type EmbedField, type ExtendedReferenceField, type Field, type LogicalDesign } from '../design/document-design';
+import { isArray, isEmbed, type ColumnField, type ComputedField, type EmbedField, type ExtendedReferenceField, type Field, type LogicalDesign, type SubsetField } from '../design/document-design';
 import { identity, toBson, TransformError, transformInput } from '../design/transform';
 
 /** A value or a row that the design cannot carry; nothing was written in its place. */
@@ -43,7 +43,7 @@ export function* assemble(sourcePath: string, catalog: Catalog, design: LogicalD
     const source: Source = { sqlite, running, catalog, used, after: after?.position };
     const extras = new RowExtras(design.fields, root, 't0');
     const stream = new RowStream(source, chain, extras);
-    const children = embeds(design.fields).map((field) => new ChildAssembler(field, chain, source));
+    const children = rowFields(design.fields).map((field) => new ChildAssembler(field, chain, source));
     const columns = columnsOf(design.fields, stream, root);
     const id = design.id;
     const idAt = id.kind === 'column' ? stream.position(id.column) : -1;
@@ -202,7 +202,7 @@ function scanKey(table: Table): string[] {
   throw new MigrationError(`${table.name} has columns named rowid, _rowid_ and oid, so that its rows cannot be told apart`);
 }
 
-/** Builds the entries of one embedded table for one parent row after the other. */
+/** Builds the entries of one embedded table, or of a subset of its rows, for one parent row after the other. */
 class ChildAssembler {
   readonly #stream: RowStream;
   readonly #extras: RowExtras;
@@ -211,7 +211,7 @@ class ChildAssembler {
   readonly #used: Map<string, number>;
 
   constructor(
-    readonly field: EmbedField,
+    readonly field: RowField,
     above: readonly ChainLink[],
     source: Source,
   ) {
@@ -221,17 +221,20 @@ class ChildAssembler {
     this.#extras = new RowExtras(field.fields, table, `t${above.length}`);
     this.#stream = new RowStream(source, chain, this.#extras);
     this.#columns = columnsOf(field.fields, this.#stream, table);
-    this.#children = embeds(field.fields).map((inner) => new ChildAssembler(inner, chain, source));
+    this.#children = rowFields(field.fields).map((inner) => new ChildAssembler(inner, chain, source));
   }
 
   /** The entries that belong to the parent row; advances the stream past them. */
   take(parent: Row): Record<string, unknown>[] {
     const entries: Record<string, unknown>[] = [];
+    const limit = this.field.kind === 'subset' ? this.field.limit : Infinity;
     for (let row = this.#stream.peek(); row && belongs(row, parent); row = this.#stream.peek()) {
       this.#stream.next();
+      if (entries.length === limit) continue;
       const entry: Record<string, unknown> = {};
       fill(entry, this.field.fields, this.#columns, row, this.#extras, this.#children);
-      bump(this.#used, this.field.table);
+      // A copy is no place: its original is counted there.
+      if (this.field.kind !== 'subset') bump(this.#used, this.field.table);
       entries.push(entry);
     }
     return entries;
@@ -256,24 +259,27 @@ function belongs(child: Row, parent: Row): boolean {
 /** The column's value as it stands in the row is all that the field needs. */
 const isPlain = (field: Field): field is ColumnField => field.kind === 'column' && field.transform.kind !== 'bytes';
 
-const embeds = (fields: readonly Field[]): EmbedField[] => fields.filter(isEmbed);
+/** Holds rows of another table, which are read beside those of its own: all that belong to the parent, or the first of them. */
+type RowField = EmbedField | SubsetField;
+const isRowField = (field: Field): field is RowField => isEmbed(field) || field.kind === 'subset';
+const rowFields = (fields: readonly Field[]): RowField[] => fields.filter(isRowField);
 
 const columnsOf = (fields: readonly Field[], stream: RowStream, table: Table): number[] =>
   fields.map((field) => {
     if (isPlain(field)) return stream.position(field.column);
-    return isEmbed(field) ? -1 : table.columns.length;
+    return isRowField(field) ? -1 : table.columns.length;
   });
 
 function fill(target: Record<string, unknown>, fields: readonly Field[], columns: readonly number[], row: Row, extras: RowExtras, children: readonly ChildAssembler[]): void {
   let child = 0;
   fields.forEach((field, at) => {
     if (isPlain(field)) defineKey(target, field.name, carryField(field, row.values[columns[at]!]!));
-    else if (!isEmbed(field)) {
+    else if (!isRowField(field)) {
       const value = extras.valueOf(field, row, columns[at]!);
       if (value !== undefined) defineKey(target, field.name, value);
     } else {
       const entries = children[child++]!.take(row);
-      if (field.kind === 'embedMany') defineKey(target, field.name, entries);
+      if (isArray(field)) defineKey(target, field.name, entries);
       else if (entries.length > 1) throw new MigrationError(`${field.name} holds one document, but a parent has ${entries.length} rows`);
       else if (entries.length === 1) defineKey(target, field.name, entries[0]);
     }

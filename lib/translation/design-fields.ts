@@ -1,4 +1,4 @@
-import type { ComputedField, DocumentDesign, Field, LogicalDesign } from '../design/document-design';
+import { isArray, isNested, type ComputedField, type DocumentDesign, type Field, type LogicalDesign } from '../design/document-design';
 import type { Transform } from '../design/transform';
 
 type Fields = Pick<DocumentDesign, 'logical'>;
@@ -32,13 +32,15 @@ function fieldsOf(logical: LogicalDesign): ColumnAt[] {
   return [...own, ...visit(logical.fields, rootTable, '', [])];
 }
 
-/** Every field that repeats a source column beside a reference to its row. */
+/** Every field that repeats a source column, beside a reference to its row or as one of the parent's first rows. */
 export function copiedFields(design: Fields): ColumnAt[] {
   return design.logical.flatMap(({ collection, rootTable, fields: all }) => {
     const visit = (fields: readonly Field[], table: string, prefix: string, arrays: readonly string[]): ColumnAt[] =>
       fields.flatMap((field): ColumnAt[] => {
         const path = prefix + field.name;
-        if (field.kind === 'extendedReference') return field.fields.map(({ name, column, transform }) => ({ collection, path: `${path}.${name}`, table: field.table, column, transform, arrays }));
+        if (field.kind === 'extendedReference' || field.kind === 'subset') {
+          return field.fields.map(({ name, column, transform }) => ({ collection, path: `${path}.${name}`, table: field.table, column, transform, arrays: isArray(field) ? [...arrays, path] : arrays }));
+        }
         if (field.kind !== 'embedOne' && field.kind !== 'embedMany') return [];
         return visit(field.fields, field.table, `${path}.`, field.kind === 'embedMany' ? [...arrays, path] : arrays);
       });
@@ -50,14 +52,14 @@ export function copiedFields(design: Fields): ColumnAt[] {
 export const computedPaths = (design: Fields, collection: string): { readonly path: string; readonly field: ComputedField }[] =>
   (design.logical.find((entry) => entry.collection === collection)?.fields ?? []).flatMap((field) => (field.kind === 'computed' ? [{ path: field.name, field }] : []));
 
-/** Arrays of embedded rows; never missing, empty without children. */
+/** Arrays of embedded rows and of copied ones; never missing, empty without children. */
 export function embeddedArrays(design: DocumentDesign, collection: string): string[] {
   const logical = design.logical.find((entry) => entry.collection === collection);
   const visit = (fields: readonly Field[], prefix: string): string[] =>
     fields.flatMap((field) => {
-      if (field.kind !== 'embedOne' && field.kind !== 'embedMany') return [];
+      if (!isNested(field)) return [];
       const path = prefix + field.name;
-      return [...(field.kind === 'embedMany' ? [path] : []), ...visit(field.fields, `${path}.`)];
+      return [...(isArray(field) ? [path] : []), ...visit(field.fields, `${path}.`)];
     });
   return visit(logical?.fields ?? [], '');
 }

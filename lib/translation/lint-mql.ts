@@ -1,4 +1,4 @@
-import type { DocumentDesign, Field } from '../design/document-design';
+import { isNested, type DocumentDesign, type Field } from '../design/document-design';
 import { isDocument, type MqlDocument } from './mql';
 import { pathsReadBy, stageName, unwindPath } from './pipeline-paths';
 
@@ -26,7 +26,7 @@ function shapeOf(collection: string, design: DocumentDesign): Shape | undefined 
 }
 
 const fieldShapes = (fields: readonly Field[]): [string, Shape][] =>
-  fields.map((field) => [field.name, field.kind === 'embedOne' || field.kind === 'embedMany' ? new Map(fieldShapes(field.fields)) : 'any']);
+  fields.map((field) => [field.name, isNested(field) ? new Map(fieldShapes(field.fields)) : 'any']);
 
 function lintStages(stages: readonly MqlDocument[], start: Shape, design: DocumentDesign, prefix: string): { problems: MqlProblem[]; shape: Shape } {
   const problems: MqlProblem[] = [];

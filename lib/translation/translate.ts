@@ -16,6 +16,7 @@ import { withConstantCalls } from './constant-calls';
 import { plainFinalProjection } from './final-projection';
 import { fingerprint } from './mql';
 import { sourceDefects, type SourceDefect } from './source-defects';
+import { designWithSubset } from './subset-source';
 import { UNTRANSLATED, Untranslatable, type UntranslatedCode } from './untranslated';
 
 export interface TranslationContext {
@@ -55,10 +56,12 @@ export interface Untranslated {
  * Translates one SELECT to an aggregation pipeline over a document design. The rows are meant to be equal, but only a
  * run can show it: whoever calls this compares both sides before calling the item translated.
  */
-export function translate(sql: string, { catalog, profile, design }: TranslationContext): Translation {
+export function translate(sql: string, { catalog, profile, design: whole }: TranslationContext): Translation {
   try {
     const bound = bindSelect(parseSelect(sql), catalog).query;
-    const query = useComputedFields(withConstantCalls(bound), { catalog, design, profile });
+    const folded = withConstantCalls(bound);
+    const design = designWithSubset(folded, { design: whole, profile }) ?? whole;
+    const query = useComputedFields(folded, { catalog, design, profile });
     const compilation = new Compilation(catalog, profile, design);
     const compiled = new QueryCompiler(compilation).query(query, undefined, { purpose: 'rows' });
     const alternative = compilation.choseRow ? new QueryCompiler(new Compilation(catalog, profile, design, 'last')).query(query, undefined, { purpose: 'rows' }) : undefined;

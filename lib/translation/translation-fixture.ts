@@ -138,7 +138,7 @@ function retype(design: DocumentDesign, retyped: Readonly<Record<string, Transfo
   const change = (table: string, fields: readonly Field[]): Field[] =>
     fields.map((field) => {
       if (field.kind === 'column') return { ...field, transform: retyped[`${table}.${field.column}`] ?? field.transform };
-      if (field.kind === 'computed') return field;
+      if (field.kind === 'computed' || field.kind === 'subset') return field;
       if (field.kind === 'extendedReference') return { ...field, fields: field.fields.map((copied) => ({ ...copied, transform: retyped[`${field.table}.${copied.column}`] ?? copied.transform })) };
       return { ...field, fields: change(field.table, field.fields) };
     });

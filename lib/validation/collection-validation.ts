@@ -1,6 +1,6 @@
 import type { Document } from 'mongodb';
 import { quoteName as q, type Catalog } from '../sqlite/catalog';
-import { isEmbed, type ColumnField, type ComputedField, type EmbedField, type ExtendedReferenceField, type Field, type LogicalDesign } from '../design/document-design';
+import { isEmbed, isNested, type ColumnField, type ComputedField, type EmbedField, type ExtendedReferenceField, type Field, type LogicalDesign, type SubsetField } from '../design/document-design';
 import { NameSet } from '../design/names';
 import { identity, transformInput, type Transform } from '../design/transform';
 import type { MappingResult, ValidationMapping } from './mapping';
@@ -28,7 +28,7 @@ export function reportCoverage(design: LogicalDesign, mappings: readonly Mapping
 
 function leafPaths(design: LogicalDesign): string[] {
   const visit = (fields: readonly Field[], prefix: string): string[] =>
-    fields.flatMap((field) => (isEmbed(field) || field.kind === 'extendedReference' ? visit(field.fields, `${prefix}${field.name}.`) : [prefix + field.name]));
+    fields.flatMap((field) => (isNested(field) ? visit(field.fields, `${prefix}${field.name}.`) : [prefix + field.name]));
   return ['_id', ...visit(design.fields, '')];
 }
 
@@ -39,7 +39,7 @@ function leafPaths(design: LogicalDesign): string[] {
 export function collectionMappings(design: LogicalDesign, catalog: Catalog): ValidationMapping[] {
   const root: Level = { table: design.rootTable, alias: 't0', from: `${q(design.rootTable)} t0`, stages: [], path: '', fields: design.fields };
   const key: KeyColumn = design.id.kind === 'column' ? { sql: `t0.${q(design.id.column)}`, join: '', transform: design.id.transform } : { sql: 'o.n', join: ordinalJoin(catalog, design.rootTable), transform: identity };
-  return [countMapping(design), ...levelMappings(design.collection, root, key)];
+  return [countMapping(design), ...levelMappings(design.collection, root, key, catalog)];
 }
 
 interface Level {
@@ -84,7 +84,7 @@ const countMapping = (design: LogicalDesign): ValidationMapping => ({
   covers: [],
 });
 
-function levelMappings(collection: string, level: Level, key: KeyColumn): ValidationMapping[] {
+function levelMappings(collection: string, level: Level, key: KeyColumn, catalog: Catalog): ValidationMapping[] {
   const columns = level.fields.filter((field): field is ColumnField => field.kind === 'column');
   const groups = columns.length === 0 ? [[]] : chunk(columns, COLUMNS_A_MAPPING);
   const where = level.path === '' ? collection : `${collection}.${level.path.slice(0, -1)}`;
@@ -102,8 +102,12 @@ function levelMappings(collection: string, level: Level, key: KeyColumn): Valida
       covers: ['_id', ...group.map((field) => level.path + field.name)],
     };
   });
-  const copies = level.fields.flatMap((field) => (field.kind === 'extendedReference' ? [referenceMapping(collection, level, field, key)] : field.kind === 'computed' ? [computedMapping(collection, level, field, key)] : []));
-  const below = level.fields.filter(isEmbed).flatMap((field) => levelMappings(collection, levelBelow(level, field), key));
+  const copies = level.fields.flatMap((field): ValidationMapping[] => {
+    if (field.kind === 'extendedReference') return [referenceMapping(collection, level, field, key)];
+    if (field.kind === 'subset') return [subsetMapping(collection, level, field, key, catalog)];
+    return field.kind === 'computed' ? [computedMapping(collection, level, field, key)] : [];
+  });
+  const below = level.fields.filter(isEmbed).flatMap((field) => levelMappings(collection, levelBelow(level, field), key, catalog));
   return [...own, ...copies, ...below];
 }
 
@@ -123,6 +127,27 @@ function referenceMapping(collection: string, level: Level, field: ExtendedRefer
     transforms: retyped([[keyName, key.transform], ...copied.map(({ own, name }) => [name, own.transform] as const)]),
     collection,
     pipeline: [...level.stages, { $match: { [path]: { $exists: true } } }, { $project: Object.fromEntries([['_id', 0], [keyName, '$_id'], ...copied.map(({ own, name }) => [name, `$${path}.${own.name}`])]) }],
+    covers: field.fields.map((own) => `${path}.${own.name}`),
+  };
+}
+
+/** The entries are the first rows that belong to the document, no more and no fewer, in their order. */
+function subsetMapping(collection: string, level: Level, field: SubsetField, key: KeyColumn, catalog: Catalog): ValidationMapping {
+  const names = new NameSet();
+  const [keyName, position] = [names.take('_key'), names.take('_position')];
+  const copied = field.fields.map((own) => ({ own, name: names.take(own.name) }));
+  const path = level.path + field.name;
+  const on = field.join.map(({ parent, child }) => `copied.${q(child)} = ${level.alias}.${q(parent)}`).join(' AND ');
+  const holder = scanOrder(catalog, level.table).map((column) => `${level.alias}.${column}`).join(', ');
+  const order = [...field.orderBy.map(({ column, direction }) => `copied.${q(column)} ${direction}`), ...scanOrder(catalog, field.table).map((column) => `copied.${column}`)].join(', ');
+  const rows = `SELECT ${[`${key.sql} AS ${q(keyName)}`, `row_number() OVER (PARTITION BY ${holder} ORDER BY ${order}) - 1 AS ${q(position)}`, ...copied.map(({ own, name }) => `${transformInput(own.transform, `copied.${q(own.column)}`)} AS ${q(name)}`)].join(', ')} FROM ${level.from}${key.join} JOIN ${q(field.table)} copied ON ${on}`;
+  return {
+    name: `${collection}.${path}: first ${field.limit} rows of ${field.table}`,
+    description: `${field.fields.map((own) => own.name).join(', ')} of the first ${field.limit} rows by ${field.orderBy.map(({ column, direction }) => `${column} ${direction}`).join(', ')}, with their positions`,
+    sql: `SELECT * FROM (${rows}) WHERE ${q(position)} < ${field.limit}`,
+    transforms: retyped([[keyName, key.transform], ...copied.map(({ own, name }) => [name, own.transform] as const)]),
+    collection,
+    pipeline: [...level.stages, { $unwind: { path: `$${path}`, includeArrayIndex: position } }, { $project: Object.fromEntries([['_id', 0], [keyName, '$_id'], [position, 1], ...copied.map(({ own, name }) => [name, `$${path}.${own.name}`])]) }],
     covers: field.fields.map((own) => `${path}.${own.name}`),
   };
 }

@@ -5,6 +5,7 @@ import type { Profile } from '../sqlite/profile';
 import { checkComputed } from './check-computed';
 import { checkContainment, checkEveryParent } from './check-containment';
 import { checkCopiedFields, checkCopyPresence } from './check-extended-reference';
+import { checkSubsetEntries, checkSubsetLength } from './check-subset';
 import type { SqlRunner } from './mapping';
 import type { ReferenceCheck } from './reference-check';
 
@@ -40,6 +41,10 @@ export async function validateReferences(collection: string, design: DocumentDes
       const other = placementOf(design, field.table);
       if (!relationship || !other) continue;
       if (field.kind === 'computed') references.push(await checkComputed(relationship, path, field, holder, other, db));
+      if (field.kind === 'subset') {
+        references.push(await checkSubsetEntries(relationship, path, field, holder, other, db));
+        references.push(await checkSubsetLength(relationship, path, field, holder, other, db));
+      }
       if (field.kind === 'extendedReference') {
         references.push(await checkCopiedFields(relationship, path, field, holder, other, db));
         references.push(await checkCopyPresence(relationship, path, field, holder, other, db));

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Binary, Double, Int32, Long, type Db, type Document, type MongoClient } from 'mongodb';
-import { isEmbed, type Field, type LogicalDesign } from '../design/document-design';
+import { isArray, isNested, type Field, type LogicalDesign } from '../design/document-design';
 import { documentsToResultSet } from '../results/compare';
 import { rowKey, valueKey } from '../results/equality';
 import { fromBson } from '../results/value';
@@ -116,13 +116,13 @@ function shorten<T>(node: T): T {
 }
 
 const embeddedPaths = (fields: readonly Field[], prefix: string): string[] =>
-  fields.flatMap((field) => (isEmbed(field) || field.kind === 'extendedReference' ? [prefix + field.name, ...embeddedPaths(field.fields, `${prefix}${field.name}.`)] : []));
+  fields.flatMap((field) => (isNested(field) ? [prefix + field.name, ...embeddedPaths(field.fields, `${prefix}${field.name}.`)] : []));
 
 const leafPaths = (fields: readonly Field[], prefix: string): string[] =>
-  fields.flatMap((field) => (isEmbed(field) || field.kind === 'extendedReference' ? leafPaths(field.fields, `${prefix}${field.name}.`) : [prefix + field.name]));
+  fields.flatMap((field) => (isNested(field) ? leafPaths(field.fields, `${prefix}${field.name}.`) : [prefix + field.name]));
 
 const arrayPaths = (fields: readonly Field[], prefix: string): string[] =>
-  fields.flatMap((field) => (isEmbed(field) ? [...(field.kind === 'embedMany' ? [prefix + field.name] : []), ...arrayPaths(field.fields, `${prefix}${field.name}.`)] : []));
+  fields.flatMap((field) => (isNested(field) ? [...(isArray(field) ? [prefix + field.name] : []), ...arrayPaths(field.fields, `${prefix}${field.name}.`)] : []));
 
 interface Planted {
   readonly fault: PlantedFault;

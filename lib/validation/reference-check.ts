@@ -51,7 +51,12 @@ export const rowsOf = (placement: Placement): Document[] =>
   placement.steps.map((step) => (step.kind === 'embedMany' ? { $unwind: `$${step.path}` } : { $match: { [step.path]: { $exists: true } } }));
 
 /** Distinct combinations of what lies at these paths, missing as null. */
-export const distinctOf = (paths: readonly string[]): Document => ({ $group: { _id: Object.fromEntries(paths.map((path, at) => [`k${at}`, { $ifNull: [`$${path}`, null] }])) } });
+export const distinctOf = (paths: readonly string[]): Document => ({ $group: { _id: combinationOf(paths) } });
+
+/** The same, with how often each combination occurs. */
+export const countsOf = (paths: readonly string[]): Document => ({ $group: { _id: combinationOf(paths), n: { $sum: 1 } } });
+
+const combinationOf = (paths: readonly string[]): Document => Object.fromEntries(paths.map((path, at) => [`k${at}`, { $ifNull: [`$${path}`, null] }]));
 
 /** Rows where none of these is null or missing. */
 export const filled = (paths: readonly string[]): Document => ({ $match: Object.fromEntries(paths.map((path) => [path, { $ne: null }])) });

@@ -167,6 +167,10 @@ function fieldRows(design: LogicalDesign, content: CollectionValidation): FieldR
         return [{ path, source: `${field.table} on ${on}`, type: field.kind === 'embedMany' ? 'array of documents' : 'document', covered: null }, ...visit(field.fields, field.table, `${path}.`)];
       }
       if (field.kind === 'column') return [{ path, source: `${table}.${field.column}`, type: describe(field.transform), covered: content.coverage[path] ?? [], ...(field.transform.kind === 'identity' ? {} : { retyped: { table, column: field.column } }) }];
+      if (field.kind === 'subset') {
+        const order = field.orderBy.map(({ column, direction }) => `${column} ${direction}`).join(', ');
+        return [{ path, source: `${field.table}, first ${field.limit} by ${order}`, type: 'array of copied rows', covered: null }, ...visit(field.fields, field.table, `${path}.`)];
+      }
       if (field.kind === 'extendedReference') {
         const on = field.join.map(({ parent, child }) => `${parent} = ${child}`).join(', ');
         return [{ path, source: `${field.table} on ${on}`, type: 'copy of the referenced row', covered: null }, ...visit(field.fields, field.table, `${path}.`)];

@@ -1,4 +1,4 @@
-import { isEmbed, type Field, type LogicalDesign } from '../../design/document-design';
+import { isNested, type Field, type LogicalDesign } from '../../design/document-design';
 import { contentHash } from '../../results/hash';
 import type { ArtefactInput } from './stage';
 
@@ -31,7 +31,7 @@ function fieldsOf(design: LogicalDesign, paths: readonly string[]): unknown {
 function chainOf(fields: readonly Field[], [name, ...rest]: readonly string[]): unknown {
   const field = fields.find((candidate) => candidate.name === name);
   if (!field) return null;
-  if (!isEmbed(field) && field.kind !== 'extendedReference') return [field];
+  if (!isNested(field)) return [field];
   const { fields: inner, ...own } = field;
   return [own, ...(rest.length > 0 ? [chainOf(inner, rest)] : [])];
 }

@@ -26,6 +26,7 @@ it('tells filters by how an index serves them, and joins apart from what is read
         { name: 'avg', distinct: false, of: { source: 0, column: 'height' }, star: false },
       ],
       limit: null,
+      top: null,
     },
   ]);
 });
@@ -56,4 +57,5 @@ it('membership in a plain selection joins, membership in an aggregate does not',
 it('a limit counts where nothing is collected before it', () => {
   expect(blocks('SELECT name FROM hero ORDER BY height LIMIT 3')).toMatchObject([{ limit: 3, sorted: [{ source: 0, column: 'height' }] }]);
   expect(blocks('SELECT DISTINCT name FROM hero LIMIT 3')).toMatchObject([{ limit: null }]);
+  expect(blocks('SELECT name AS n FROM hero ORDER BY n DESC, height LIMIT 3')).toMatchObject([{ limit: 3, top: [{ source: 0, column: 'name', direction: 'desc' }, { source: 0, column: 'height', direction: 'asc' }] }]);
 });

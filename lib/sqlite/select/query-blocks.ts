@@ -16,6 +16,12 @@ export interface QueryBlock {
   readonly aggregates: readonly BlockAggregate[];
   /** Rows that a literal LIMIT lets through, where nothing is grouped or made distinct before it. */
   readonly limit: number | null;
+  /** What ORDER BY sorts those rows by, where it names columns alone, in the order that SQLite takes without being told; else null. */
+  readonly top: readonly BlockOrder[] | null;
+}
+
+export interface BlockOrder extends BlockColumn {
+  readonly direction: 'asc' | 'desc';
 }
 
 /** One use of a table. Conditions that hold whatever the rest says (top-level ANDs) are told by how an index serves them. */
@@ -73,6 +79,7 @@ class BlockBuilder {
   readonly sorted: BlockColumn[] = [];
   readonly aggregates: BlockAggregate[] = [];
   limit: number | null = null;
+  top: readonly BlockOrder[] | null = null;
 
   add(source: BoundSource, table: string): void {
     this.sources.push({ id: source.id, table, read: new Set(), equality: new Set(), range: new Set(), other: new Set() });
@@ -95,7 +102,7 @@ class BlockBuilder {
 
   result(): QueryBlock {
     const sources = this.sources.map(({ table, read, equality, range, other }) => ({ table, read: [...read].sort(), equality: [...equality].sort(), range: [...range].sort(), other: [...other].sort() }));
-    return { sources, joins: [...this.joins.values()], grouped: this.grouped, sorted: this.sorted, aggregates: this.aggregates, limit: this.limit };
+    return { sources, joins: [...this.joins.values()], grouped: this.grouped, sorted: this.sorted, aggregates: this.aggregates, limit: this.limit, top: this.top };
   }
 }
 
@@ -112,7 +119,19 @@ function readQuery(query: BoundQuery, outer: BlockBuilder | undefined, blocks: B
     if (sorted) block.sorted.push({ source: sorted.source, column: sorted.column });
     read(expression, block, blocks);
   }
+  if (block.limit !== null && !query.offset) block.top = topOf(query, block);
   return block;
+}
+
+function topOf({ orderBy, body, columns }: BoundQuery, block: BlockBuilder): BlockOrder[] | null {
+  const keys = orderBy.map(({ key, direction, nulls, collation }): BlockOrder | undefined => {
+    const expression = key.kind === 'expression' ? key.expression : body.kind === 'select' ? body.items[key.index]?.expression : undefined;
+    const column = expression?.kind === 'column' ? expression : undefined;
+    const found = column && block.find(column);
+    const plain = found && nulls === (direction === 'ASC' ? 'FIRST' : 'LAST') && collation === column.source.columns[column.index]?.collation;
+    return plain ? { source: found.source, column: found.column, direction: direction === 'ASC' ? 'asc' : 'desc' } : undefined;
+  });
+  return keys.length > 0 && columns.length > 0 && keys.every((key) => key !== undefined) ? keys : null;
 }
 
 function readBody(body: BoundBody, outer: BlockBuilder | undefined, blocks: BlockBuilder[]): BlockBuilder | undefined {
