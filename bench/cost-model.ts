@@ -18,7 +18,9 @@ import { proposeIndexes } from '../lib/design/indexes';
 import { deriveDesign } from '../lib/design/logical';
 import { proposeDesign } from '../lib/design/propose';
 import type { Workload } from '../lib/design/workload';
+import type { Migration } from '../lib/migration/migrate';
 import { connectMongo } from '../lib/mongo/client';
+import { documentsExamined } from '../lib/mongo/explain';
 import { ensureEmbeddedServer } from '../lib/mongo/embedded/start';
 import type { GoldContent } from '../lib/pipeline/stages/artefacts';
 import type { ProfileContent } from '../lib/pipeline/stages/design-stages';
@@ -77,14 +79,15 @@ try {
     const { catalog, profile } = read<ProfileContent>('profile', source.name);
     const workload = read<Workload>('workload', source.name);
     const conceptual = read<ConceptualDesign>('conceptual_design', source.name);
+    const db = mongo.db(read<Migration>('migration', source.name).mongoDatabase);
     const design: DocumentDesign = { conceptual, logical: conceptual.collections.map(({ name }) => read<LogicalDesign>('logical_design', `${source.name}/${name}`)) };
     const model = new CostModel(design, read<IndexDesign>('index_design', source.name), profile);
     for (const { blocks, questionIds } of workload.patterns.flatMap(({ variants }) => variants)) {
       const cost = model.query(blocks);
       for (const questionId of questionIds) {
         const gold = kept.get(`gold/${source.name}/${questionId}`) as GoldContent | undefined;
-        const examined = gold?.documentsExamined.after;
-        if (examined !== null && examined !== undefined) points.push({ database: source.name, questionId, estimated: score(cost), documents: cost.documents, examined });
+        const examined = gold ? await documentsExamined(db, gold.mql.collection, gold.mql.pipeline) : null;
+        if (examined !== null) points.push({ database: source.name, questionId, estimated: score(cost), documents: cost.documents, examined });
       }
     }
     const flat = deriveDesign({ conceptual: proposeDesign({ catalog, profile, workload, strategy: 'one-to-one', limits: defaultSettings, directives: [] }).design, catalog, profile, directives: [] });

@@ -12,6 +12,7 @@ import { defaultSettings, type BenchmarkSettings } from '../../lib/pipeline/stag
 import type { SourceBenchmark, SourceDatabase } from '../../lib/sqlite/benchmark';
 import { readBenchmarkFolder } from '../../lib/sqlite/benchmark-folder';
 import { extractBenchmarkZip } from '../../lib/sqlite/benchmark-zip';
+import { KnownResults } from '../../lib/translation/known-results';
 import { hasGenuineLoss } from '../../lib/validation/table-validation';
 import { UsageError, type Command } from '../command';
 import { openMongo, type MongoConnection } from '../mongo-connection';
@@ -88,6 +89,7 @@ Exit status: 0 when every database was converted, 1 when one failed (the others 
     process.once('SIGTERM', stop);
     const unpacked = folder.toLowerCase().endsWith('.zip') ? fs.mkdtempSync(path.join(os.tmpdir(), 'aptmql-zip-')) : undefined;
     const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'aptmql-convert-'));
+    const known = new KnownResults();
     let mongo: MongoConnection | undefined;
     try {
       if (unpacked) await extractBenchmarkZip(folder, path.join(unpacked, 'benchmark'));
@@ -95,7 +97,7 @@ Exit status: 0 when every database was converted, 1 when one failed (the others 
       const chosen = choose(benchmark, values.databases?.split(','));
       // A server of its own: conversions can run beside each other and beside the product, and leave nothing behind.
       mongo = await openMongo(values.uri ?? process.env.MONGODB_URI, scratch);
-      const { reports, databases } = await convertAll(chosen, benchmark, settings, limit, mongo, abort.signal, progress);
+      const { reports, databases } = await convertAll(chosen, benchmark, settings, limit, mongo, known, abort.signal, progress);
       await exportBundle(
         {
           name: path.basename(path.resolve(folder)).replace(/\.zip$/i, ''),
@@ -106,7 +108,7 @@ Exit status: 0 when every database was converted, 1 when one failed (the others 
           provenance: { decisions: [], effort: [], agentRuns: [], auditHead: null },
           missing: ['no person has reviewed it', ...reports.flatMap((report) => (report.failed ? [`${report.name} could not be converted: ${report.failed}`] : []))],
         },
-        { out: values.out, mongo: mongo.client, key: installationKey(path.resolve(process.env.APTMQL_DATA ?? '.data')), signal: abort.signal, onProgress: (done, total, what) => progress.bar(`writing ${what}`, done, total, 'databases') },
+        { out: values.out, mongo: mongo.client, key: installationKey(path.resolve(process.env.APTMQL_DATA ?? '.data')), signal: abort.signal, known, onProgress: (done, total, what) => progress.bar(`writing ${what}`, done, total, 'databases') },
       );
       const report = { databases: reports, problems: benchmark.problems };
       fs.writeFileSync(path.join(values.out, 'report.json'), `${JSON.stringify(report, null, 1)}\n`);
@@ -140,6 +142,7 @@ async function convertAll(
   settings: BenchmarkSettings,
   limit: number,
   mongo: MongoConnection,
+  known: KnownResults,
   signal: AbortSignal,
   progress: ProgressLine,
 ): Promise<{ reports: DatabaseReport[]; databases: BundleDatabase[] }> {
@@ -155,6 +158,7 @@ async function convertAll(
         agent: builtinAgent,
         mongo: mongo.client,
         mongoPrefix: 'aptmql_convert',
+        known,
         signal,
         onProgress: (stage, done, total, unit) => progress.bar(`${source.name}: ${stage.replaceAll('_', ' ')}`, done, total, unit),
       });

@@ -11,7 +11,9 @@ import type { Item, QuestionFile, SourceDatabase } from '../sqlite/benchmark';
 import type { Catalog } from '../sqlite/catalog';
 import type { Profile } from '../sqlite/profile';
 import { QueryProcess } from '../sqlite/query-process';
-import { checkEquivalence, isEquivalent, resultDigest, type OutputColumn } from '../translation/equivalence';
+import { checkQuery, expectedRows } from '../translation/check-query';
+import { isEquivalent, orderCounts, type OutputColumn } from '../translation/equivalence';
+import type { KnownResults } from '../translation/known-results';
 import type { CollectionValidation } from '../validation/collection-validation';
 import type { CrossValidation } from '../validation/cross-validation';
 import type { TableValidation } from '../validation/table-validation';
@@ -74,6 +76,8 @@ export interface ExportOptions {
   readonly mongo: MongoClient;
   readonly key: SigningKey;
   readonly signal: AbortSignal;
+  /** What this process checked on the migrations: good for a draft's gold. What is finalised is run again, all of it. */
+  readonly known?: KnownResults;
   onProgress?(done: number, total: number, what: string): void;
 }
 
@@ -84,8 +88,6 @@ export class ExportRefused extends Error {
   }
 }
 
-/** Expected rows beyond this are counted, not shipped. */
-const SHIPPED_ROWS = 1000;
 /** For gold that names no clock, because nothing in it depends on one. */
 const DEFAULT_CLOCK = '2026-01-01T00:00:00Z';
 
@@ -220,7 +222,7 @@ async function writeItems(files: BundleFiles, database: BundleDatabase, draft: b
     const out: ItemLines[] = [];
     for (const entry of database.items) {
       options.signal.throwIfAborted();
-      out.push(await itemLines(entry, database, db, queries, options.signal));
+      out.push(await itemLines(entry, database, db, queries, options.signal, draft ? options.known : undefined));
     }
     return out;
   } finally {
@@ -229,22 +231,24 @@ async function writeItems(files: BundleFiles, database: BundleDatabase, draft: b
   }
 }
 
-async function itemLines(entry: BundleItem, database: BundleDatabase, db: Db, queries: QueryProcess, signal: AbortSignal): Promise<ItemLines> {
+async function itemLines(entry: BundleItem, database: BundleDatabase, db: Db, queries: QueryProcess, signal: AbortSignal, known: KnownResults | undefined): Promise<ItemLines> {
   const { item, mql } = entry;
   const { split, questionId } = item;
-  const orderSensitive = /\border\s+by\b/i.test(item.sql);
+  const orderSensitive = orderCounts(item.sql);
   let result: string | undefined;
   let failure: string | undefined;
   let rowCount: number | null = null;
   let digest: string | null = null;
   if (mql) {
-    const { verdict, expected } = await checkEquivalence({ sql: item.sql, sourcePath: database.source.path, catalog: database.catalog, queries, db, collection: mql.collection, pipeline: mql.pipeline, columns: entry.columns, clock: entry.clock ?? DEFAULT_CLOCK, signal });
-    if (!isEquivalent(verdict) || !expected) failure = `${item.database}/${questionId}: gold is not equal to its source: ${verdict.detail}`;
+    const query = { sql: item.sql, sourcePath: database.source.path, catalog: database.catalog, queries, db, collection: mql.collection, pipeline: mql.pipeline, columns: entry.columns, clock: entry.clock ?? DEFAULT_CLOCK, signal };
+    const checked = await checkQuery(query, known);
+    const rows = isEquivalent(checked.verdict) ? await expectedRows(checked, query) : undefined;
+    if (!rows || !checked.expected) failure = `${item.database}/${questionId}: gold is not equal to its source: ${checked.verdict.detail}`;
     else {
-      rowCount = expected.rows.length;
-      digest = resultDigest(expected, orderSensitive);
-      const rows = expected.rows.slice(0, SHIPPED_ROWS).map((row) => rowToDocument(entry.columns.map((column) => column.path), row));
-      result = BSON.EJSON.stringify({ question_id: questionId, db_id: item.database, row_count: rowCount, rows }, { relaxed: false });
+      rowCount = checked.expected.rowCount;
+      digest = checked.expected.digest;
+      const shipped = rows.map((row) => rowToDocument(entry.columns.map((column) => column.path), row));
+      result = BSON.EJSON.stringify({ question_id: questionId, db_id: item.database, row_count: rowCount, rows: shipped }, { relaxed: false });
     }
   }
   const line = JSON.stringify({

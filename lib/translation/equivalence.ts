@@ -1,14 +1,15 @@
+import { createHash } from 'node:crypto';
 import type { Db, Document } from 'mongodb';
 import type { Catalog } from '../sqlite/catalog';
-import { QueryError, type QueryProcess } from '../sqlite/query-process';
+import { QueryError, type QueryProcess, type QueryResult } from '../sqlite/query-process';
 import { runnableSql } from '../sqlite/select/runnable-sql';
 import { compareResults, type Verdict } from '../results/compare';
 import { equalWithin, rowKey, valueKey } from '../results/equality';
-import { sha256 } from '../results/hash';
 import { fromBson, isValueDocument, type ResultSet, type SqliteValue, type Value } from '../results/value';
 import { applyTransform, type Transform } from '../design/transform';
 import { GuardedError, runGuarded } from '../mongo/guarded';
-import { keyedSql } from './keyed-sql';
+import { documentsDigest, MOST_DIGESTED } from './documents-digest';
+import { keyedSql, type KeyedSql } from './keyed-sql';
 import { pinPipeline, pinSql } from './pinned-clock';
 
 /** One output column of a query in MQL: the field that holds it, and the transform that its source values go through. */
@@ -25,6 +26,19 @@ export interface Equivalence {
   /** Expected rows as the documents show them; undefined when the source query gave none to compare with. */
   readonly expected?: ResultSet;
   readonly actual?: ResultSet;
+  readonly run?: PipelineRun;
+}
+
+export interface PipelineRun {
+  readonly milliseconds: number;
+  readonly documents: number;
+  /** See `documentsDigest`; undefined for more documents than `MOST_DIGESTED`. */
+  readonly digest: string | undefined;
+}
+
+/** Remembers rows of source queries, by what decides them. */
+export interface SourceRows {
+  sourceRows(key: string, ask: () => Promise<QueryResult>): Promise<QueryResult>;
 }
 
 export interface EquivalenceInput {
@@ -39,47 +53,86 @@ export interface EquivalenceInput {
   /** ISO time that both sides take for now. */
   readonly clock: string;
   readonly signal: AbortSignal;
+  /** Source rows that are known here are not asked for again. */
+  readonly known?: SourceRows;
+  /** For a rewriting that is given up unless it is equal: it may stop at the first row too many, and after this time. */
+  readonly candidate?: { readonly maxTimeMS: number };
 }
 
 const MAX_ROWS = 200_000;
-const TIMEOUT_MS = 60_000;
+export const TIMEOUT_MS = 60_000;
+/** So many rows behind a LIMIT nearly always show where the ties at it end. */
+const BEYOND_CUT = 1000;
 
 /** A tie is as legal an answer as the source's own. */
 export const isEquivalent = (verdict: Verdict): boolean => verdict.kind === 'equal' || verdict.kind === 'tie';
+
+/** Whether the order of the rows counts in what an item records of its result. */
+export const orderCounts = (sql: string): boolean => /\border\s+by\b/i.test(sql);
 
 /**
  * Runs both sides and compares by the rules of DESIGN §7: a bag of rows; the order where the SQL orders, up to ties of
  * its keys; at a LIMIT, any choice among rows of equal keys is legal and named.
  */
 export async function checkEquivalence(input: EquivalenceInput): Promise<Equivalence> {
-  const runnable = runnableSql(input.sql, input.catalog);
-  const sql = pinSql(runnable, input.clock);
-  const timed = sql === runnable ? [] : ['time_dependent'];
+  const { sql, timed } = sourceSql(input);
   const source = await runSource(input, sql);
   if ('kind' in source) return { verdict: source, caveats: timed };
   const transforms = input.columns.map((column) => column.transform);
   const expected = carry(source, input.columns.map((column) => column.name), transforms);
-  const actual = await runPipeline(input);
-  if ('kind' in actual) return { verdict: actual, caveats: timed, expected };
+  const answer = await runPipeline(input, expected.rows.length);
+  if ('kind' in answer) return { verdict: answer, caveats: timed, expected };
+  const { actual, run } = answer;
 
   const keyed = keyedSql(sql, input.catalog);
-  const ordered = keyed ? keyed.ordered : /\border\s+by\b/i.test(input.sql);
+  const ordered = keyed ? keyed.ordered : orderCounts(input.sql);
   const verdict = compareResults(expected, actual, { columns: 'named', extraColumns: 'refuse', order: ordered ? 'sequence' : 'bag' });
+  const outcome = { expected, actual, run };
   const needsWhole = keyed && (keyed.limit !== undefined || verdict.kind === 'order');
-  if (!needsWhole) return { verdict, caveats: timed, expected, actual };
+  if (!needsWhole) return { ...outcome, verdict, caveats: timed };
 
-  const whole = await runSource(input, keyed.sql);
-  if ('kind' in whole) return { verdict, caveats: timed, expected, actual };
-  const rows = { ...keyed, rows: whole.rows.map((row) => row.map((value, at) => (at < keyed.width ? cell(transforms[at], value) : value))) };
+  const carried = (rows: QueryResult['rows']): Whole => ({ ...keyed, rows: rows.map((row) => row.map((value, at) => (at < keyed.width ? cell(transforms[at], value) : value))) });
+  const rows = await wholeRows(input, keyed, carried, verdict.kind === 'equal');
+  if (!rows) return { ...outcome, verdict, caveats: timed };
   const cuts = keyed.limit !== undefined && cutsATie(rows) ? [keyed.ordered ? 'tie' : 'unordered_limit'] : [];
   const judged = ['value', 'order', 'equal'].includes(verdict.kind) && verdict.kind !== 'equal' ? judgeTie(verdict, actual, rows, cuts.length > 0) : verdict;
-  return { verdict: judged, caveats: [...timed, ...cuts], expected, actual };
+  return { ...outcome, verdict: judged, caveats: [...timed, ...cuts] };
+}
+
+/** The expected rows alone, as the documents show them; undefined where the source query gives none to compare with. */
+export async function expectedOf(input: EquivalenceInput): Promise<ResultSet | undefined> {
+  const source = await runSource(input, sourceSql(input).sql);
+  return 'kind' in source ? undefined : carry(source, input.columns.map((column) => column.name), input.columns.map((column) => column.transform));
+}
+
+function sourceSql(input: EquivalenceInput): { sql: string; timed: readonly string[] } {
+  const runnable = runnableSql(input.sql, input.catalog);
+  const sql = pinSql(runnable, input.clock);
+  return { sql, timed: sql === runnable ? [] : ['time_dependent'] };
 }
 
 type Whole = Pick<NonNullable<ReturnType<typeof keyedSql>>, 'width' | 'keys' | 'limit' | 'offset' | 'ordered'> & { readonly rows: readonly (readonly Value[])[] };
 
 const sortKey = (whole: Whole, row: readonly Value[]): Value[] => whole.keys.map((at) => row[at] ?? null);
 const sameKey = (whole: Whole, a: readonly Value[], b: readonly Value[]): boolean => sortKey(whole, a).every((value, at) => equalWithin(value, sortKey(whole, b)[at]!));
+
+/**
+ * The rows without the LIMIT, as many as are needed: up to where the ties at it end, and where the rows are equal only
+ * until it is known that there is one. What is cut off can hide a tie, but never show one that is none.
+ */
+async function wholeRows(input: EquivalenceInput, keyed: KeyedSql, carried: (rows: QueryResult['rows']) => Whole, equal: boolean): Promise<Whole | undefined> {
+  const cut = keyed.limit === undefined ? undefined : keyed.offset + keyed.limit;
+  if (cut !== undefined && cut + BEYOND_CUT < MAX_ROWS) {
+    const first = await askSource(input, keyed.sql, cut + BEYOND_CUT);
+    if ('kind' in first) return undefined;
+    const whole = carried(first.rows);
+    const [inside, last] = [whole.rows[cut - 1], whole.rows.at(-1)];
+    const tieEnds = !first.more || (inside !== undefined && last !== undefined && !sameKey(whole, inside, last));
+    if (tieEnds || (equal && cutsATie(whole))) return whole;
+  }
+  const all = await askSource(input, keyed.sql, MAX_ROWS);
+  return 'kind' in all || (all.more && cut === undefined) ? undefined : carried(all.rows);
+}
 
 /** A row on one side of the cut has the keys of a row on the other, and is another row. */
 function cutsATie(whole: Whole): boolean {
@@ -120,10 +173,14 @@ const bump = (counts: Map<string, number>, key: string, by: number): void => {
 };
 
 async function runSource(input: EquivalenceInput, sql: string): Promise<ResultSet | Verdict> {
+  const result = await askSource(input, sql, MAX_ROWS);
+  return !('kind' in result) && result.more ? failure('error', `the source query returns more than ${MAX_ROWS} rows`) : result;
+}
+
+async function askSource(input: EquivalenceInput, sql: string, maxRows: number): Promise<QueryResult | Verdict> {
+  const ask = (): Promise<QueryResult> => input.queries.query(input.sourcePath, sql, { timeoutMs: TIMEOUT_MS, maxRows }, input.signal);
   try {
-    const { columns, rows, more } = await input.queries.query(input.sourcePath, sql, { timeoutMs: TIMEOUT_MS, maxRows: MAX_ROWS }, input.signal);
-    if (more) return failure('error', `the source query returns more than ${MAX_ROWS} rows`);
-    return { columns, rows };
+    return await (input.known ? input.known.sourceRows(`${input.sourcePath}\n${maxRows}\n${sql}`, ask) : ask());
   } catch (error) {
     if (!(error instanceof QueryError)) throw error;
     if (error.kind === 'cancelled') throw error;
@@ -131,20 +188,27 @@ async function runSource(input: EquivalenceInput, sql: string): Promise<ResultSe
   }
 }
 
-async function runPipeline(input: EquivalenceInput): Promise<ResultSet | Verdict> {
+async function runPipeline(input: EquivalenceInput, expectedRows: number): Promise<{ actual: ResultSet; run: PipelineRun } | Verdict> {
+  const { candidate } = input;
+  const limits = { maxTimeMS: candidate?.maxTimeMS ?? TIMEOUT_MS, maxRows: candidate ? expectedRows : MAX_ROWS, maxBytes: 256 * 1024 * 1024, signal: input.signal };
   let documents: Value[];
+  let run: PipelineRun;
   try {
-    const found = await runGuarded(input.db, input.collection, pinPipeline(input.pipeline, input.clock), { maxTimeMS: TIMEOUT_MS, maxRows: MAX_ROWS, maxBytes: 256 * 1024 * 1024, signal: input.signal });
+    const started = performance.now();
+    const found = await runGuarded(input.db, input.collection, pinPipeline(input.pipeline, input.clock), limits);
+    run = { milliseconds: performance.now() - started, documents: found.length, digest: found.length > MOST_DIGESTED ? undefined : documentsDigest(found, orderCounts(input.sql)) };
     documents = found.map(fromBson);
   } catch (error) {
     if (!(error instanceof GuardedError)) throw error;
+    if (candidate && error.kind === 'too_many_rows') return { ...failure('row_count', `${expectedRows} rows expected, more found`), expectedRows };
     return failure(error.kind === 'timeout' ? 'timeout' : error.kind === 'forbidden' ? 'forbidden' : 'error', `the pipeline does not run: ${error.message}`);
   }
   const paths = input.columns.map((column) => column.path);
   const extra = new Set(documents.flatMap((document) => (isValueDocument(document) ? Object.keys(document) : []).filter((name) => !paths.includes(name))));
   const names = [...input.columns.map((column) => column.name), ...extra];
   const fields = [...paths, ...extra];
-  return { columns: names, rows: documents.map((document) => fields.map((name) => (isValueDocument(document) && Object.hasOwn(document, name) ? document[name]! : null))) };
+  const actual = { columns: names, rows: documents.map((document) => fields.map((name) => (isValueDocument(document) && Object.hasOwn(document, name) ? document[name]! : null))) };
+  return { actual, run };
 }
 
 const failure = (kind: Verdict['kind'], detail: string): Verdict => ({ kind, detail, mapping: [], expectedRows: 0, actualRows: 0, onlyExpected: [], onlyActual: [] });
@@ -159,5 +223,8 @@ const cell = (transform: Transform | undefined, value: Value): Value => (transfo
 /** A digest over rows that does not depend on their order, unless order counts: only a fast path, never a proof. */
 export function resultDigest(result: ResultSet, ordered: boolean): string {
   const keys = result.rows.map((row) => row.map(valueKey).map((key) => `${key.length}:${key}`).join(''));
-  return sha256(`${result.columns.length}\n${(ordered ? keys : keys.sort()).join('\n')}`);
+  const hash = createHash('sha256').update(`${result.columns.length}\n`);
+  // Row by row: one text of all of them would take as much memory again.
+  (ordered ? keys : keys.sort()).forEach((key, at) => hash.update(at > 0 ? `\n${key}` : key));
+  return hash.digest('hex');
 }

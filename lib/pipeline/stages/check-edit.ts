@@ -11,7 +11,7 @@ import { MqlSyntaxError, parseMql } from '../../mql/parse';
 import type { Item } from '../../sqlite/benchmark';
 import { QueryProcess } from '../../sqlite/query-process';
 import { evidencePaths } from '../../translation/evidence';
-import { checkEquivalence, isEquivalent, resultDigest, type Equivalence, type OutputColumn } from '../../translation/equivalence';
+import { checkEquivalence, isEquivalent, orderCounts, resultDigest, type Equivalence, type OutputColumn } from '../../translation/equivalence';
 import { identity } from '../../design/transform';
 import type { TableValidation } from '../../validation/table-validation';
 import type { EvidenceContent, GoldContent, Mql, TranslationContent } from './artefacts';
@@ -158,7 +158,7 @@ async function checkMql(ref: ArtefactRef, content: unknown, input: StageInput, s
     return { ok: true, artefact: { kind: 'translation', key: ref.key, content: edited, inputs: await allDesignInputs(input) }, restart: { stage: 'optimisation', only: [questionId] } };
   }
   const before = await need<GoldContent>(input, 'gold', ref.key);
-  const orderSensitive = /\border\s+by\b/i.test(item.sql);
+  const examined = (query: Mql): Promise<number | null> => documentsExamined(db, query.collection, query.pipeline);
   const edited: GoldContent = {
     ...before,
     mql,
@@ -168,8 +168,8 @@ async function checkMql(ref: ArtefactRef, content: unknown, input: StageInput, s
     rules: [...before.rules, { rule: 'edited-by-reviewer', reason: 'a reviewer rewrote the pipeline', before: before.mql.pipeline, after: mql.pipeline }],
     verdict,
     rowCount: checked.expected.rows.length,
-    resultDigest: resultDigest(checked.expected, orderSensitive),
-    documentsExamined: { before: before.documentsExamined.before, after: await documentsExamined(db, mql.collection, mql.pipeline) },
+    resultDigest: resultDigest(checked.expected, orderCounts(item.sql)),
+    documentsExamined: { before: before.documentsExamined.before ?? (await examined(before.before)), after: await examined(mql) },
   };
   return { ok: true, artefact: { kind: 'gold', key: ref.key, content: edited, inputs: [await inputOf(input, 'translation', ref.key)], gate: 'optimised_query' }, restart: { stage: 'evidence', only: [questionId] } };
 }

@@ -5,15 +5,16 @@ import { QueryProcess } from '../../sqlite/query-process';
 import { canonicalText } from '../../results/hash';
 import { documentsExamined } from '../../mongo/explain';
 import { runGuarded } from '../../mongo/guarded';
-import { checkEquivalence, isEquivalent, resultDigest, type Equivalence, type OutputColumn } from '../../translation/equivalence';
+import { checkQuery, type CheckedQuery } from '../../translation/check-query';
+import { isEquivalent, orderCounts, TIMEOUT_MS, type OutputColumn } from '../../translation/equivalence';
 import type { Translation } from '../../translation/translate';
 import { suggestIndexes, type GoldQuery, type IndexSuggestion } from '../../translation/index-suggestions';
 import { pinPipeline } from '../../translation/pinned-clock';
-import { isSlower, timeBoth, type Timing } from '../../translation/timing';
 import { isWeaklyTested } from '../../translation/weakly-tested';
 import { agentContext } from './agent-context';
 import type { Attempt, EvidenceContent, GoldContent, Mql, TranslationContent } from './artefacts';
-import { startOf, type AppliedRule } from '../../translation/optimise';
+import type { AppliedRule } from '../../translation/optimise';
+import { keepWhatPays } from './keep-what-pays';
 import { PLAIN_AGGREGATE } from '../../translation/rules/plain-aggregate';
 import { directivesFor, inputOf, need, readDesign, readIndexes, type ProfileContent } from './design-stages';
 import { fieldsInput } from './input-hash';
@@ -24,7 +25,7 @@ import type { ArtefactInput, ProducedArtefact, Stage, StageContext, StageInput }
 const NOT_EQUAL = 900;
 const SOURCE_FAILS = 901;
 
-const GOLD_LIMITS = { maxTimeMS: 60_000, maxRows: 200_000, maxBytes: 256 * 1024 * 1024 };
+const GOLD_LIMITS = { maxTimeMS: TIMEOUT_MS, maxRows: 200_000, maxBytes: 256 * 1024 * 1024 };
 
 interface ItemWork extends ProfileContent {
   readonly design: DocumentDesign;
@@ -92,8 +93,11 @@ async function judge(item: Item, answer: Translation, at: ItemWork, input: Stage
   return { ...base, status: 'untranslated', caveats: all, verdict, attempts, reason: { code: NOT_EQUAL, text: `the pipeline's result is not equal to the query's: ${verdict.detail}` } };
 }
 
-const equivalence = (item: Item, mql: Mql, columns: readonly OutputColumn[], at: ItemWork, input: StageInput, context: StageContext): Promise<Equivalence> =>
-  checkEquivalence({ sql: item.sql, sourcePath: input.source.path, catalog: at.catalog, queries: at.queries, db: at.db, collection: mql.collection, pipeline: mql.pipeline, columns, clock: input.settings.pinnedClock, signal: context.signal });
+const equivalence = (item: Item, mql: Mql, columns: readonly OutputColumn[], at: ItemWork, input: StageInput, context: StageContext, candidate?: { readonly maxTimeMS: number }): Promise<CheckedQuery> =>
+  checkQuery(
+    { sql: item.sql, sourcePath: input.source.path, catalog: at.catalog, queries: at.queries, db: at.db, collection: mql.collection, pipeline: mql.pipeline, columns, clock: input.settings.pinnedClock, signal: context.signal, ...(candidate && { candidate }) },
+    input.known,
+  );
 
 function touchedInputs(input: StageInput, design: DocumentDesign, touches: readonly { readonly collection: string; readonly fields: readonly string[] }[]): ArtefactInput[] {
   return touches.map(({ collection, fields }) => {
@@ -149,39 +153,15 @@ async function optimiseItem(item: Item, translation: TranslationContent & { mql:
   const answer = keep
     ? { pipeline: before.pipeline, applied: [] as AppliedRule[] }
     : await input.agent.optimise({ item, collection: before.collection, pipeline: before.pipeline, catalog: at.catalog, profile: at.profile, design: at.design, indexes: at.indexes, directives }, agentContext(input, context));
-  const first = await equivalence(item, before, translation.columns, at, input, context);
-  const examinedBefore = await documentsExamined(at.db, before.collection, before.pipeline);
-  const undone: { rule: string; reason: string }[] = [];
-  let after: Mql = answer.applied.length > 0 ? { collection: startOf(before.collection, answer.applied), pipeline: answer.pipeline } : before;
-  let rules: readonly AppliedRule[] = answer.applied;
-  let checked = first;
-  let examinedAfter = examinedBefore;
-  let timing: Timing | undefined;
-  const run = (mql: Mql) => (): Promise<unknown> => runGuarded(at.db, mql.collection, pinPipeline(mql.pipeline, input.settings.pinnedClock), { ...GOLD_LIMITS, signal: context.signal });
-  // Each rule stands on those before it: the last one goes until what is left is equal and no dearer.
-  while (rules.length > 0) {
-    checked = await equivalence(item, after, translation.columns, at, input, context);
-    examinedAfter = await documentsExamined(at.db, after.collection, after.pipeline);
-    let worse = !isEquivalent(checked.verdict)
-      ? `the result changed: ${checked.verdict.detail}`
-      : examinedBefore !== null && examinedAfter !== null && examinedAfter > examinedBefore
-        ? `${examinedAfter} documents were examined instead of ${examinedBefore}`
-        : undefined;
-    if (!worse) {
-      timing = await timeBoth(run(before), run(after));
-      if (!isSlower(timing)) break;
-      worse = 'it took clearly longer'; // the figures are no content: they would make another version of each run
-    }
-    timing = undefined;
-    undone.unshift({ rule: rules.at(-1)!.rule, reason: worse });
-    rules = rules.slice(0, -1);
-    after = { collection: startOf(before.collection, rules), pipeline: rules.at(-1)?.after ?? before.pipeline };
-    if (rules.length === 0) [checked, examinedAfter] = [first, examinedBefore];
-  }
-  const { verdict, expected } = checked;
+  const { mql: after, rules, undone, checked, documentsExamined: examined, timing } = await keepWhatPays(before, answer.applied, {
+    check: (mql, candidate) => equivalence(item, mql, translation.columns, at, input, context, candidate),
+    explain: (mql) => documentsExamined(at.db, mql.collection, mql.pipeline),
+    run: (mql) => runGuarded(at.db, mql.collection, pinPipeline(mql.pipeline, input.settings.pinnedClock), { ...GOLD_LIMITS, signal: context.signal }),
+  });
+  const { verdict, expected, run } = checked;
   if (!isEquivalent(verdict) || !expected) throw new Error(`item ${item.questionId} is no longer equal: ${verdict.detail}`);
-  const orderSensitive = /\border\s+by\b/i.test(item.sql);
-  const isWeak = await isWeaklyTested({ db: at.db, collection: after.collection, pipeline: after.pipeline, design: at.design, ordered: orderSensitive, clock: input.settings.pinnedClock, signal: context.signal });
+  const orderSensitive = orderCounts(item.sql);
+  const isWeak = await isWeaklyTested({ db: at.db, collection: after.collection, pipeline: after.pipeline, design: at.design, ordered: orderSensitive, clock: input.settings.pinnedClock, signal: context.signal, ...(run && { known: run }) });
   return {
     questionId: item.questionId,
     mql: after,
@@ -193,11 +173,11 @@ async function optimiseItem(item: Item, translation: TranslationContent & { mql:
     rules,
     undone,
     verdict,
-    rowCount: expected.rows.length,
-    resultDigest: resultDigest(expected, orderSensitive),
+    rowCount: expected.rowCount,
+    resultDigest: expected.digest,
     orderSensitive,
     ...(translation.caveats.includes('time_dependent') && { clock: input.settings.pinnedClock }),
-    documentsExamined: { before: examinedBefore, after: examinedAfter },
+    documentsExamined: examined,
     ...(timing && { timing }),
   };
 }

@@ -5,6 +5,7 @@ import type { ConceptualDesign, IndexDesign, LogicalDesign } from '../../design/
 import type { Migration } from '../../migration/migrate';
 import { canonicalText, parseCanonical } from '../../results/hash';
 import type { Item, SourceDatabase } from '../../sqlite/benchmark';
+import { KnownResults } from '../../translation/known-results';
 import type { CollectionValidation } from '../../validation/collection-validation';
 import type { CrossValidation } from '../../validation/cross-validation';
 import type { TableValidation } from '../../validation/table-validation';
@@ -21,6 +22,8 @@ export interface MemoryRunInput {
   readonly mongo: MongoClient;
   readonly mongoPrefix: string;
   readonly signal: AbortSignal;
+  /** Given by callers that go on with what the stages found out. */
+  readonly known?: KnownResults;
   onProgress?(stage: StageName, done: number, total: number, unit: string): void;
 }
 
@@ -40,12 +43,13 @@ export async function runInMemory(input: MemoryRunInput): Promise<MemoryRun> {
     const text = kept.get(`${ref.kind}\n${ref.key}`);
     return text === undefined ? undefined : parseCanonical<T>(text);
   };
+  const known = input.known ?? new KnownResults();
   const reports: Partial<Record<StageName, Readonly<Record<string, unknown>>>> = {};
   const seconds: Partial<Record<StageName, number>> = {};
   for (const name of stageNames) {
     const started = performance.now();
     const { artefacts, report } = await stages[name](
-      { ...input, read, directives: [] },
+      { ...input, known, read, directives: [] },
       { signal: input.signal, progress: (done, total, unit) => input.onProgress?.(name, done, total, unit) },
     );
     // Kept as text, as the blob store does: what a stage reads is never the object that another one still holds.

@@ -3,6 +3,7 @@ import type { Agent, AgentStep } from '../../../agents/contract';
 import type { Directive } from '../../design/directive';
 import type { TypeSettings } from '../../design/retype';
 import type { SourceDatabase, Item } from '../../sqlite/benchmark';
+import type { KnownResults } from '../../translation/known-results';
 
 /** The stages of a source database, in the order in which they run. */
 export const stageNames = [
@@ -105,6 +106,8 @@ export interface StageInput {
   readonly onAgentStep?: (step: AgentStep) => void;
   /** Restrict item stages to these question ids, and collection stages to these collections; absent: all. */
   readonly only?: readonly string[];
+  /** What earlier stages found out on this MongoDB; absent: everything is run. */
+  readonly known?: KnownResults;
 }
 
 export interface StageContext {

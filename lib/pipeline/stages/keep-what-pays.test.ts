@@ -1,0 +1,80 @@
+import type { Document } from 'mongodb';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { Verdict } from '../../results/compare';
+import type { AppliedRule } from '../../translation/optimise';
+import { keepWhatPays, type Kept } from './keep-what-pays';
+
+/** A query of a test: how long each of its runs takes, and what it gives. */
+interface Query {
+  readonly ms: number;
+  readonly verdict?: Verdict['kind'];
+  readonly examined?: number | null;
+}
+
+const before = { collection: 'hero', pipeline: [{ $limit: 1 }] };
+const rule = (name: string): AppliedRule => ({ rule: name, reason: '', before: [], after: [{ [name]: 1 }] });
+let time = 0;
+beforeEach(() => void vi.spyOn(performance, 'now').mockImplementation(() => time));
+afterEach(() => void vi.restoreAllMocks());
+
+/** The queries by what they begin with; `$limit` is the translation. */
+async function keep(queries: Readonly<Record<string, Query>>, rules: readonly string[], checkedBefore = false): Promise<{ kept: Kept; ran: string[] }> {
+  const ran: string[] = [];
+  const take = (what: string, { pipeline }: { pipeline: readonly Document[] }, most = Infinity): Query => {
+    const name = Object.keys(pipeline[0]!)[0]!;
+    const query = queries[name]!;
+    ran.push(`${what} ${name}`);
+    time += Math.min(query.ms, most);
+    return query;
+  };
+  const kept = await keepWhatPays(before, rules.map(rule), {
+    check: (mql, candidate) => {
+      const { ms, verdict = 'equal' } = checkedBefore && !candidate ? queries.$limit! : take('check', mql, candidate?.maxTimeMS);
+      const kind = ms > (candidate?.maxTimeMS ?? 60_000) ? 'timeout' : verdict;
+      return Promise.resolve({ verdict: { kind, detail: kind, mapping: [], expectedRows: 1, actualRows: 1, onlyExpected: [], onlyActual: [] }, caveats: [], run: { milliseconds: ms, documents: 1, digest: '' } });
+    },
+    explain: (mql) => Promise.resolve(take('explain', mql).examined ?? null),
+    run: (mql) => Promise.resolve(take('run', mql)),
+  });
+  return { kept, ran };
+}
+
+test('without rules nothing is run that was checked before', async () => {
+  const { kept, ran } = await keep({ $limit: { ms: 9000 } }, [], true);
+  expect(ran).toEqual([]);
+  expect(kept).toMatchObject({ mql: before, rules: [], documentsExamined: { before: null, after: null } });
+});
+
+test('what takes seconds is checked once and explained once; that is its measurement', async () => {
+  const { kept, ran } = await keep({ $limit: { ms: 9000, examined: 80 }, a: { ms: 500, examined: 8 } }, ['a'], true);
+  expect(ran).toEqual(['explain $limit', 'check a', 'explain a']);
+  expect(kept).toMatchObject({ rules: [{ rule: 'a' }], documentsExamined: { before: 80, after: 8 }, timing: { before: 9000, after: 500, runs: 1 } });
+});
+
+test('what is fast, or looks slower, is run again', async () => {
+  expect((await keep({ $limit: { ms: 20 }, a: { ms: 10 } }, ['a'])).ran).toEqual(['check $limit', 'explain $limit', 'check a', 'explain a', 'run $limit', 'run a']);
+  const { kept, ran } = await keep({ $limit: { ms: 900 }, a: { ms: 2000 } }, ['a'], true);
+  expect(ran.filter((what) => what.startsWith('run'))).toEqual(['run $limit', 'run a']);
+  expect(kept).toMatchObject({ mql: before, undone: [{ rule: 'a', reason: 'it took clearly longer' }] });
+});
+
+test('a rewriting that takes many times as long is given up on the way', async () => {
+  time = 0;
+  const { kept, ran } = await keep({ $limit: { ms: 100, examined: 5 }, a: { ms: 50 }, b: { ms: 60_000 } }, ['a', 'b'], true);
+  expect(ran.slice(0, 3)).toEqual(['explain $limit', 'check b', 'check a']);
+  expect(time).toBeLessThan(11_000);
+  expect(kept).toMatchObject({ rules: [{ rule: 'a' }], undone: [{ rule: 'b', reason: 'it took clearly longer' }] });
+});
+
+test('a rewriting with another result or more documents is undone, and not timed', async () => {
+  const { kept, ran } = await keep({ $limit: { ms: 100, examined: 5 }, a: { ms: 50, examined: 6 }, b: { ms: 50, verdict: 'row_count' } }, ['a', 'b'], true);
+  expect(ran).toEqual(['explain $limit', 'check b', 'check a', 'explain a']);
+  expect(kept).toMatchObject({
+    mql: before,
+    undone: [
+      { rule: 'a', reason: '6 documents were examined instead of 5' },
+      { rule: 'b', reason: 'the result changed: row_count' },
+    ],
+    documentsExamined: { before: 5, after: 5 },
+  });
+});

@@ -1,0 +1,68 @@
+import type { CheckedQuery } from '../../translation/check-query';
+import { isEquivalent, TIMEOUT_MS } from '../../translation/equivalence';
+import { startOf, type AppliedRule } from '../../translation/optimise';
+import { isSlower, timeBoth, type Timing } from '../../translation/timing';
+import type { GoldContent, Mql } from './artefacts';
+
+/** How rewritings are tried; each of these runs the query once. */
+export interface Trials {
+  /** `candidate`: a rewriting, which may be given up at the first row too many and after this time. */
+  check(mql: Mql, candidate?: { readonly maxTimeMS: number }): Promise<CheckedQuery>;
+  /** Documents examined; null where the server does not tell. */
+  explain(mql: Mql): Promise<number | null>;
+  run(mql: Mql): Promise<unknown>;
+}
+
+export interface Kept extends Pick<GoldContent, 'mql' | 'rules' | 'undone' | 'documentsExamined' | 'timing'> {
+  readonly checked: CheckedQuery;
+}
+
+/** A rewriting is given up when it runs this many times as long as what it replaces, and longer than a busy machine explains. */
+const FAR_SLOWER = 4;
+const PATIENCE_MS = 10_000;
+
+/**
+ * What is left of the rules when the result must still be equal, no more documents may be examined, and it may not take
+ * clearly longer. Each rule stands on those before it: the last one goes until what is left passes.
+ */
+export async function keepWhatPays(before: Mql, applied: readonly AppliedRule[], trials: Trials): Promise<Kept> {
+  const first = await trials.check(before);
+  const unchanged: Kept = { mql: before, rules: [], undone: [], documentsExamined: { before: null, after: null }, checked: first };
+  if (applied.length === 0) return unchanged;
+  const explained = await explain(trials, before);
+  const maxTimeMS = first.run ? Math.min(TIMEOUT_MS, Math.max(PATIENCE_MS, FAR_SLOWER * first.run.milliseconds)) : TIMEOUT_MS;
+  const undone: { rule: string; reason: string }[] = [];
+  for (let rules = applied; rules.length > 0; rules = rules.slice(0, -1)) {
+    const mql: Mql = { collection: startOf(before.collection, rules), pipeline: rules.at(-1)!.after };
+    const tried = await attempt(before, explained, mql, maxTimeMS, trials);
+    if (!('worse' in tried)) return { mql, rules, undone, ...tried };
+    undone.unshift({ rule: rules.at(-1)!.rule, reason: tried.worse });
+  }
+  return { ...unchanged, undone, documentsExamined: { before: explained.documents, after: explained.documents } };
+}
+
+async function attempt(before: Mql, explained: Explained, after: Mql, maxTimeMS: number, trials: Trials): Promise<{ readonly worse: string } | Pick<Kept, 'checked' | 'documentsExamined' | 'timing'>> {
+  const checked = await trials.check(after, { maxTimeMS });
+  // No figures in reasons: they would make another version of each run.
+  if (checked.verdict.kind === 'timeout' && maxTimeMS < TIMEOUT_MS) return { worse: SLOWER };
+  if (!isEquivalent(checked.verdict)) return { worse: `the result changed: ${checked.verdict.detail}` };
+  const now = await explain(trials, after);
+  if (explained.documents !== null && now.documents !== null && now.documents > explained.documents) {
+    return { worse: `${now.documents} documents were examined instead of ${explained.documents}` };
+  }
+  // Explaining runs the query: where that took seconds, it was measurement enough.
+  const timing: Timing = await timeBoth(() => trials.run(before), () => trials.run(after), { before: explained.milliseconds, after: now.milliseconds });
+  return isSlower(timing) ? { worse: SLOWER } : { checked, documentsExamined: { before: explained.documents, after: now.documents }, timing };
+}
+
+const SLOWER = 'it took clearly longer';
+
+interface Explained {
+  readonly documents: number | null;
+  readonly milliseconds: number;
+}
+
+async function explain(trials: Trials, mql: Mql): Promise<Explained> {
+  const started = performance.now();
+  return { documents: await trials.explain(mql), milliseconds: performance.now() - started };
+}
