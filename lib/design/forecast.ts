@@ -1,5 +1,5 @@
 import { columnProfile, type Profile, type TableProfile } from '../sqlite/profile';
-import { isEmbed, type DocumentDesign, type Field } from './document-design';
+import { isEmbed, type ColumnField, type DocumentDesign, type Field } from './document-design';
 
 /** How large a collection will be, from row counts, mean bytes and the measured fan-out. */
 export interface CollectionForecast {
@@ -12,51 +12,72 @@ export interface CollectionForecast {
   readonly longestArrays: Readonly<Record<string, number>>;
 }
 
+/** Rows of a table where a design puts them, with those that are embedded in them. */
+export interface PlacedRows {
+  readonly table: string;
+  /** Fields of a row, each of which has a name to carry. */
+  readonly fields: number;
+  readonly below: readonly (PlacedRows & { /** Entries of the longest array. */ readonly longest: number })[];
+  /** Bytes of the copies that a row carries. */
+  readonly copies?: { readonly mean: number; readonly largest: number };
+}
+
 // A BSON element is a type byte, its name, a terminator and the value's framing; names of the source are about this long.
 const FIELD_BYTES = 20;
 
-export function forecastCollections(design: DocumentDesign, profile: Profile): CollectionForecast[] {
-  return design.logical.map((logical) => {
-    const root = tableProfile(profile, logical.rootTable);
-    const longestArrays: Record<string, number> = {};
-    const sizes = sizeOf(logical.fields, logical.rootTable, '', profile, longestArrays);
-    const documents = root?.rowCount ?? 0;
-    return { collection: logical.collection, documents, meanBytes: FIELD_BYTES + (documents === 0 ? 0 : sizes.total / documents), largestBytes: FIELD_BYTES + sizes.largest, longestArrays };
-  });
-}
-
 /** `total`: bytes of all rows of the table with what is in them; `largest`: of the largest row. */
-function sizeOf(fields: readonly Field[], table: string, path: string, profile: Profile, longest: Record<string, number>): { total: number; largest: number } {
+export function forecastRows({ table, fields, below, copies }: PlacedRows, profile: Profile): { total: number; largest: number } {
   const own = tableProfile(profile, table);
   const rows = own?.rowCount ?? 0;
-  let total = rows * ((own?.meanRowBytes ?? 0) + fields.length * FIELD_BYTES);
-  let largest = (own?.maxRowBytes ?? 0) + fields.length * FIELD_BYTES;
-  for (const field of fields) {
-    const at = path === '' ? field.name : `${path}.${field.name}`;
-    if (isEmbed(field)) {
-      const inner = sizeOf(field.fields, field.table, at, profile, longest);
-      const max = profile.relationships.find(({ id }) => id === field.relationship)?.fanOut.max ?? 0;
-      longest[at] = max;
-      // The widest child once, the others at their mean: one that is widest in every column is no longer a guess.
-      const childRows = tableProfile(profile, field.table)?.rowCount ?? 0;
-      total += inner.total;
-      largest += max === 0 ? 0 : inner.largest + (max - 1) * (childRows === 0 ? 0 : inner.total / childRows);
-    } else if (field.kind === 'subset') {
-      const widths = field.fields.map(({ column }) => columnProfile(profile, field.table, column));
-      const fanOut = profile.relationships.find(({ id }) => id === field.relationship)?.fanOut;
-      const entries = Math.min(field.limit, fanOut?.max ?? 0);
-      longest[at] = entries;
-      total += rows * Math.min(entries, fanOut?.mean ?? 0) * widths.reduce((sum, width) => sum + FIELD_BYTES + (width?.meanBytes ?? 0), 0);
-      largest += entries * widths.reduce((sum, width) => sum + FIELD_BYTES + (width?.maxBytes ?? 0), 0);
-    } else if (field.kind === 'extendedReference') {
-      for (const { column } of field.fields) {
-        const copied = columnProfile(profile, field.table, column);
-        total += rows * (FIELD_BYTES + (copied?.meanBytes ?? 0));
-        largest += FIELD_BYTES + (copied?.maxBytes ?? 0);
-      }
-    }
+  let total = rows * ((own?.meanRowBytes ?? 0) + fields * FIELD_BYTES + (copies?.mean ?? 0));
+  let largest = (own?.maxRowBytes ?? 0) + fields * FIELD_BYTES + (copies?.largest ?? 0);
+  for (const child of below) {
+    const inner = forecastRows(child, profile);
+    const childRows = tableProfile(profile, child.table)?.rowCount ?? 0;
+    total += inner.total;
+    // The widest child once, the others at their mean: one that is widest in every column is no longer a guess.
+    largest += child.longest === 0 ? 0 : inner.largest + (child.longest - 1) * (childRows === 0 ? 0 : inner.total / childRows);
   }
   return { total, largest };
 }
+
+export function forecastCollections(design: DocumentDesign, profile: Profile): CollectionForecast[] {
+  return design.logical.map(({ collection, rootTable, fields }) => {
+    const longestArrays: Record<string, number> = {};
+    const { total, largest } = forecastRows(placedRows(fields, rootTable, '', profile, longestArrays), profile);
+    const documents = tableProfile(profile, rootTable)?.rowCount ?? 0;
+    return { collection, documents, meanBytes: FIELD_BYTES + (documents === 0 ? 0 : total / documents), largestBytes: FIELD_BYTES + largest, longestArrays };
+  });
+}
+
+function placedRows(fields: readonly Field[], table: string, prefix: string, profile: Profile, longest: Record<string, number>): PlacedRows {
+  const copies = { mean: 0, largest: 0 };
+  const below: (PlacedRows & { longest: number })[] = [];
+  for (const field of fields) {
+    const path = prefix + field.name;
+    if (field.kind === 'column' || field.kind === 'computed') continue;
+    const fanOut = profile.relationships.find(({ id }) => id === field.relationship)?.fanOut;
+    if (isEmbed(field)) {
+      longest[path] = fanOut?.max ?? 0;
+      below.push({ ...placedRows(field.fields, field.table, `${path}.`, profile, longest), longest: longest[path] });
+      continue;
+    }
+    const copy = copyBytes(field.fields, field.table, profile);
+    const entries = field.kind === 'subset' ? Math.min(field.limit, fanOut?.max ?? 0) : 1;
+    if (field.kind === 'subset') longest[path] = entries;
+    copies.mean += copy.mean * (field.kind === 'subset' ? Math.min(entries, fanOut?.mean ?? 0) : 1);
+    copies.largest += copy.largest * entries;
+  }
+  return { table, fields: fields.length, below, copies };
+}
+
+const copyBytes = (fields: readonly ColumnField[], table: string, profile: Profile): { mean: number; largest: number } =>
+  fields.reduce(
+    (sum, { column }) => {
+      const copied = columnProfile(profile, table, column);
+      return { mean: sum.mean + FIELD_BYTES + (copied?.meanBytes ?? 0), largest: sum.largest + FIELD_BYTES + (copied?.maxBytes ?? 0) };
+    },
+    { mean: 0, largest: 0 },
+  );
 
 const tableProfile = (profile: Profile, table: string): TableProfile | undefined => profile.tables.find((candidate) => candidate.table === table);

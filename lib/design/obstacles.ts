@@ -1,5 +1,6 @@
 import { isTotal, type Profile, type Relationship } from '../sqlite/profile';
 import { shortColumns } from './copies';
+import { forecastRows, type PlacedRows } from './forecast';
 
 export interface DesignLimits {
   readonly maxArrayP99: number;
@@ -68,26 +69,14 @@ export function copyObstacle({ parentIsKey, parentTable, parentColumns, ...relat
   return undefined;
 }
 
-/**
- * Bytes of the largest document of the collection that holds the relationship, all that is embedded in it included: the
- * widest row, and the longest array of each level with rows of mean size but for one of the widest.
- */
+/** Bytes of the largest document of the collection that holds the relationship, all that is embedded in it included. */
 export function forecastBytes(relationship: Relationship, profile: Profile, embedded: ReadonlyMap<string, Relationship>): number {
   let root = relationship.parentTable;
   for (let steps = 0; embedded.has(root) && steps <= MAX_DEPTH; steps++) root = embedded.get(root)!.parentTable;
-  return sizeOf(root, profile, embedded, 0).largest;
-}
-
-function sizeOf(table: string, profile: Profile, embedded: ReadonlyMap<string, Relationship>, depth: number): { mean: number; largest: number } {
-  const found = profile.tables.find((candidate) => candidate.table === table);
-  // Field names and BSON framing come to about 20 bytes a value.
-  const framing = (found?.columns.length ?? 0) * 20;
-  const size = { mean: (found?.meanRowBytes ?? 0) + framing, largest: (found?.maxRowBytes ?? 0) + framing };
-  for (const child of embedded.values()) {
-    if (child.parentTable !== table || depth > MAX_DEPTH) continue;
-    const below = sizeOf(child.childTable, profile, embedded, depth + 1);
-    size.mean += child.fanOut.mean * below.mean;
-    size.largest += child.fanOut.max === 0 ? 0 : below.largest + (child.fanOut.max - 1) * below.mean;
-  }
-  return size;
+  const rowsOf = (table: string, depth: number): PlacedRows => ({
+    table,
+    fields: profile.tables.find((candidate) => candidate.table === table)?.columns.length ?? 0,
+    below: depth > MAX_DEPTH ? [] : [...embedded.values()].filter(({ parentTable }) => parentTable === table).map(({ childTable, fanOut }) => ({ ...rowsOf(childTable, depth + 1), longest: fanOut.max })),
+  });
+  return forecastRows(rowsOf(root, 0), profile).largest;
 }

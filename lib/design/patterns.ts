@@ -29,6 +29,11 @@ function applied(choices: readonly RelationshipChoice[], { profile }: PatternInp
     if (choice.choice === 'copy') {
       uses.push({ pattern: 'Extended reference', target: `${relationship.childTable}.${choice.field ?? ''}`, reason: `${(choice.columns ?? []).join(', ')} of ${relationship.parentTable} beside the reference, for queries that read nothing else of it.` });
     }
+    const { childlessParents } = relationship.fanOut;
+    if (choice.choice === 'embed' && choice.cardinality === 'one' && childlessParents > 0) {
+      const parents = profile.tables.find(({ table }) => table === relationship.parentTable)?.rowCount ?? 0;
+      uses.push({ pattern: 'Polymorphic', target: `${relationship.parentTable}.${choice.field ?? ''}`, reason: `${parents - childlessParents} of ${parents} rows of ${relationship.parentTable} are extended by a row of ${relationship.childTable}: their documents have its fields, the others do not.` });
+    }
     if (choice.subset) {
       const { field, limit, orderBy, queries } = choice.subset;
       uses.push({ pattern: 'Subset', target: `${relationship.parentTable}.${field}`, reason: `The first ${limit} rows of ${relationship.childTable} by ${orderBy.map(({ column, direction }) => `${column} ${direction}`).join(', ')}, of up to ${relationship.fanOut.max}: ${queries ?? 0} queries ask for no others.` });
@@ -60,7 +65,7 @@ function considered(choices: readonly RelationshipChoice[], { catalog, profile, 
       const when = dateColumn(profile, childTable);
       if (when) uses.push({ pattern: 'Bucket', target: childTable, status: 'considered', reason: `${fanOut.p99} rows (p99) for one ${parentTable}, in order of ${when}. Left: buckets by ${parentTable} and ${when} would save index entries, but gold reads single rows.` });
       if (!choice.subset && readTogether(workload, relationship) > 0 && sortsBy(workload, relationship)) {
-        uses.push({ pattern: 'Subset', target: `${parentTable} and ${childTable}`, status: 'considered', reason: `The workload sorts ${childTable} within ${parentTable}; the first ${MAX_SUBSET} of up to ${fanOut.max} could be repeated in it. Left: no two queries ask for the first rows alone, and one that filters first would not find its rows among them.` });
+        uses.push({ pattern: 'Subset', target: `${parentTable} and ${childTable}`, status: 'considered', reason: `The workload sorts ${childTable} within ${parentTable}; the first ${MAX_SUBSET} of up to ${fanOut.max} could be repeated in it. Left: fewer than three queries ask for the first rows alone, and one that filters first would not find its rows among them.` });
       }
     }
   }

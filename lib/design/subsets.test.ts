@@ -36,19 +36,19 @@ function propose(sql: readonly string[]) {
 }
 
 describe('a subset is proposed', () => {
-  test('where two queries ask for the first rows and nothing else, as long as the longest of them', () => {
-    const { choice, design, conceptual } = propose([newest('A'), newest('B', 5)]);
-    expect(choice.subset).toEqual({ field: 'review_by_day', limit: 5, orderBy: [{ column: 'day', direction: 'desc' }], columns: ['day', 'stars'], queries: 2 });
+  test('where three queries ask for the first rows and nothing else, as long as the longest of them', () => {
+    const { choice, design, conceptual } = propose([newest('A'), newest('B', 5), newest('C')]);
+    expect(choice.subset).toEqual({ field: 'review_by_day', limit: 5, orderBy: [{ column: 'day', direction: 'desc' }], columns: ['day', 'stars'], queries: 3 });
     expect(design.logical.find(({ rootTable }) => rootTable === 'book')!.fields).toMatchObject([{ name: 'title' }, { kind: 'subset', name: 'review_by_day', limit: 5 }]);
-    expect(conceptual.patterns.find(({ pattern }) => pattern === 'Subset')).toMatchObject({ target: 'book.review_by_day', reason: 'The first 5 rows of review by day desc, of up to 500: 2 queries ask for no others.' });
+    expect(conceptual.patterns.find(({ pattern }) => pattern === 'Subset')).toMatchObject({ target: 'book.review_by_day', reason: 'The first 5 rows of review by day desc, of up to 500: 3 queries ask for no others.' });
   });
 
   test.each<[string, readonly string[]]>([
-    ['one query is not enough', [newest('A')]],
-    ['orders differ', [newest('A'), `SELECT r.stars ${FROM} ORDER BY r.day LIMIT 3`]],
-    ['more rows than a page', [newest('A', 50), newest('B', 50)]],
-    ['a filter on the child', [1, 2].map((stars) => `SELECT r.day ${FROM} WHERE r.stars = ${stars} ORDER BY r.day DESC LIMIT 3`)],
-    ['values too long to copy', [1, 2].map((id) => `SELECT r.body ${FROM} WHERE b.id = ${id} ORDER BY r.day DESC LIMIT 3`)],
+    ['two queries are not enough', [newest('A'), newest('A')]],
+    ['orders differ', [newest('A'), newest('B'), `SELECT r.stars ${FROM} ORDER BY r.day LIMIT 3`]],
+    ['more rows than a page', [newest('A', 50), newest('B', 50), newest('C', 50)]],
+    ['a filter on the child', [1, 2, 3].map((stars) => `SELECT r.day ${FROM} WHERE r.stars = ${stars} ORDER BY r.day DESC LIMIT 3`)],
+    ['values too long to copy', [1, 2, 3].map((id) => `SELECT r.body ${FROM} WHERE b.id = ${id} ORDER BY r.day DESC LIMIT 3`)],
   ])('but not where %s', (_, sql) => {
     expect(propose(sql).choice.subset).toBeUndefined();
   });

@@ -8,8 +8,8 @@ import { legalFieldName } from './names';
 
 /** Entries that a subset may have: enough for a page of results, few enough not to weigh on every other query. */
 export const MAX_SUBSET = 10;
-/** A question that is asked once does not pay for copies in every parent. */
-const MIN_QUERIES = 2;
+/** What is asked once, be it in the two wordings that Spider has for a query, does not pay for copies in every parent. */
+const MIN_QUERIES = 3;
 
 /** The first rows of a child table by some order, which a query asks for together with their parent. */
 export interface TopRows {
@@ -20,7 +20,7 @@ export interface TopRows {
 }
 
 /**
- * Subsets (guidebook, section 4.3): the first rows of a child table that at least two queries ask for with a parent, by the
+ * Subsets (guidebook, section 4.3): the first rows of a child table that at least three queries ask for with a parent, by the
  * same order, where a parent can have more of them than that and does not hold all of them anyway. By relationship id.
  */
 export function proposeSubsets(choices: Choices, { profile, workload }: Pick<ChoiceContext, 'profile' | 'workload'>): Map<string, SubsetChoice> {
