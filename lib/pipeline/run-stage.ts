@@ -4,6 +4,7 @@ import type { BlobStore } from '../db/blob-store';
 import { pgText, type Database, type Tx } from '../db/database';
 import { notify } from '../db/notify';
 import type { CannotAct } from '../design/directive';
+import type { KnownResults } from '../translation/known-results';
 import { recordAgent } from './agent-runs';
 import { lockDatabase, prepareProduction } from './artefact-store';
 import { encodeContent } from './content';
@@ -17,6 +18,8 @@ export interface StageRunner {
   readonly mongo: MongoClient;
   readonly stages: Readonly<Record<StageName, Stage>>;
   agentNamed(name: string): Agent | Promise<Agent>;
+  /** What the stages that ran here found out. */
+  readonly known?: KnownResults;
 }
 
 /** Thrown into a stage's signal: why it has to stop. */
@@ -104,7 +107,7 @@ async function callStage(runner: StageRunner, run: ClaimedRun, only: readonly st
   const { database } = run;
   const agent = await runner.agentNamed(database.benchmark.agent);
   const recorder = recordAgent(db, agent, { databaseId: run.databaseId, database: database.name, stageRunId: run.id, stage: run.stage });
-  const input: StageInput = { ...(await stageInput({ db, blobs, mongo: runner.mongo, agent: recorder.agent }, run.databaseId)), ...(only ? { only } : {}) };
+  const input: StageInput = { ...(await stageInput({ db, blobs, mongo: runner.mongo, agent: recorder.agent }, run.databaseId)), ...(only ? { only } : {}), ...(runner.known ? { known: runner.known } : {}) };
   const progress = throttledProgress(db, run, recorder.flush);
   try {
     const result = await runner.stages[run.stage](input, { progress: progress.take, signal });

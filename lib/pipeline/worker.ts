@@ -3,6 +3,7 @@ import os from 'node:os';
 import { PgBoss } from 'pg-boss';
 import { isUnreachable, pgText, type Tx } from '../db/database';
 import { listen } from '../db/notify';
+import { KnownResults } from '../translation/known-results';
 import { decodeContent } from './content';
 import { runBundleJob, type BundleMaker } from './bundle-job';
 import { runImportJob } from './import-job';
@@ -11,7 +12,7 @@ import { runStage, StageStopped, type StageRunner } from './run-stage';
 import { readyRuns, requestStage, type StageRequest } from './schedule';
 import { stageNames } from './stages/stage';
 
-export interface WorkerOptions extends StageRunner {
+export interface WorkerOptions extends Omit<StageRunner, 'known'> {
   /** For unpacking archives and writing bundles; on this machine's disk. */
   readonly scratchFolder: string;
   readonly makeBundle: BundleMaker;
@@ -41,6 +42,7 @@ interface JobData {
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { db } = options;
   const name = `${os.hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`;
+  const known = new KnownResults();
   const running = new Map<string, { readonly abort: AbortController; readonly ended: Promise<void> }>();
   const stopping = new AbortController();
 
@@ -67,7 +69,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const work = (queue: string, id: string, signal: AbortSignal): Promise<void> => {
     if (queue === 'import') return runImportJob(options, id, signal);
     if (queue === 'bundle') return runBundleJob(options, id, signal);
-    return runStage(options, id, name, signal);
+    return runStage({ ...options, known }, id, name, signal);
   };
 
   async function perform(queue: string, jobId: string, id: string): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Document } from 'mongodb';
 import type { DocumentDesign, IndexDesign } from '../../design/document-design';
+import type { Migration } from '../../migration/migrate';
 import type { Item } from '../../sqlite/benchmark';
 import { QueryProcess } from '../../sqlite/query-process';
 import { canonicalText } from '../../results/hash';
@@ -136,15 +137,18 @@ async function indexSuggestions(input: StageInput, produced: readonly ProducedAr
   }
   const indexes = await readIndexes(input);
   const db = await migratedDatabase(input);
-  const known = new Map<string, Promise<number>>();
+  const { collections } = await need<Migration>(input, 'migration', input.source.name);
+  const counts = new Map<string, Promise<number>>(collections.map(({ name, documents }) => [countKey(name, {}), Promise.resolve(documents)]));
   const count = (collection: string, filter: Document): Promise<number> => {
-    const key = `${collection} ${canonicalText(filter)}`;
-    const counted = known.get(key) ?? db.collection(collection).countDocuments(filter);
-    known.set(key, counted);
+    const key = countKey(collection, filter);
+    const counted = counts.get(key) ?? db.collection(collection).countDocuments(filter);
+    counts.set(key, counted);
     return counted;
   };
   return suggestIndexes(gold, await readDesign(input), indexes, count);
 }
+
+const countKey = (collection: string, filter: Document): string => `${collection} ${canonicalText(filter)}`;
 
 async function optimiseItem(item: Item, translation: TranslationContent & { mql: Mql }, at: ItemWork, input: StageInput, context: StageContext): Promise<GoldContent> {
   const before = translation.mql;

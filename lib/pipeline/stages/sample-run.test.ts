@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { generateKeyPairSync } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { MongoClient } from 'mongodb';
 import { builtinAgent } from '../../../agents/drivers/builtin';
 import { generateSampleBenchmark } from '../../../sample/generate';
@@ -14,6 +14,8 @@ import { ensureEmbeddedServer } from '../../mongo/embedded/start';
 import type { Directive } from '../../design/directive';
 import type { ConceptualDesign, LogicalDesign } from '../../design/document-design';
 import { logicalCsv } from '../../design/logical-csv';
+import { QueryProcess } from '../../sqlite/query-process';
+import { KnownResults } from '../../translation/known-results';
 import type { SourceBenchmark } from '../../sqlite/benchmark';
 import { readBenchmarkFolder } from '../../sqlite/benchmark-folder';
 import type { GoldContent, TranslationContent } from './artefacts';
@@ -27,6 +29,7 @@ import { defaultSettings, stageNames, type ArtefactInput, type StageInput } from
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'aptmql-stages-'));
 const key = signingKey(generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
 const signal = new AbortController().signal;
+const known = new KnownResults();
 let server: Awaited<ReturnType<typeof ensureEmbeddedServer>>;
 let mongo: MongoClient;
 let benchmark: SourceBenchmark;
@@ -50,7 +53,7 @@ beforeAll(async () => {
   mongo = await connectMongo(server.uri);
   generateSampleBenchmark(path.join(folder, 'sample'));
   benchmark = await readBenchmarkFolder(path.join(folder, 'sample'));
-  run = await runInMemory({ source: database(), items: items(), settings: defaultSettings, agent: builtinAgent, mongo, mongoPrefix: 'stages', signal });
+  run = await runInMemory({ source: database(), items: items(), settings: defaultSettings, agent: builtinAgent, mongo, mongoPrefix: 'stages', known, signal });
 });
 afterAll(async () => {
   await mongo.close();
@@ -181,6 +184,22 @@ describe('bundle', () => {
     await exportBundle({ ...sound, databases: [wrong], missing: ['review'] }, { out, mongo, key, signal });
     expect(fs.readFileSync(path.join(out, 'README.md'), 'utf8')).toMatch(/DRAFT[\s\S]*gold is not equal/);
     expect(fs.readFileSync(path.join(out, 'VERSION'), 'utf8')).toContain('DRAFT');
+  });
+
+  test('a draft asks for nothing that its stages found out; what is finalised is run again, all of it', async () => {
+    const bundle = async (name: string, missing: readonly string[] | undefined): Promise<{ asked: number; files: Buffer[] }> => {
+      const out = path.join(folder, name);
+      const queries = vi.spyOn(QueryProcess.prototype, 'query');
+      await exportBundle(await content(missing), { out, mongo, key, signal, ...(name.includes('known') && { known }) });
+      const asked = queries.mock.calls.length;
+      queries.mockRestore();
+      return { asked, files: ['data/dev.jsonl', 'results/dev.jsonl.gz'].map((file) => fs.readFileSync(path.join(out, file))) };
+    };
+    const [draft, shared, final] = [await bundle('draft', ['review']), await bundle('known draft', ['review']), await bundle('known final', undefined)];
+    expect(shared.asked).toBe(0);
+    expect(shared.files).toEqual(draft.files);
+    expect(draft.asked).toBeGreaterThanOrEqual(14);
+    expect(final.asked).toBe(draft.asked);
   });
 
   test('a folder that holds something else is left alone', async () => {
