@@ -42,6 +42,7 @@ function checkpointFor(operation: number, maxTimeMS: number): () => void {
   const deadline = maxTimeMS > 0 ? performance.now() + maxTimeMS : Infinity;
   return () => {
     checkHeap();
+    if (!settings.writer) store.reading.renew();
     if (Atomics.load(killSwitch, 0) === operation) throw new ServerError(11601, 'operation was interrupted');
     if (deadline !== Infinity && performance.now() > deadline) throw new ServerError(50, 'operation exceeded time limit');
   };
@@ -82,7 +83,7 @@ if (settings.writer) {
 port.on('message', (message: ToWorker) => {
   let bytes: Buffer;
   try {
-    bytes = run(message);
+    bytes = settings.writer ? run(message) : store.reading.within(() => run(message));
   } catch (error) {
     bytes = errorReply(error);
   }

@@ -9,6 +9,7 @@ import { Binary, DateTime, ObjectId, type Value } from '../values/value';
 import { describeIndex, keysOf, probesOf, shareValue, type IndexSpec, type Keys } from './index-spec';
 import { IndexUse } from './index-use';
 import { encodeKey } from './keys';
+import { KEPT_LOG, Reading } from './reading';
 
 export const MAX_DOCUMENT = 16 * 1024 * 1024;
 const SEGMENT = 4 * 1024 * 1024;
@@ -41,6 +42,7 @@ export class Store {
   private dataVersion = -1;
   private readonly byName: Statement;
   readonly cache: CacheBudget;
+  readonly reading: Reading;
 
   constructor(
     file: string,
@@ -53,6 +55,8 @@ export class Store {
     this.db.pragma('synchronous = NORMAL');
     this.db.pragma('busy_timeout = 10000');
     this.db.pragma('cache_size = -16384');
+    this.db.pragma(`journal_size_limit = ${KEPT_LOG}`);
+    this.reading = new Reading(this.db, `${file}-wal`);
     if (writable) {
       this.db.exec(`
         CREATE TABLE IF NOT EXISTS collections(id INTEGER PRIMARY KEY AUTOINCREMENT, db TEXT NOT NULL, name TEXT NOT NULL, options BLOB NOT NULL, changes INTEGER NOT NULL DEFAULT 0, UNIQUE(db, name));
