@@ -4,8 +4,7 @@ import type { DocumentDesign } from '../design/document-design';
 import type { Profile } from '../sqlite/profile';
 import { checkComputed } from './check-computed';
 import { checkContainment, checkEveryParent } from './check-containment';
-import { checkCopiedFields, checkCopyPresence } from './check-extended-reference';
-import { checkSubsetEntries, checkSubsetLength } from './check-subset';
+import { checkCopiedFields, checkCopyPresence, checkSubsetLength } from './check-copies';
 import type { SqlRunner } from './mapping';
 import type { ReferenceCheck } from './reference-check';
 
@@ -42,7 +41,7 @@ export async function validateReferences(collection: string, design: DocumentDes
       if (!relationship || !other) continue;
       if (field.kind === 'computed') references.push(await checkComputed(relationship, path, field, holder, other, db));
       if (field.kind === 'subset') {
-        references.push(await checkSubsetEntries(relationship, path, field, holder, other, db));
+        references.push(await checkCopiedFields(relationship, path, field, holder, other, db));
         references.push(await checkSubsetLength(relationship, path, field, holder, other, db));
       }
       if (field.kind === 'extendedReference') {
