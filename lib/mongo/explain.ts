@@ -1,11 +1,20 @@
-import type { Db, Document } from 'mongodb';
+import { MongoServerError, type Db, type Document } from 'mongodb';
+
+const MAX_TIME_MS = 120_000;
 
 /**
  * Documents that a pipeline examines, as `explain` with `executionStats` reports them: the sum of every
- * `totalDocsExamined` and of the lookups' `totalDocsExamined` inside stages. Null where the server tells nothing.
+ * `totalDocsExamined` and of the lookups' `totalDocsExamined` inside stages. The query runs for it. Null where the server
+ * tells nothing: it may not explain what it runs, or not in time.
  */
-export async function documentsExamined(db: Db, collection: string, pipeline: readonly Document[]): Promise<number | null> {
-  const plan = await db.command({ explain: { aggregate: collection, pipeline: [...pipeline], cursor: {} }, verbosity: 'executionStats' });
+export async function documentsExamined(db: Db, collection: string, pipeline: readonly Document[], signal?: AbortSignal): Promise<number | null> {
+  let plan: Document;
+  try {
+    plan = await db.command({ explain: { aggregate: collection, pipeline: [...pipeline], cursor: {} }, verbosity: 'executionStats', maxTimeMS: MAX_TIME_MS }, signal ? { signal } : {});
+  } catch (error) {
+    if (error instanceof MongoServerError) return null;
+    throw error;
+  }
   let [sum, found] = [0, false];
   const visit = (node: unknown): void => {
     if (node === null || typeof node !== 'object') return;

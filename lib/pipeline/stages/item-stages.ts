@@ -159,7 +159,7 @@ async function optimiseItem(item: Item, translation: TranslationContent & { mql:
     : await input.agent.optimise({ item, collection: before.collection, pipeline: before.pipeline, catalog: at.catalog, profile: at.profile, design: at.design, indexes: at.indexes, directives }, agentContext(input, context));
   const { mql: after, rules, undone, checked, documentsExamined: examined, timing } = await keepWhatPays(before, answer.applied, {
     check: (mql, candidate) => equivalence(item, mql, translation.columns, at, input, context, candidate),
-    explain: (mql) => documentsExamined(at.db, mql.collection, mql.pipeline),
+    explain: (mql) => documentsExamined(at.db, mql.collection, mql.pipeline, context.signal),
     run: (mql) => runGuarded(at.db, mql.collection, pinPipeline(mql.pipeline, input.settings.pinnedClock), { ...GOLD_LIMITS, signal: context.signal }),
   });
   const { verdict, expected, run } = checked;

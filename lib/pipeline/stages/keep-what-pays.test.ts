@@ -47,12 +47,12 @@ test('without rules nothing is run that was checked before', async () => {
 
 test('what takes seconds is checked once and explained once; that is its measurement', async () => {
   const { kept, ran } = await keep({ $limit: { ms: 9000, examined: 80 }, a: { ms: 500, examined: 8 } }, ['a'], true);
-  expect(ran).toEqual(['explain $limit', 'check a', 'explain a']);
+  expect(ran).toEqual(['check a', 'explain $limit', 'explain a']);
   expect(kept).toMatchObject({ rules: [{ rule: 'a' }], documentsExamined: { before: 80, after: 8 }, timing: { before: 9000, after: 500, runs: 1 } });
 });
 
 test('what is fast, or looks slower, is run again', async () => {
-  expect((await keep({ $limit: { ms: 20 }, a: { ms: 10 } }, ['a'])).ran).toEqual(['check $limit', 'explain $limit', 'check a', 'explain a', 'run $limit', 'run a']);
+  expect((await keep({ $limit: { ms: 20 }, a: { ms: 10 } }, ['a'])).ran).toEqual(['check $limit', 'check a', 'explain $limit', 'explain a', 'run $limit', 'run a']);
   const { kept, ran } = await keep({ $limit: { ms: 900 }, a: { ms: 2000 } }, ['a'], true);
   expect(ran.filter((what) => what.startsWith('run'))).toEqual(['run $limit', 'run a']);
   expect(kept).toMatchObject({ mql: before, undone: [{ rule: 'a', reason: 'it took clearly longer' }] });
@@ -61,20 +61,21 @@ test('what is fast, or looks slower, is run again', async () => {
 test('a rewriting that takes many times as long is given up on the way', async () => {
   time = 0;
   const { kept, ran } = await keep({ $limit: { ms: 100, examined: 5 }, a: { ms: 50 }, b: { ms: 60_000 } }, ['a', 'b'], true);
-  expect(ran.slice(0, 3)).toEqual(['explain $limit', 'check b', 'check a']);
+  expect(ran.slice(0, 2)).toEqual(['check b', 'check a']);
   expect(time).toBeLessThan(11_000);
   expect(kept).toMatchObject({ rules: [{ rule: 'a' }], undone: [{ rule: 'b', reason: 'it took clearly longer' }] });
 });
 
 test('a rewriting with another result or more documents is undone, and not timed', async () => {
   const { kept, ran } = await keep({ $limit: { ms: 100, examined: 5 }, a: { ms: 50, examined: 6 }, b: { ms: 50, verdict: 'row_count' } }, ['a', 'b'], true);
-  expect(ran).toEqual(['explain $limit', 'check b', 'check a', 'explain a']);
+  expect(ran).toEqual(['check b', 'check a', 'explain $limit', 'explain a']);
   expect(kept).toMatchObject({
     mql: before,
     undone: [
       { rule: 'a', reason: '6 documents were examined instead of 5' },
       { rule: 'b', reason: 'the result changed: row_count' },
     ],
-    documentsExamined: { before: 5, after: 5 },
+    documentsExamined: { before: null, after: null },
   });
+  expect((await keep({ $limit: { ms: 9000 }, a: { ms: 50, verdict: 'value' } }, ['a'], true)).ran).toEqual(['check a']);
 });

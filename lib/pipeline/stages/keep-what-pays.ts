@@ -29,23 +29,26 @@ export async function keepWhatPays(before: Mql, applied: readonly AppliedRule[],
   const first = await trials.check(before);
   const unchanged: Kept = { mql: before, rules: [], undone: [], documentsExamined: { before: null, after: null }, checked: first };
   if (applied.length === 0) return unchanged;
-  const explained = await explain(trials, before);
+  // Not before a rewriting is equal: then both are explained one after the other, under the same conditions.
+  let explained: Explained | undefined;
+  const explainBefore = async (): Promise<Explained> => (explained ??= await explain(trials, before));
   const maxTimeMS = first.run ? Math.min(TIMEOUT_MS, Math.max(PATIENCE_MS, FAR_SLOWER * first.run.milliseconds)) : TIMEOUT_MS;
   const undone: { rule: string; reason: string }[] = [];
   for (let rules = applied; rules.length > 0; rules = rules.slice(0, -1)) {
     const mql: Mql = { collection: startOf(before.collection, rules), pipeline: rules.at(-1)!.after };
-    const tried = await attempt(before, explained, mql, maxTimeMS, trials);
+    const tried = await attempt(before, explainBefore, mql, maxTimeMS, trials);
     if (!('worse' in tried)) return { mql, rules, undone, ...tried };
     undone.unshift({ rule: rules.at(-1)!.rule, reason: tried.worse });
   }
-  return { ...unchanged, undone, documentsExamined: { before: explained.documents, after: explained.documents } };
+  return { ...unchanged, undone };
 }
 
-async function attempt(before: Mql, explained: Explained, after: Mql, maxTimeMS: number, trials: Trials): Promise<{ readonly worse: string } | Pick<Kept, 'checked' | 'documentsExamined' | 'timing'>> {
+async function attempt(before: Mql, explainBefore: () => Promise<Explained>, after: Mql, maxTimeMS: number, trials: Trials): Promise<{ readonly worse: string } | Pick<Kept, 'checked' | 'documentsExamined' | 'timing'>> {
   const checked = await trials.check(after, { maxTimeMS });
   // No figures in reasons: they would make another version of each run.
   if (checked.verdict.kind === 'timeout' && maxTimeMS < TIMEOUT_MS) return { worse: SLOWER };
   if (!isEquivalent(checked.verdict)) return { worse: `the result changed: ${checked.verdict.detail}` };
+  const explained = await explainBefore();
   const now = await explain(trials, after);
   if (explained.documents !== null && now.documents !== null && now.documents > explained.documents) {
     return { worse: `${now.documents} documents were examined instead of ${explained.documents}` };
