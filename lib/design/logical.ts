@@ -1,7 +1,7 @@
 import type { Catalog } from '../sqlite/catalog';
 import { columnProfile, type Profile, type Relationship } from '../sqlite/profile';
 import type { Directive } from './directive';
-import type { ColumnField, ComputedChoice, ComputedField, ConceptualDesign, DocumentDesign, EmbedField, ExtendedReferenceField, Field, IdRule, LogicalDesign, RelationshipChoice, SubsetChoice, SubsetField } from './document-design';
+import type { ColumnField, ComputedChoice, ComputedField, ConceptualDesign, DocumentDesign, EmbedField, ExtendedReferenceField, Field, IdRule, JoinColumn, LogicalDesign, RelationshipChoice, SubsetChoice, SubsetField } from './document-design';
 import { legalFieldName, NameSet } from './names';
 import { typeOf, type TypeSettings } from './retype';
 import { identity, type Transform } from './transform';
@@ -38,54 +38,34 @@ function fieldsOf(tableName: string, leaveOut: (column: string) => boolean, inpu
     .filter((column) => !leaveOut(column.name))
     .map((column): ColumnField => ({ kind: 'column', name: names.take(fieldName(tableName, column.name, input)), column: column.name, transform: transformFor(tableName, column.name, input) }));
   const bytes = own.filter(({ column }) => (columnProfile(input.profile, tableName, column)?.invalidUtf8 ?? 0) > 0).map((field): ColumnField => ({ ...field, name: names.take(`${field.name}_bytes`), transform: { kind: 'bytes', encoding: input.profile.encoding } }));
+  const chosen = input.conceptual.relationships.flatMap((choice) => {
+    const relationship = input.profile.relationships.find((candidate) => candidate.id === choice.relationship);
+    return relationship ? [{ choice, relationship }] : [];
+  });
+  const toParents = chosen.filter(({ relationship }) => relationship.childTable === tableName);
+  const toChildren = chosen.filter(({ relationship }) => relationship.parentTable === tableName);
+  const apart = toChildren.filter(({ choice }) => choice.choice !== 'embed');
   // Copies are named before what is embedded, and both after the columns, which keep the source's names.
-  const embeds = (): EmbedField[] => input.conceptual.relationships.flatMap((choice): EmbedField[] => {
-    if (choice.choice !== 'embed') return [];
-    const relationship = input.profile.relationships.find((candidate) => candidate.id === choice.relationship);
-    if (!relationship || relationship.parentTable !== tableName) return [];
+  const copies = toParents.filter(({ choice }) => choice.choice === 'copy').map(({ choice, relationship }) => extendedReference(relationship, choice, names, input));
+  const computed = apart.flatMap(({ choice, relationship }) => (choice.computed ?? []).map((wanted) => computedField(relationship, wanted, names)));
+  const subsets = apart.flatMap(({ choice, relationship }) => (choice.subset ? [subsetField(relationship, choice.subset, names, input)] : []));
+  const embedded = toChildren.filter(({ choice }) => choice.choice === 'embed').map(({ choice, relationship }) => {
     if (above.includes(relationship.childTable)) throw new Error(`${relationship.childTable} would be embedded in itself`);
-    return [embedField(relationship, choice.field ?? relationship.childTable, choice.cardinality ?? 'many', names, input, above)];
+    return embedField(relationship, choice.field ?? relationship.childTable, choice.cardinality ?? 'many', names, input, above);
   });
-  const copies = input.conceptual.relationships.flatMap((choice): ExtendedReferenceField[] => {
-    if (choice.choice !== 'copy') return [];
-    const relationship = input.profile.relationships.find((candidate) => candidate.id === choice.relationship);
-    return relationship?.childTable === tableName ? [extendedReference(relationship, choice, names, input)] : [];
-  });
-  const computed = input.conceptual.relationships.flatMap((choice): ComputedField[] => {
-    const relationship = input.profile.relationships.find((candidate) => candidate.id === choice.relationship);
-    if (!relationship || choice.choice === 'embed' || relationship.parentTable !== tableName) return [];
-    return (choice.computed ?? []).map((wanted) => computedField(relationship, wanted, names));
-  });
-  const subsets = input.conceptual.relationships.flatMap((choice): SubsetField[] => {
-    const relationship = input.profile.relationships.find((candidate) => candidate.id === choice.relationship);
-    return choice.subset && relationship && choice.choice !== 'embed' && relationship.parentTable === tableName ? [subsetField(relationship, choice.subset, names, input)] : [];
-  });
-  return [...own, ...bytes, ...copies, ...computed, ...subsets, ...embeds()];
+  return [...own, ...bytes, ...copies, ...computed, ...subsets, ...embedded];
 }
 
+const joinOf = ({ childColumns, parentColumns }: Relationship): JoinColumn[] => childColumns.map((child, at) => ({ parent: parentColumns[at]!, child }));
+
 function computedField(relationship: Relationship, { field, aggregate, column }: ComputedChoice, names: NameSet): ComputedField {
-  return {
-    kind: 'computed',
-    name: names.take(legalFieldName(field)),
-    table: relationship.childTable,
-    relationship: relationship.id,
-    join: relationship.childColumns.map((child, at) => ({ parent: relationship.parentColumns[at]!, child })),
-    aggregate,
-    ...(column === undefined ? {} : { column }),
-  };
+  const { id, childTable } = relationship;
+  return { kind: 'computed', name: names.take(legalFieldName(field)), table: childTable, relationship: id, join: joinOf(relationship), aggregate, ...(column === undefined ? {} : { column }) };
 }
 
 function subsetField(relationship: Relationship, { field, limit, orderBy, columns }: SubsetChoice, names: NameSet, input: LogicalInput): SubsetField {
-  return {
-    kind: 'subset',
-    name: names.take(legalFieldName(field)),
-    table: relationship.childTable,
-    relationship: relationship.id,
-    join: relationship.childColumns.map((child, at) => ({ parent: relationship.parentColumns[at]!, child })),
-    limit,
-    orderBy,
-    fields: copiedFields(relationship.childTable, columns, input),
-  };
+  const { id, childTable } = relationship;
+  return { kind: 'subset', name: names.take(legalFieldName(field)), table: childTable, relationship: id, join: joinOf(relationship), limit, orderBy, fields: copiedFields(childTable, columns, input) };
 }
 
 /** As the original's, in name and type. */
@@ -100,13 +80,13 @@ function extendedReference(relationship: Relationship, choice: RelationshipChoic
     name: names.take(legalFieldName(choice.field ?? relationship.parentTable)),
     table: relationship.parentTable,
     relationship: relationship.id,
-    join: relationship.childColumns.map((column, at) => ({ parent: relationship.parentColumns[at]!, child: column })),
+    join: joinOf(relationship),
     fields: copiedFields(relationship.parentTable, choice.columns ?? [], input),
   };
 }
 
 function embedField(relationship: Relationship, wanted: string, cardinality: 'one' | 'many', names: NameSet, input: LogicalInput, above: readonly string[]): EmbedField {
-  const { childTable, childColumns, parentColumns, sameStorage } = relationship;
+  const { childTable, childColumns, sameStorage } = relationship;
   const child = input.catalog.tables.find((candidate) => candidate.name === childTable)!;
   // The parent holds the key already, as long as it is stored the same; an entry without any field would say nothing.
   const keyIsHeld = sameStorage && child.columns.some((column) => !childColumns.includes(column.name));
@@ -115,7 +95,7 @@ function embedField(relationship: Relationship, wanted: string, cardinality: 'on
     name: names.take(legalFieldName(wanted)),
     table: childTable,
     relationship: relationship.id,
-    join: childColumns.map((column, at) => ({ parent: parentColumns[at]!, child: column })),
+    join: joinOf(relationship),
     orderBy: [],
     fields: fieldsOf(childTable, (column) => keyIsHeld && childColumns.includes(column), input, [...above, childTable]),
   };
