@@ -1,5 +1,5 @@
 import type { Catalog } from '../sqlite/catalog';
-import { columnProfile, type Profile, type Relationship } from '../sqlite/profile';
+import type { Profile, Relationship } from '../sqlite/profile';
 import { MAX_COPIED_COLUMNS, proposeCopy, shortColumns } from './copies';
 import type { Directive } from './directive';
 import type { CollectionDesign, ComputedChoice, IdRule, RelationshipChoice, SubsetChoice } from './document-design';
@@ -74,11 +74,11 @@ function nameCollections({ catalog, profile, directives }: ChoiceContext, embedd
     });
 }
 
-/** The primary key where it is one column that the data keeps unique and filled, and MongoDB can tell apart; else the row's ordinal. */
+/** The primary key where it is one column that the data keeps unique and filled; else the row's ordinal. */
 export function idRuleFor(tableName: string, catalog: Catalog, profile: Profile): IdRule {
   const table = catalog.tables.find((candidate) => candidate.name === tableName)!;
   const keys = profile.tables.find((candidate) => candidate.table === tableName)?.keys ?? [];
   const [column, ...more] = table.primaryKey;
-  const holds = column !== undefined && more.length === 0 && keys.some((key) => key.length === 1 && key[0] === column) && columnProfile(profile, tableName, column)?.invalidUtf8 === 0;
+  const holds = column !== undefined && more.length === 0 && keys.some((key) => key.length === 1 && key[0] === column);
   return holds ? { kind: 'column', column, transform: identity } : { kind: 'ordinal' };
 }

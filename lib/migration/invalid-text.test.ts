@@ -41,3 +41,10 @@ test.each([
   expect(await converted.failing()).not.toEqual([]);
   await converted.db.dropDatabase();
 });
+
+test('texts that are none are no keys: as strings, two of them can be one', () => {
+  const { design, profile } = fixture.plan("CREATE TABLE p (id TEXT PRIMARY KEY, v TEXT); CREATE TABLE c (p_id TEXT REFERENCES p(id)); INSERT INTO p VALUES (CAST(x'ff' AS TEXT), 'x'), (CAST(x'fe' AS TEXT), 'y'); INSERT INTO c VALUES (CAST(x'ff' AS TEXT));");
+  expect(profile.tables[0]!.keys).toEqual([['v']]);
+  expect(profile.relationships).toMatchObject([{ parentIsKey: false }]);
+  expect(design.logical.map(({ collection, id }) => [collection, id.kind])).toEqual([['p', 'ordinal'], ['c', 'ordinal']]);
+});

@@ -84,15 +84,18 @@ function countInvalidText(sqlite: Database.Database, table: string, column: stri
 
 const encodingOf = (sqlite: Database.Database): TextEncoding => sqlite.pragma('encoding', { simple: true }) as TextEncoding;
 
-/** Declared keys that the data keeps (SQLite lets primary keys hold nulls), and single columns that happen to be unique. */
+/**
+ * Declared keys that the data keeps (SQLite lets primary keys hold nulls), and single columns that happen to be unique.
+ * Texts that are none are no keys: as strings, two of them can be one.
+ */
 function keysThatHold(sqlite: Database.Database, table: Table, rowCount: number, columns: readonly ColumnProfile[]): string[][] {
-  const full = (name: string): boolean => columns.find((c) => c.column === name)?.stored.null === 0;
+  const full = (name: string): boolean => columns.some((c) => c.column === name && c.stored.null === 0 && c.invalidUtf8 === 0);
   const declared = [table.primaryKey, ...table.uniqueKeys].filter((key) => key.length > 1 && key.every(full));
   const holding = declared.filter((key) => {
     const names = key.map((name) => `${q(name)} COLLATE BINARY`).join(',');
     return !sqlite.prepare(`SELECT 1 FROM ${q(table.name)} GROUP BY ${names} HAVING count(*) > 1 LIMIT 1`).get();
   });
-  const single = columns.filter((c) => rowCount > 0 && !c.distinctEstimated && c.distinct === rowCount && c.stored.null === 0).map((c) => [c.column]);
+  const single = columns.filter((c) => rowCount > 0 && !c.distinctEstimated && c.distinct === rowCount && full(c.column)).map((c) => [c.column]);
   const emptyPrimary = rowCount === 0 && table.primaryKey.length > 0 ? [[...table.primaryKey]] : [];
   return [...holding.map((key) => [...key]), ...single, ...emptyPrimary];
 }
