@@ -1,6 +1,6 @@
 import { Doc } from '../bson/doc';
 import { encode } from '../bson/encode';
-import { readValueAt } from '../bson/decode';
+import { readValueAt, skipValue } from '../bson/decode';
 import { failedToParse, ServerError, typeMismatch } from '../errors';
 import { type Scope, type Environment } from '../expressions/expression';
 import { candidates, choosePlan } from '../planner/plan';
@@ -9,7 +9,7 @@ import type { Validator } from '../query/validator';
 import { parseProjection } from '../query/projection';
 import { parseSortPattern } from '../query/sort';
 import { fromArray, parsePipeline } from '../stages/stage';
-import { MAX_DOCUMENT, type Collection, type Insertion, type Row } from '../storage/store';
+import { idMistake, MAX_DOCUMENT, type Collection, type Insertion, type Row } from '../storage/store';
 import { checkUpdateStages } from '../update/pipeline';
 import { parseUpdate, upsertSeed } from '../update/update';
 import { equalValues } from '../values/compare';
@@ -95,6 +95,8 @@ export function insert(engine: Engine, request: Request): Buffer {
   const validator = validatorFor(collection, request);
   const insertOne = (doc: Doc, i: number): void => {
     const insertion = prepared[i % TOGETHER] ?? prepare(doc);
+    const mistake = idMistake(insertion.id);
+    if (mistake && mistake.dollar === undefined) throw new ServerError(2, `can't use a${mistake.type === 'array' ? 'n' : ''} ${mistake.type} for _id`);
     validator?.check(Doc.fromRaw(insertion.raw), null);
     collection.insert(insertion);
     n++;
@@ -113,7 +115,32 @@ export function insert(engine: Engine, request: Request): Buffer {
   const errors = batch(engine, request, docs, insertOne, validator ? undefined : insertMany);
   return reply({ n, ...errors });
 }
-export const prepare = (doc: Doc): Insertion => firstId(doc) ?? withId(doc);
+export const prepare = (doc: Doc): Insertion => stamped(firstId(doc) ?? withId(doc));
+
+const NOTHING = Buffer.alloc(8);
+/** An empty timestamp beside others at the top of a document becomes the time of the insertion; not in `_id`. */
+function stamped(insertion: Insertion): Insertion {
+  const { raw } = insertion;
+  if (raw.indexOf(NOTHING) < 0) return insertion;
+  let out = raw;
+  for (let at = 4; raw[at] !== 0; ) {
+    const type = raw[at] as number;
+    const value = raw.indexOf(0, at + 1) + 1;
+    if (type === TIMESTAMP && raw.compare(NOTHING, 0, 8, value, value + 8) === 0 && raw.toString('latin1', at + 1, value - 1) !== '_id') {
+      if (out === raw) out = Buffer.from(raw);
+      const now = Math.floor(Date.now() / 1000);
+      increment = now === lastSecond ? increment + 1 : 1;
+      lastSecond = now;
+      out.writeUInt32LE(increment, value);
+      out.writeUInt32LE(now, value + 4);
+    }
+    at = skipValue(raw, type, value);
+  }
+  return out === raw ? insertion : { raw: out, id: insertion.id };
+}
+const TIMESTAMP = 17;
+let lastSecond = 0;
+let increment = 0;
 
 /** The usual case, where `_id` comes first: the bytes stay as they are. */
 function firstId(doc: Doc): Insertion | null {

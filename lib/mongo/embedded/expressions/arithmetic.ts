@@ -2,6 +2,7 @@ import { ServerError, typeMismatch } from '../errors';
 import { addAll, addNumbers, divideNumbers, moduloNumbers, multiplyNumbers, shiftDate, subtractNumbers, toDecimal } from '../values/arithmetic';
 import { Decimal } from '../values/decimal';
 import { atan2 as decimalAtan2, decimalFunctions, lnOf, log10Of, logarithm, power as decimalPower } from '../values/decimal-functions';
+import * as elementary from '../values/elementary';
 import { DateTime, Double, double, isNullish, isNumeric, toDouble, typeName, type Numeric, type Value } from '../values/value';
 import { binary, parseExpression, unary, variadic, type Evaluate, type Family, type OperatorBuilder } from './expression';
 
@@ -96,7 +97,7 @@ function roundNumber(n: Numeric, place: number, mode: 'half-even' | 'trunc'): Nu
 function power(base: Numeric, exponent: Numeric): Numeric {
   if (signOf(base) === 0 && signOf(exponent) < 0) throw new ServerError(28764, '$pow cannot take a base of 0 and a negative exponent');
   if (base instanceof Decimal || exponent instanceof Decimal) return decimalPower(toDecimal(base), toDecimal(exponent));
-  if (!isInteger(base) || !isInteger(exponent)) return double(Math.pow(toDouble(base), toDouble(exponent)));
+  if (!isInteger(base) || !isInteger(exponent)) return double(elementary.pow(toDouble(base), toDouble(exponent)));
   const b = BigInt(base);
   const e = BigInt(exponent);
   const long = typeof base === 'bigint' || typeof exponent === 'bigint';
@@ -104,9 +105,9 @@ function power(base: Numeric, exponent: Numeric): Numeric {
   if (b === 0n) return whole(e === 0n ? 1n : 0n);
   if (b === 1n) return whole(1n);
   if (b === -1n) return whole(e % 2n === 0n ? 1n : -1n);
-  if (e < 0n || e > 63n) return double(Math.pow(Number(b), Number(e)));
+  if (e < 0n || e > 63n) return double(elementary.pow(Number(b), Number(e)));
   const result = b ** e;
-  return result >= -(2n ** 63n) && result < 2n ** 63n ? whole(result) : double(Math.pow(Number(b), Number(e)));
+  return result >= -(2n ** 63n) && result < 2n ** 63n ? whole(result) : double(elementary.pow(Number(b), Number(e)));
 }
 
 function positive(name: string, code: number, n: Numeric): void {
@@ -144,10 +145,10 @@ export const arithmetic: Family = {
     if (isNullish(a) || isNullish(b)) return null;
     throw typeMismatch(`$divide only supports numeric types, not ${typeName(a)} and ${typeName(b)}`);
   }),
-  $exp: numeric((n) => (n instanceof Decimal ? decimalFunctions.exp(n) : double(Math.exp(toDouble(n))))),
+  $exp: numeric((n) => (n instanceof Decimal ? decimalFunctions.exp(n) : double(elementary.exp(toDouble(n))))),
   $ln: numeric((n, name) => {
     positive(name, 28766, n);
-    return n instanceof Decimal ? lnOf(n) : double(Math.log(toDouble(n)));
+    return n instanceof Decimal ? lnOf(n) : double(elementary.log(toDouble(n)));
   }),
   $log: binary((n, base, name) => {
     if (isNullish(n) || isNullish(base)) return null;
@@ -156,11 +157,11 @@ export const arithmetic: Family = {
     positive(name, 28758, n);
     if (!(toDouble(base) > 0) || toDouble(base) === 1) throw new ServerError(28759, `$log's base must be a positive number not equal to 1, but is ${toDouble(base)}`);
     if (n instanceof Decimal || base instanceof Decimal) return logarithm(toDecimal(n), toDecimal(base));
-    return double(Math.log(toDouble(n)) / Math.log(toDouble(base)));
+    return double(elementary.log(toDouble(n)) / elementary.log(toDouble(base)));
   }),
   $log10: numeric((n, name) => {
     positive(name, 28761, n);
-    return n instanceof Decimal ? log10Of(n) : double(Math.log10(toDouble(n)));
+    return n instanceof Decimal ? log10Of(n) : double(elementary.log10(toDouble(n)));
   }),
   $mod: binary((a, b) => {
     if (isNumeric(a) && isNumeric(b)) return moduloNumbers(a, b);
@@ -228,18 +229,18 @@ function angle(compute: OfDouble, decimal: OfDecimal) {
 }
 
 export const trigonometry: Family = {
-  $sin: angle(Math.sin, decimalFunctions.sin),
-  $cos: angle(Math.cos, decimalFunctions.cos),
-  $tan: angle(Math.tan, decimalFunctions.tan),
-  $asin: trigonometric(Math.asin, decimalFunctions.asin, -1, 1),
-  $acos: trigonometric(Math.acos, decimalFunctions.acos, -1, 1),
-  $atan: trigonometric(Math.atan, decimalFunctions.atan),
+  $sin: angle(elementary.sin, decimalFunctions.sin),
+  $cos: angle(elementary.cos, decimalFunctions.cos),
+  $tan: angle(elementary.tan, decimalFunctions.tan),
+  $asin: trigonometric(elementary.asin, decimalFunctions.asin, -1, 1),
+  $acos: trigonometric(elementary.acos, decimalFunctions.acos, -1, 1),
+  $atan: trigonometric(elementary.atan, decimalFunctions.atan),
   $atan2: binary((a, b, name) => {
     if (isNullish(a) || isNullish(b)) return null;
     if (!isNumeric(a)) throw new ServerError(51044, `${name} only supports numeric types, not ${typeName(a)}`);
     if (!isNumeric(b)) throw new ServerError(51045, `${name} only supports numeric types, not ${typeName(b)}`);
     if (a instanceof Decimal || b instanceof Decimal) return decimalAtan2(toDecimal(a), toDecimal(b));
-    return double(Math.atan2(toDouble(a), toDouble(b)));
+    return double(elementary.atan2(toDouble(a), toDouble(b)));
   }),
   $sinh: trigonometric(Math.sinh, decimalFunctions.sinh),
   $cosh: trigonometric(Math.cosh, decimalFunctions.cosh),

@@ -37,10 +37,11 @@ export const set: Family = {
     return arrayOperand(a, 17048, name).filter((v) => seen.add(v));
   }),
   $setEquals: variadic((values, name, { collation }) => {
+    if (values.length < 2) throw new ServerError(17045, `${name} needs at least two arguments had: ${values.length}`);
     const sets = values.map((v) => new ValueSet(collation, arrayOperand(v, 17044, name)));
     const [first, ...rest] = sets as [ValueSet, ...ValueSet[]];
     return rest.every((other) => other.size === first.size && other.values.every((v) => first.has(v)));
-  }, 2),
+  }),
   // The manual leaves the order of a set's elements open; the server sorts these two.
   $setIntersection: variadic((values, name, { collation }) => {
     const arrays = arraysUpToNull(values, 17047, name);

@@ -1,7 +1,7 @@
 import { Doc } from '../bson/doc';
 import { eitherPast } from '../bson/past';
 import { ServerError } from '../errors';
-import { namedArguments, parseExpression, RANDOM, redactMarkers, type Evaluate } from '../expressions/expression';
+import { parseExpression, RANDOM, redactMarkers, type Evaluate } from '../expressions/expression';
 import { parseFilter } from '../query/match';
 import { parseAddFields, parseProjection, parseUnset } from '../query/projection';
 import { parseSortPattern, TopItems, type SortPattern } from '../query/sort';
@@ -310,8 +310,10 @@ export const basicStages: Record<string, StageBuilder> = {
   $skip: skip,
   $unwind: unwind,
   $replaceRoot: (operand, { scope }, name) => {
-    const args = namedArguments(operand, name, ['newRoot']);
-    return replacing(parseExpression(args.get('newRoot'), scope).evaluate, name);
+    if (!(operand instanceof Doc)) throw new ServerError(40229, `expected an object as specification for ${name} stage, got ${typeName(operand)}`);
+    for (const key of operand.keys) if (key !== 'newRoot') throw new ServerError(40415, `BSON field '${name}.${key}' is an unknown field.`);
+    if (!operand.has('newRoot')) throw new ServerError(40414, `BSON field '${name}.newRoot' is missing but a required field`);
+    return replacing(parseExpression(operand.get('newRoot'), scope).evaluate, name);
   },
   $replaceWith: (operand, { scope }, name) => replacing(parseExpression(operand, scope).evaluate, name),
   $count: count,

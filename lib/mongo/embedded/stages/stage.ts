@@ -99,11 +99,18 @@ export function parsePipeline(spec: Value, context: StageContext): Pipeline {
 
 const describing = new Set(['$collStats', '$indexStats']);
 
+/** The command takes the last stage when it writes: elsewhere it is a mistake. */
+function misplacedOutput(name: string, { depth, inFacet }: StageContext): ServerError {
+  if (inFacet) return new ServerError(40600, `${name} is not allowed to be used within a $facet stage`);
+  return depth > 0 ? new ServerError(51047, `${name} is not allowed within a $lookup's sub-pipeline`) : new ServerError(40601, `${name} can only be the final stage in the pipeline`);
+}
+
 function parseStage(item: Value, context: StageContext, position: number): Stage | Stage[] {
   if (!(item instanceof Doc)) throw typeMismatch("Each element of the 'pipeline' array must be an object");
   if (item.size !== 1) throw new ServerError(40323, 'A pipeline stage specification object must contain exactly one field.');
   const name = item.keys[0] as string;
   const build = builders.get(name);
+  if (!build && (name === '$out' || name === '$merge')) throw misplacedOutput(name, context);
   if (!build) throw unsupported(`Unrecognized pipeline stage name: '${name}'. It`, 40324);
   const built = build(item.values[0], context, name);
   const first = Array.isArray(built) ? built[0] : built;

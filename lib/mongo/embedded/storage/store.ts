@@ -5,7 +5,7 @@ import { encode } from '../bson/encode';
 import { ServerError } from '../errors';
 import type { Next } from '../stages/stage';
 import { parseValidator, type Validator } from '../query/validator';
-import { Binary, DateTime, ObjectId, type Value } from '../values/value';
+import { Binary, bsonUndefined, DateTime, ObjectId, Regex, typeName, type Value } from '../values/value';
 import { describeIndex, keysOf, probesOf, shareValue, type IndexSpec, type Keys } from './index-spec';
 import { IndexUse } from './index-use';
 import { encodeKey } from './keys';
@@ -522,7 +522,7 @@ export class Collection {
     if (this.maintained().length > 0) return false;
     const parameters: Buffer[] = [];
     for (const { raw, id } of items) {
-      if (raw.length > MAX_DOCUMENT || Array.isArray(id)) return false;
+      if (raw.length > MAX_DOCUMENT || idMistake(id)) return false;
       parameters.push(encodeKey(id), raw);
     }
     try {
@@ -536,7 +536,8 @@ export class Collection {
   }
   insert({ raw, id }: Insertion): void {
     if (raw.length > MAX_DOCUMENT) throw new ServerError(10334, `object to insert too large. size in bytes: ${raw.length}, max size: ${MAX_DOCUMENT}`);
-    if (Array.isArray(id)) throw new ServerError(53, "The '_id' value cannot be of type array");
+    const mistake = idMistake(id);
+    if (mistake) throw new ServerError(mistake.dollar === undefined ? 53 : 52, mistake.dollar === undefined ? `The '_id' value cannot be of type ${mistake.type}` : `_id fields may not contain '$'-prefixed fields: ${mistake.dollar} is not valid for storage.`);
     const doc = Doc.fromRaw(raw);
     const indexes = this.maintained();
     for (const index of indexes) {
@@ -576,6 +577,22 @@ export class Collection {
     this.sql('UPDATE collections SET changes = changes + 1 WHERE id = ?').run(this.id);
     this.changes++;
   }
+}
+
+/** What an `_id` cannot be: of some types, and a document with a name that starts with a dollar, at any depth. */
+export function idMistake(id: Value): { readonly type: string; readonly dollar?: string } | null {
+  if (Array.isArray(id) || id instanceof Regex || id === bsonUndefined) return { type: typeName(id) };
+  const dollar = id instanceof Doc ? dollarName(id) : undefined;
+  return dollar === undefined ? null : { type: 'object', dollar };
+}
+function dollarName(doc: Doc): string | undefined {
+  for (const [i, key] of doc.keys.entries()) {
+    if (key.startsWith('$') && !['$ref', '$id', '$db'].includes(key)) return key;
+    const value = doc.values[i];
+    const inside = value instanceof Doc ? dollarName(value) : undefined;
+    if (inside !== undefined) return inside;
+  }
+  return undefined;
 }
 
 const isDuplicate = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'SQLITE_CONSTRAINT_UNIQUE';
