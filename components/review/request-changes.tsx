@@ -23,6 +23,8 @@ export const directiveText = (directive: DirectiveInput): string => {
   switch (directive.kind) {
     case 'relationship':
       return `${directive.choice} ${directive.relationship}`;
+    case 'without_field':
+      return `do not keep ${directive.field} in the parents of ${directive.relationship}`;
     case 'rename_collection':
       return `call the collection of ${directive.table} “${directive.name}”`;
     case 'rename_field':

@@ -55,6 +55,7 @@ function readDirectives({ profile, limits, directives }: ProposalInput): { direc
   const wishes = new Map<string, Directive & { kind: 'relationship' }>();
   for (const directive of directives) {
     if (directive.kind === 'relationship') wishes.set(directive.relationship, directive);
+    if (directive.kind === 'without_field' && !profile.relationships.some(({ id }) => id === directive.relationship)) cannotAct.push({ directive, reason: `there is no relationship ${directive.relationship}` });
     if (directive.kind === 'free_text') cannotAct.push({ directive, reason: 'free text needs a language model: send it to another agent, or edit the design' });
   }
   for (const [id, directive] of wishes) {

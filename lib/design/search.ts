@@ -72,7 +72,13 @@ export class DesignSearch {
   }
 
   keptOfChildren(choices: Choices): KeptOfChildren {
-    return { computed: proposeComputed(choices, this.input), subsets: proposeSubsets(choices, this.input) };
+    const { directives } = this.input;
+    const wanted = (id: string, field: string): boolean => !directives.some((directive) => directive.kind === 'without_field' && directive.relationship === id && directive.field === field);
+    const computed = [...proposeComputed(choices, this.input)].map(([id, fields]) => [id, fields.filter(({ field }) => wanted(id, field))] as const);
+    return {
+      computed: new Map(computed.filter(([, fields]) => fields.length > 0)),
+      subsets: new Map([...proposeSubsets(choices, this.input)].filter(([id, { field }]) => wanted(id, field))),
+    };
   }
 
   /** The candidate with one relationship changed; what the change makes impossible elsewhere is an obstacle. */

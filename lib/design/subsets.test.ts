@@ -5,6 +5,7 @@ import { queryBlocks } from '../sqlite/select/query-blocks';
 import { score } from './cost';
 import { CostModel } from './cost-model';
 import { profiledSource } from './design-fixture';
+import type { Directive } from './directive';
 import { deriveDesign } from './logical';
 import { checkDesign } from './loss-check';
 import { proposeDesign } from './propose';
@@ -26,10 +27,10 @@ const relationship = profile.relationships.find(({ id }) => id === ID)!;
 const FROM = 'FROM book b JOIN review r ON r.book_id = b.id';
 const newest = (title: string, limit = 3): string => `SELECT r.stars, r.day ${FROM} WHERE b.title = '${title}' ORDER BY r.day DESC LIMIT ${limit}`;
 
-function propose(sql: readonly string[]) {
+function propose(sql: readonly string[], directives: readonly Directive[] = []) {
   const items = sql.map((text, at) => ({ questionId: String(at), split: 'dev', database: 'db', question: '', evidence: '', sql: text, difficulty: null }));
   const workload = readWorkload(items, catalog, profile);
-  const { design: conceptual } = proposeDesign({ catalog, profile, workload, strategy: 'access-pattern', limits, directives: [] });
+  const { design: conceptual } = proposeDesign({ catalog, profile, workload, strategy: 'access-pattern', limits, directives });
   const design = deriveDesign({ conceptual, catalog, profile, directives: [] });
   expect(checkDesign(design, catalog, profile, limits)).toEqual([]);
   return { workload, conceptual, design, choice: conceptual.relationships.find((entry) => entry.relationship === ID)! };
@@ -52,6 +53,16 @@ describe('a subset is proposed', () => {
   ])('but not where %s', (_, sql) => {
     expect(propose(sql).choice.subset).toBeUndefined();
   });
+});
+
+test('a reviewer can do without a field that parents keep', () => {
+  const counts = [1, 2].map((id) => `SELECT b.title, count(*) ${FROM} WHERE b.id > ${id} GROUP BY b.id`);
+  const asked = [newest('A'), newest('B'), newest('C'), ...counts];
+  const [subset, count] = ['review_by_day', 'review_count'].map((field): Directive => ({ kind: 'without_field', relationship: ID, field }));
+  expect(propose(asked).choice).toMatchObject({ subset: { field: 'review_by_day' }, computed: [{ field: 'review_count' }] });
+  expect(propose(asked, [subset!]).choice.subset).toBeUndefined();
+  expect(propose(asked, [subset!]).choice.computed).toHaveLength(1);
+  expect(propose(asked, [count!]).choice.computed).toBeUndefined();
 });
 
 test('the estimate knows what it saves, and what-if keeps it', () => {

@@ -80,11 +80,7 @@ export function ConceptualDesignGate({ task, content, before, directives, setDir
                     {row.choice === 'embed' ? ` ${row.cardinality ?? ''}` : ''}
                   </Badge>
                   {row.choice === 'copy' ? <CopiedColumns choice={row} before={before?.relationships.find((entry) => entry.relationship === row.relationship)} /> : null}
-                  {(row.computed ?? []).map((stored) => (
-                    <div key={stored.field} className="font-mono text-xs" title="computed: kept in the parent’s documents">
-                      Σ {stored.field}
-                    </div>
-                  ))}
+                  <KeptByParents choice={row} directives={directives} setDirectives={setDirectives} />
                 </div>
               ),
             },
@@ -232,6 +228,31 @@ function CopiedColumns({ choice, before }: { readonly choice: RelationshipChoice
           {before?.choice === 'copy' && !before.columns?.includes(column) ? <Badge tone="warn">new</Badge> : null}
         </li>
       ))}
+    </ul>
+  );
+}
+
+/** What the parents keep of their children without holding them, each with a way to do without it. */
+function KeptByParents({ choice, directives, setDirectives }: { readonly choice: RelationshipChoice } & Pick<GateProps<ConceptualDesign>, 'directives' | 'setDirectives'>) {
+  const { relationship, computed = [], subset } = choice;
+  const kept = [
+    ...computed.map(({ field, aggregate, column }) => ({ field, what: `${aggregate}${column === undefined ? '' : ` of ${column}`}` })),
+    ...(subset ? [{ field: subset.field, what: `first ${subset.limit} by ${subset.orderBy.map(({ column, direction }) => `${column} ${direction}`).join(', ')}: ${subset.columns.join(', ')}` }] : []),
+  ];
+  if (kept.length === 0) return null;
+  return (
+    <ul aria-label="Kept in the parent’s documents" className="space-y-0.5 text-xs">
+      {kept.map(({ field, what }) => {
+        const dropped = directives.find((entry) => entry.kind === 'without_field' && entry.relationship === relationship && entry.field === field);
+        return (
+          <li key={field}>
+            <code className={`font-mono break-words ${dropped ? 'line-through' : ''}`}>{field}</code> <span className="text-muted">{what}</span>{' '}
+            <Button look="quiet" aria-label={`${dropped ? 'Take back: without' : 'Without'} ${field}`} onClick={() => setDirectives(dropped ? directives.filter((entry) => entry !== dropped) : [...directives, { kind: 'without_field', relationship, field }])}>
+              {dropped ? 'Take back' : 'Without'}
+            </Button>
+          </li>
+        );
+      })}
     </ul>
   );
 }
