@@ -62,6 +62,9 @@ function flag(spec: Doc, key: string): boolean {
   return value;
 }
 
+/** Orders of a locale whose names are too long for a language tag. */
+const variantTags: Readonly<Record<string, string>> = { phonebook: 'phonebk', traditional: 'trad', dictionary: 'dict' };
+
 /** Reads a command's `collation`. Refuses what `Intl.Collator` cannot express exactly. */
 export function parseCollation(spec: Doc | undefined): Collation {
   if (!spec || spec.size === 0) return simpleCollation;
@@ -87,9 +90,11 @@ export function parseCollation(spec: Doc | undefined): Collation {
   // The fourth level tells apart what the third ignores: punctuation when it is shifted, and kinds of kana.
   if (strength >= 4 && (alternate === 'shifted' || locale.startsWith('ja'))) throw unsupported(`collation strength ${strength} with shifted punctuation or Japanese`);
   const name = JSON.stringify([locale, strength, caseLevel, caseFirst, alternate, numeric]);
+  const [place = '', variant] = locale.split('@collation=');
+  const tag = variant === undefined ? undefined : (variantTags[variant] ?? variant);
   let collator: Intl.Collator;
   try {
-    collator = new Intl.Collator(locale.replaceAll('_', '-').replace('@collation=', '-u-co-'), {
+    collator = new Intl.Collator(`${place.replaceAll('_', '-')}${tag === undefined ? '' : `-u-co-${tag}`}`, {
       sensitivity: strength >= 3 ? 'variant' : strength === 2 ? 'accent' : caseLevel ? 'case' : 'base',
       numeric,
       caseFirst: caseFirst === 'off' ? 'false' : caseFirst,
@@ -98,6 +103,8 @@ export function parseCollation(spec: Doc | undefined): Collation {
   } catch (error) {
     throw badValue(`Field 'locale' is invalid in: { locale: "${locale}" } (${(error as Error).message})`);
   }
+  // What is not known is left out without a word.
+  if (tag !== undefined && collator.resolvedOptions().collation !== tag) throw unsupported(`collation locale '${locale}'`, 2);
   if (Intl.Collator.supportedLocalesOf(locale.slice(0, 2)).length === 0) throw badValue(`Field 'locale' is invalid in: { locale: "${locale}" }`);
   // The fifth level is the order of the code points of the decomposed text.
   const order: StringOrder = strength === 5 ? (a, b) => collator.compare(a, b) || compareUtf8(a.normalize('NFD'), b.normalize('NFD')) : (a, b) => collator.compare(a, b);
