@@ -11,6 +11,7 @@ import { Decimal } from '../values/decimal';
 import { splitPath } from '../values/path';
 import { DateTime, double, isNullish, isNumeric, toDouble, typeName, type Numeric, type Value } from '../values/value';
 import { setPath } from './basic';
+import { MovingCovariance, MovingDeviation, type Removable } from './moving';
 import { blocking, drain, fromArray, type StageBuilder, type StageContext } from './stage';
 
 /** One partition in sort order, as window functions see it. */
@@ -189,15 +190,12 @@ function bisect(n: number, holds: (i: number) => boolean): number {
   return low;
 }
 
-/** An accumulator that can also forget, so that a sliding window costs the same whatever its width. */
-interface Removable {
-  add(doc: Doc): void;
-  remove(doc: Doc): void;
-  result(): Value;
-}
-
 function removableFor(name: string, operand: Value, context: StageContext): (() => Removable) | null {
   if (name === '$count') return () => new RemovableCount();
+  if (name === '$stdDevPop' || name === '$stdDevSamp') {
+    const { evaluate } = parseExpression(operand, context.scope);
+    return () => new MovingDeviation(evaluate, name === '$stdDevSamp');
+  }
   if (name !== '$sum' && name !== '$avg') return null;
   const { evaluate } = parseExpression(operand, context.scope);
   return () => new RemovableSum(evaluate, name === '$avg');
@@ -289,6 +287,8 @@ function sliding(partition: Partition, bounds: Bounds, state: Removable): Value[
   let to = 0;
   return docs.map((_, i) => {
     const [first, last] = bounds(partition, i);
+    // What lies before the first window was never in one.
+    if (from === to && to < first) from = to = Math.min(first, docs.length);
     while (to <= last) state.add(docs[to++] as Doc);
     while (from < first && from < to) state.remove(docs[from++] as Doc);
     from = Math.max(from, Math.min(first, to));
@@ -434,26 +434,7 @@ const covariance = (sample: boolean): Special => (operand, pattern, window, cont
   const [fx, fy] = operand.map((o) => parseExpression(o, context.scope).evaluate) as [Evaluate, Evaluate];
   const chosen = window ?? ({ kind: 'documents', low: 'unbounded', high: 'unbounded' } as const);
   const bounds = boundsOf(chosen, pattern);
-  return (partition) =>
-    partition.docs.map((_, i) => {
-      const [first, last] = bounds(partition, i);
-      let n = 0;
-      let meanX = 0;
-      let meanY = 0;
-      let c = 0;
-      for (const doc of partition.docs.slice(first, last + 1)) {
-        const [vx, vy] = [fx(doc), fy(doc)];
-        if (!isNumeric(vx) || !isNumeric(vy)) continue;
-        n++;
-        const [x, y] = [toDouble(vx), toDouble(vy)];
-        const dx = x - meanX;
-        meanX += dx / n;
-        meanY += (y - meanY) / n;
-        c += dx * (y - meanY);
-      }
-      const divisor = sample ? n - 1 : n;
-      return divisor <= 0 ? null : double(c / divisor);
-    });
+  return (partition) => sliding(partition, bounds, new MovingCovariance(fx, fy, sample, name));
 };
 
 const locf: Special = (operand, pattern, window, context) => {
