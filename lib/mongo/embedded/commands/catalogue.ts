@@ -34,6 +34,7 @@ export function create(engine: Engine, request: Request): Buffer {
     if (!knownCreateOptions.has(key)) throw new ServerError(40415, `BSON field 'create.${key}' is an unknown field.`);
     options[key] = value;
   });
+  if ('size' in options || 'max' in options) throw new ServerError(72, "the 'capped' field needs to be true when either the 'size' or 'max' fields are present");
   const collation = docField(command, 'collation');
   const complete = collation.size > 0 ? completeCollation(collation) : undefined;
   if (complete) options.collation = complete;
