@@ -56,6 +56,13 @@ describe('weak predicates', () => {
     expect(await weak([{ $match: { name: 'Ann', height: { $gt: -100 } } }, { $match: { name: 'Zoe' } }, { $count: 'n' }])).toHaveLength(2);
   });
 
+  it('are looked for with the cheapest mutations first', async () => {
+    const tried: string[] = [];
+    const same = (pipeline: readonly Document[]): Promise<string> => (tried.push(JSON.stringify(pipeline[0]!['$match'])), Promise.resolve('same'));
+    expect(await weakPredicates(mutate([{ $match: { height: { $gt: 5 } } }]), 'same', same)).toHaveLength(1);
+    expect(tried).toEqual(['{"height":{"$gt":6}}', '{"height":{"$gt":4}}', '{"height":{"$gte":5}}', '{"height":{"$lt":5}}', '{"team":{"$gt":5}}']);
+  });
+
   it('are not those whose mutation fails', async () => {
     const failing = async (): Promise<string> => Promise.resolve('error');
     expect(await weakPredicates(mutate([{ $match: { name: 'Ann' } }]), 'rows', failing)).toEqual([]);

@@ -37,7 +37,7 @@ export async function weakPredicates(mutations: readonly Mutation[], original: s
   const weak: string[] = [];
   for (const [predicate, own] of byPredicate) {
     let changes = false;
-    for (const { pipeline } of own) {
+    for (const { pipeline } of cheapestFirst(own)) {
       changes = (await digest(pipeline)) !== original;
       if (changes) break;
     }
@@ -45,6 +45,10 @@ export async function weakPredicates(mutations: readonly Mutation[], original: s
   }
   return weak;
 }
+
+/** A near miss of a constant finds little, the other operator often much, another column anything: the first change found ends the search. */
+const cheapestFirst = (mutations: readonly Mutation[]): Mutation[] => [...mutations].sort((a, b) => BY_COST.indexOf(a.kind) - BY_COST.indexOf(b.kind));
+const BY_COST: readonly Mutation['kind'][] = ['constant', 'operator', 'direction', 'path'];
 
 type Place = readonly (string | number)[];
 /** Collections by the field under which their documents lie; the current one under the empty name. */
