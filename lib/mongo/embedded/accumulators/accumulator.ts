@@ -6,7 +6,7 @@ import { exceeded, OPERATOR_LIMIT } from '../memory';
 import { parseSortPattern, TopItems } from '../query/sort';
 import { Sum } from '../values/arithmetic';
 import { compareValues } from '../values/compare';
-import { Digest, discretePercentiles } from '../values/digest';
+import { discretePercentiles, GroupPercentiles } from '../values/digest';
 import { ValueSet } from '../values/value-map';
 import { double, isNullish, isNumeric, toDouble, typeName, type Value } from '../values/value';
 
@@ -290,13 +290,13 @@ const chosen = (found: readonly number[] | null, { p, median }: { p: readonly nu
   const values = p.map((_, i) => (found ? double(found[i] as number) : null));
   return median ? (values[0] as Value) : values;
 };
-const unanswerable = (name: string): ServerError => unsupported(`${name} at the end of values of which none is greater than zero, or none finite (versions of the server differ),`);
+const unanswerable = (name: string): ServerError => unsupported(`${name} where versions of the server differ (among thousands of values, or at the end of values of which none is greater than zero or finite)`);
 
 const percentile: AccumulatorBuilder = (operand, scope, name) => {
   const { input, p, median } = percentileArguments(operand, scope, name);
   return {
     create: () => {
-      const digest = new Digest();
+      const digest = new GroupPercentiles();
       return {
         add: (doc) => {
           const v = input(doc);

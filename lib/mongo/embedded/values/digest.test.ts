@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Digest, discretePercentiles } from './digest';
+import { discretePercentiles, GroupPercentiles } from './digest';
 
 const fail = (): Error => new Error('unanswerable');
-function digestOf(values: Iterable<number>): Digest {
-  const digest = new Digest();
+function digestOf(values: Iterable<number>): GroupPercentiles {
+  const digest = new GroupPercentiles();
   for (const v of values) digest.add(v);
   return digest;
 }
@@ -21,27 +21,27 @@ describe('a digest', () => {
       { numRuns: 30 },
     );
   });
-  it('is near the truth of many, exact at both ends, and grows', () => {
-    const found = digestOf(scattered(100_000)).percentiles(ps, fail) as number[];
+  it('is near the truth of what it puts together, exact at both ends, and grows', () => {
+    const found = digestOf(scattered(5_500)).percentiles(ps, fail) as number[];
     expect(found[0]).toBe(1);
-    expect(found[8]).toBe(100_000);
-    ps.forEach((p, i) => expect(Math.abs((found[i] as number) - p * 100_000)).toBeLessThan(100));
+    expect(found[8]).toBe(5_500);
+    ps.forEach((p, i) => expect(Math.abs((found[i] as number) - p * 5_500)).toBeLessThan(6));
     expect([...found].sort((a, b) => a - b)).toEqual(found);
+  });
+  it('answers of many only what does not depend on how many are sorted at once', () => {
+    const many = digestOf(scattered(100_000));
+    expect(many.percentiles([0, 1], fail)).toEqual([1, 100_000]);
+    expect(() => many.percentiles([0.123], fail)).toThrow('unanswerable');
+    expect(digestOf(Array.from({ length: 50_000 }, () => 7)).percentiles([0.5], fail)).toEqual([7]);
   });
   it('interpolates where values were put together', () => {
     // In the middle a centroid takes in up to a thousandth of all values, at the ends one.
-    const squares = Array.from({ length: 6000 }, (_, i) => (i + 1) ** 2);
+    const squares = Array.from({ length: 5999 }, (_, i) => (i + 1) ** 2);
     const many = digestOf(squares);
-    expect(many.percentiles([0.0001, 0.9999], fail)).toEqual([1, 6000 ** 2]);
+    expect(many.percentiles([0.0001, 0.9999], fail)).toEqual([1, 5999 ** 2]);
     const [middle] = many.percentiles([0.5], fail) as [number];
     expect(squares).not.toContain(middle);
     expect(Math.sqrt(middle)).toBeCloseTo(3000, -1);
-  });
-  it('depends on the order of the values once there are several buffers', () => {
-    const values = Array.from({ length: 20_000 }, (_, i) => i ** 2);
-    const up = digestOf(values).percentiles([0.123, 0.5, 0.77], fail) as number[];
-    const mixed = digestOf(values.map((_, i) => values[(i * 7919) % values.length] as number)).percentiles([0.123, 0.5, 0.77], fail) as number[];
-    up.forEach((v, i) => expect(Math.abs(v - (mixed[i] as number)) / v).toBeLessThan(0.01));
   });
   it('counts infinities and leaves NaN out', () => {
     const digest = digestOf([NaN, Infinity, 1, -Infinity, 2]);

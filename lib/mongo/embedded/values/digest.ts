@@ -15,7 +15,8 @@ export function discretePercentiles(values: readonly number[], ps: readonly numb
 
 /** The server's `internalQueryTdigestDelta`. */
 const DELTA = 2000;
-const BUFFER = 3 * DELTA;
+/** How many values are sorted at once, in deltas: sources of the server show both, and which of them 8.0 has is not known. */
+const BUFFERS = [3, 5] as const;
 const ROOT = 1 / Math.sqrt(2);
 /** The server's digest starts its greatest value with the smallest positive double. */
 const SMALLEST_GREATEST = 2.2250738585072014e-308;
@@ -49,7 +50,7 @@ function joinCentroid(into: Centroid, other: Centroid): void {
   }
 }
 
-export class Digest {
+class Digest {
   private buffer: number[] = [];
   private centroids: Centroid[] = [];
   private n = 0;
@@ -58,11 +59,13 @@ export class Digest {
   private least = Infinity;
   private greatest = -Infinity;
 
+  constructor(private readonly buffered: number) {}
+
   add(v: number): void {
     if (v !== v) return;
     if (v === Infinity) this.high++;
     else if (v === -Infinity) this.low++;
-    else if (this.buffer.push(v) >= BUFFER) this.flush();
+    else if (this.buffer.push(v) >= this.buffered) this.flush();
   }
 
   /** null when there is no value; an error when the server's answer is none of the values' doing. */
@@ -148,5 +151,21 @@ export class Digest {
     const rightWeight = inFirstHalf ? weight : (after?.weight ?? 0);
     const doubled = inFirstHalf ? leftWeight + 2 * rightWeight - 2 * (reached - 1 - rank) : leftWeight - 2 * (reached - 1 - rank);
     return Math.min(right, left + (right - left) * (doubled / (leftWeight + rightWeight)));
+  }
+}
+
+/** Percentiles of a group. What depends on how many values the server sorts at once has no answer here. */
+export class GroupPercentiles {
+  private readonly digests = BUFFERS.map((buffer) => new Digest(buffer * DELTA));
+
+  add(v: number): void {
+    for (const digest of this.digests) digest.add(v);
+  }
+
+  /** null when there is no value; an error when the server's answer is none of the values' doing, or is not known. */
+  percentiles(ps: readonly number[], unanswerable: () => Error): number[] | null {
+    const [answer, ...others] = this.digests.map((digest) => digest.percentiles(ps, unanswerable));
+    if (answer && others.some((other) => answer.some((v, i) => !Object.is(v, other?.[i])))) throw unanswerable();
+    return answer ?? null;
   }
 }
