@@ -3,11 +3,11 @@ import type { Agent } from '../../agents/contract';
 import type { BlobStore } from '../db/blob-store';
 import { pgText, type Database, type Tx } from '../db/database';
 import { notify } from '../db/notify';
-import type { CannotAct } from '../design/directive';
+import type { CannotAct, Directive } from '../design/directive';
 import type { KnownResults } from '../translation/known-results';
 import { recordAgent } from './agent-runs';
 import { lockDatabase, prepareProduction } from './artefact-store';
-import { encodeContent } from './content';
+import { decodeContent, encodeContent } from './content';
 import { latestRuns, passedOn, requestStage, stageAfter, stageIndex } from './schedule';
 import { stageInput } from './stage-input';
 import { stageNames, type Stage, type StageInput, type StageName, type StageResult } from './stages/stage';
@@ -56,7 +56,7 @@ export async function runStage(runner: StageRunner, runId: string, worker: strin
       await lockDatabase(tx, run.databaseId);
       await stillOurs(tx, run.id, worker);
       const { changed } = await production.save(tx);
-      await answerDirectives(tx, run.databaseId, result);
+      await answerDirectives(tx, run.databaseId, run.stage, result);
       await tx.stageRun.update({ where: { id: run.id }, data: { state: 'done', endedAt: new Date(), failure: null, report: new Uint8Array(encodeContent(result.report)) } });
       await requestNext(tx, run.databaseId, run.stage, only, changed > 0 || run.carriesChange);
       await notify(tx, { type: 'tasks', benchmarkId: run.database.benchmarkId, databaseId: run.databaseId });
@@ -158,7 +158,16 @@ async function report(db: Database, run: ClaimedRun, progress: { state: 'running
 
 // ── Ending ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-async function answerDirectives(tx: Tx, databaseId: string, result: StageResult): Promise<void> {
+async function answerDirectives(tx: Tx, databaseId: string, stage: StageName, result: StageResult): Promise<void> {
+  // Agents read notes where they design; what a note asks for elsewhere nobody has done, and the reviewer has to hear so.
+  if (stage !== 'conceptual_design') {
+    const asked = await tx.directive.findMany({
+      where: { databaseId, withdrawnAt: null, cannotAct: null, decision: { task: { artefact: { stage } } } },
+      select: { id: true, content: true, decision: { select: { createdAt: true, task: { select: { artefact: { select: { producedAt: true } } } } } } },
+    });
+    const unread = asked.filter(({ content, decision }) => decodeContent<Directive>(content).kind === 'free_text' && decision.task!.artefact.producedAt > decision.createdAt);
+    await tx.directive.updateMany({ where: { id: { in: unread.map(({ id }) => id) } }, data: { cannotAct: 'no agent reads notes at this step: edit it, or give an instruction where the screen offers one' } });
+  }
   const answers = (result.report.cannotAct ?? []) as readonly CannotAct[];
   for (const { directive, reason } of answers) {
     await tx.directive.updateMany({ where: { databaseId, withdrawnAt: null, content: new Uint8Array(encodeContent(directive)) }, data: { cannotAct: pgText(reason) } });
@@ -172,8 +181,21 @@ async function requestNext(tx: Tx, databaseId: string, stage: StageName, only: r
   const unfinished = stageNames.slice(stageIndex(next)).find((later) => state.get(later) !== 'done');
   if (unfinished === next) await requestStage(tx, { databaseId, stage: next, only: null, carriesChange: changed });
   else if (changed) await requestStage(tx, { databaseId, stage: next, only: passedOn(stage, only), carriesChange: true });
-  // Nothing changed here or before: what follows need not be done again, unless it was never finished.
+  // Nothing changed here or before: what follows need not be done again, unless somebody waits for it or it was never finished.
+  else if (await isAwaited(tx, databaseId, next)) await requestStage(tx, { databaseId, stage: next, only: passedOn(stage, only) });
   else if (unfinished && state.get(unfinished) !== 'queued') await requestStage(tx, { databaseId, stage: unfinished, only: null });
+}
+
+/** A reviewer has asked for changes of something that this stage or a later one produces, and it has not been produced since. */
+async function isAwaited(tx: Tx, databaseId: string, stage: StageName): Promise<boolean> {
+  const [row] = await tx.$queryRaw<{ awaited: boolean }[]>`
+    SELECT EXISTS (
+      SELECT 1 FROM task_state state
+      JOIN decision ON decision.id = state.decision_id AND decision.awaits
+      JOIN artefact ON artefact.id = state.artefact_id
+      WHERE state.database_id = ${databaseId}::uuid AND state.state = 'waiting' AND artefact.produced_at <= decision.created_at
+        AND artefact.stage = ANY(${stageNames.slice(stageIndex(stage))}::text[])) AS awaited`;
+  return row!.awaited;
 }
 
 /** A server that is away comes back: the run waits for it instead of failing. */

@@ -162,6 +162,23 @@ describe('deciding', () => {
     expect(await detail(id)).toMatchObject({ state: 'open', current: { content: { text: 'firstfree_text' } }, directives: [{ directive: { kind: 'free_text', note: 'nicer please' }, cannotAct: 'beyond me' }] });
   });
 
+  test.each<[GateName, boolean]>([
+    ['collection_validation', true],
+    ['collection_validation', false],
+    ['evidence', true],
+  ])('what is asked at %s of an agent that changes nothing comes back all the same (with a note: %s)', async (gate, withNote) => {
+    const { id } = await task(gate);
+    pipeline.world.ran.length = 0;
+    expect((await decideOn(id, { verdict: 'request_changes', reason: 'other', directives: [], ...(withNote ? { note: 'nicer please' } : {}) })).taskState).toBe('waiting');
+    await pipeline.settled(databaseId);
+    const { state, current, directives } = await detail(id);
+    expect({ state, seq: current.seq, answers: directives.map(({ cannotAct }) => cannotAct?.slice(0, 20)) }).toEqual({ state: 'open', seq: 1, answers: withNote ? ['no agent reads notes'] : [] });
+    // As far as somebody waits, and no further.
+    expect(pipeline.world.ran).toEqual(gate === 'evidence' ? ['evidence 1'] : ['logical_design', 'migration', 'collection_validation']);
+    await decideOn(id, { verdict: 'approve' });
+    expect((await detail(id)).state).toBe('done');
+  });
+
   test('keeping the unoptimised query closes the task', async () => {
     const { id } = (await tasks('optimised_query'))[3]!;
     expect((await decideOn(id, { verdict: 'keep_unoptimised' })).taskState).toBe('waiting');
