@@ -30,7 +30,9 @@ async function main([name, ...args]: string[]): Promise<number> {
       console.error(`aptmql ${name}: ${error.message}\n\n${command.help}`);
       return 2;
     }
-    console.error(`aptmql ${name}: ${error instanceof Error ? error.message : String(error)}`);
+    const message = error instanceof Error ? error.message : String(error);
+    console.error(`aptmql ${name}: ${message}`);
+    if (args.includes('--json')) console.log(JSON.stringify({ error: message }));
     if (process.env.DEBUG) console.error(error);
     return 1;
   }

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import fs from 'node:fs/promises';
 import { connect } from 'node:net';
 import os from 'node:os';
@@ -5,7 +6,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { ConfigError, readConfig, type Config } from '../lib/config';
-import { EmbeddedPostgresError, portFree } from '../lib/db/embedded-postgres';
+import { EmbeddedPostgresError, portProblem } from '../lib/db/embedded-postgres';
 import { ensureGeneratedClient } from '../lib/db/migrate';
 import { connectMongo } from '../lib/mongo/client';
 import { ensureEmbeddedServer } from '../lib/mongo/embedded/start';
@@ -64,9 +65,8 @@ async function main(): Promise<void> {
   if (values.help) return say(help);
   const config = readConfig();
   const host = config.publicUrl ? '0.0.0.0' : '127.0.0.1';
-  if (!(await portFree(config.port, host))) {
-    throw new StartError(`port ${config.port} is in use by another program. Stop it, or choose another port: PORT=3001 npm start`);
-  }
+  const taken = await portProblem(config.port, host);
+  if (taken) throw new StartError(`port ${config.port} ${taken}. Choose another port: PORT=3001 npm start`);
   await ensureDataFolder(config);
 
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -108,11 +108,18 @@ class StartError extends Error {}
 
 async function ensureDataFolder(config: Config): Promise<void> {
   try {
-    await fs.mkdir(config.dataDir, { recursive: true });
+    await makeFolder(path.resolve(config.dataDir));
     await fs.access(config.dataDir, fs.constants.W_OK);
   } catch (error) {
     throw new StartError(`cannot write in ${config.dataDir}: ${error instanceof Error ? error.message : String(error)}. Set APTMQL_DATA to a folder that you may write in`);
   }
+}
+
+/** As `mkdir -p`: Node's own never returns where a parent takes no folders, as in /proc. */
+async function makeFolder(folder: string): Promise<void> {
+  const missing: string[] = [];
+  for (let at = folder; !existsSync(at); at = path.dirname(at)) missing.unshift(at);
+  for (const at of missing) await fs.mkdir(at);
 }
 
 /** The embedded server, kept running: one that was killed comes back on the same port with the same data. */

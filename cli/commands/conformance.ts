@@ -66,12 +66,16 @@ async function withServer<T>(uri: string | undefined, work: (db: Db) => Promise<
   const folder = uri ? undefined : await mkdtemp(path.join(os.tmpdir(), 'aptmql-conformance-'));
   const server = folder ? await ensureEmbeddedServer({ dataDir: folder }) : undefined;
   try {
-    const client = new MongoClient(uri ?? (server as { uri: string }).uri, { promoteValues: false, promoteLongs: false, promoteBuffers: false, bsonRegExp: true });
-    const db = client.db(`conformance_${process.pid}_${Date.now()}`);
+    const client = new MongoClient(uri ?? (server as { uri: string }).uri, { promoteValues: false, promoteLongs: false, promoteBuffers: false, bsonRegExp: true, serverSelectionTimeoutMS: 10_000 });
     try {
-      return await work(db);
+      await client.connect();
+      const db = client.db(`conformance_${process.pid}_${Date.now()}`);
+      try {
+        return await work(db);
+      } finally {
+        await db.dropDatabase();
+      }
     } finally {
-      await db.dropDatabase();
       await client.close();
     }
   } finally {

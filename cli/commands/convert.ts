@@ -115,7 +115,9 @@ Exit status: 0 when every database was converted, 1 when one failed (the others 
       progress.clear();
       if (values.json) console.log(JSON.stringify(report));
       else printReport(reports, values.out);
-      return reports.some((entry) => entry.failed) ? 1 : 0;
+      const unreadable = benchmark.problems.filter(({ kind, subject }) => kind === 'database_unreadable' && (values.databases === undefined || values.databases.split(',').includes(subject)));
+      if (!values.json) for (const { subject, detail } of unreadable) console.log(`${subject} cannot be read: ${detail}`);
+      return unreadable.length > 0 || reports.some((entry) => entry.failed) ? 1 : 0;
     } finally {
       progress.clear();
       process.off('SIGINT', stop);

@@ -392,13 +392,16 @@ function run(command: string, args: readonly string[], runAs: Cluster['runAs'], 
   });
 }
 
-export async function portFree(port: number, host = '127.0.0.1'): Promise<boolean> {
+/** Why nothing can listen there; undefined when something can. */
+export async function portProblem(port: number, host = '127.0.0.1'): Promise<string | undefined> {
   return new Promise((resolve) => {
     const probe = createServer();
-    probe.once('error', () => resolve(false));
-    probe.listen(port, host, () => probe.close(() => resolve(true)));
+    probe.once('error', (error: NodeJS.ErrnoException) => resolve(error.code === 'EADDRINUSE' ? 'is in use by another program' : error.code === 'EACCES' ? 'may not be used by this user (ports below 1024 need more rights)' : `cannot be used: ${error.message}`));
+    probe.listen(port, host, () => probe.close(() => resolve(undefined)));
   });
 }
+
+const portFree = async (port: number): Promise<boolean> => (await portProblem(port)) === undefined;
 
 async function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {

@@ -26,12 +26,22 @@ export class BenchmarkNameTaken extends Error {
   }
 }
 
+/** Files of the benchmark are damaged or no databases: a benchmark without them would be another one. */
+export class DatabasesUnreadable extends Error {
+  constructor(unreadable: readonly ImportProblem[]) {
+    const named = unreadable.slice(0, 5).map(({ subject, detail }) => `${subject}: ${detail}`);
+    super(`${unreadable.length === 1 ? 'one database cannot be read' : `${unreadable.length} databases cannot be read`}. ${named.join('; ')}${unreadable.length > 5 ? '; …' : ''}. Repair the files, or take them out of the folder.`);
+  }
+}
+
 /**
  * Stores a benchmark: all of it or nothing. Files go into the blob store first, where nothing refers to them yet; then
  * one transaction makes the benchmark.
  */
 export async function importBenchmark(db: Database, blobs: BlobStore, source: SourceBenchmark, options: ImportOptions): Promise<string> {
   if (await db.prisma.benchmark.findUnique({ where: { name: options.name } })) throw new BenchmarkNameTaken(options.name);
+  const unreadable = source.problems.filter(({ kind }) => kind === 'database_unreadable');
+  if (unreadable.length > 0) throw new DatabasesUnreadable(unreadable);
   const total = source.databases.reduce((sum, database) => sum + database.bytes, 0);
   let stored = 0;
   const databases: (SourceBenchmark['databases'][number] & { readonly id: string; readonly blobHash: string })[] = [];

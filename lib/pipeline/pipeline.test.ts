@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { importBenchmark } from './import-benchmark';
 import { cancelStages, requestPending, requestStage } from './schedule';
 import { stageNames } from './stages/stage';
 import { createTestPipeline, type TestPipeline } from './test-pipeline';
@@ -119,6 +120,12 @@ test('an import is all or nothing, and a name is taken once', async () => {
   await expect(pipeline.importShop(`Shop ${count}`)).rejects.toThrow(/choose another name/);
   expect(await pipeline.db.prisma.benchmark.count({ where: { name: `Shop ${count}` } })).toBe(1);
   expect(await pipeline.db.prisma.benchmark.findUnique({ where: { id: benchmarkId } })).not.toBeNull();
+});
+
+test('a benchmark with a damaged database is not imported without it', async () => {
+  const source = { kind: 'bird' as const, questionFiles: [], databases: [], items: [], problems: [{ kind: 'database_unreadable' as const, subject: 'shop', detail: 'the database file is damaged' }] };
+  await expect(importBenchmark(pipeline.db, pipeline.blobs, source, { name: 'Damaged', actor: 'test' })).rejects.toThrow('one database cannot be read. shop: the database file is damaged. Repair the files, or take them out of the folder.');
+  expect(await pipeline.db.prisma.benchmark.count({ where: { name: 'Damaged' } })).toBe(0);
 });
 
 test('imports and bundles are jobs too', async () => {

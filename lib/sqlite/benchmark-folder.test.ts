@@ -48,6 +48,14 @@ describe('folders', () => {
     expect(benchmark.databases[0]!.sha256).toMatch(/^[0-9a-f]{64}$/);
   });
 
+  test.each<[string, Buffer, RegExp]>([
+    ['random bytes', Buffer.from(Array.from({ length: 500 }, (_, at) => (at * 167) % 256)), /no text/],
+    ['another table', Buffer.from('a,b\n1,2\n'), /does not name the column original_column_name/],
+  ])('descriptions that are none are named: %s', async (_, bytes, detail) => {
+    const benchmark = await readBenchmarkFolder(folder({ 'dev.json': questions, 'd/d.sqlite': good, 'd/database_description/t.csv': bytes }));
+    expect(benchmark.problems).toMatchObject([{ kind: 'description_unreadable', subject: 'd/t.csv', detail: expect.stringMatching(detail) as string }]);
+  });
+
   test('Spider: ids are file and position; what does not fit together is reported', async () => {
     const spider = [{ db_id: 'd', question: 'q', query: 'SELECT 1' }, { db_id: 'gone', question: 'q', query: 'SELECT 1' }, { db_id: 'd', question: 'q' }];
     const benchmark = await readBenchmarkFolder(folder({ 'dev.json': JSON.stringify(spider), 'tables.json': '[]', 'database/d/d.sqlite': good, 'database/unused/unused.sqlite': good }));
@@ -74,17 +82,12 @@ describe('folders', () => {
   const damaged = Buffer.from(good);
   damaged.fill(0xff, 8192, 20_000);
   test.each<[string, Buffer, RegExp]>([
-    ['0 bytes', Buffer.alloc(0), /./],
+    ['0 bytes', Buffer.alloc(0), /holds no table/],
     ['text', Buffer.from('hello '.repeat(300)), /not an SQLite database, or it is encrypted/],
     ['damaged pages', damaged, /damaged/],
     ['half a file', good.subarray(0, good.length / 2), /damaged|malformed/],
-  ])('a database of %s is reported by name, and its items with it', async (what, bytes, detail) => {
+  ])('a database of %s is reported by name, and its items with it', async (_, bytes, detail) => {
     const benchmark = await readBenchmarkFolder(folder({ 'dev.json': JSON.stringify([item, { ...item, question_id: 8, db_id: 'ok' }]), 'd.sqlite': bytes, 'ok.sqlite': good }));
-    if (what === '0 bytes') {
-      // An empty file is an empty database to SQLite.
-      expect(benchmark.databases.map((entry) => entry.name)).toEqual(['d', 'ok']);
-      return;
-    }
     expect(benchmark.databases.map((entry) => entry.name)).toEqual(['ok']);
     expect(benchmark.problems.map((problem) => problem.kind)).toEqual(['database_unreadable', 'item_without_database']);
     expect(benchmark.problems[0]!.detail).toMatch(detail);

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { z } from 'zod';
 import type { ColumnDescriptions, ImportProblem, Item, QuestionFile, SourceBenchmark, SourceDatabase } from './benchmark';
-import { assertIntact, openSource } from './open';
+import { assertIntact, assertTables, openSource } from './open';
 
 /** The folder is no benchmark, or one that cannot be used; the message says what was looked for and where. */
 export class BenchmarkFolderError extends Error {}
@@ -48,11 +48,11 @@ export async function readBenchmarkFolder(folder: string, onProgress?: (done: nu
     const name = path.basename(file).replace(DATABASE_FILE, '');
     onProgress?.(at, found.length, name);
     if (!SAFE_NAME.test(name)) {
-      problems.push({ kind: 'database_unreadable', subject: name, detail: 'the name may hold letters, digits, spaces and _ - . ( ) only, since files and databases are named after it' });
+      problems.push({ kind: 'database_left_out', subject: name, detail: 'the name may hold letters, digits, spaces and _ - . ( ) only, since files and databases are named after it' });
       continue;
     }
     if (databases.some((database) => database.name.toLowerCase() === name.toLowerCase())) {
-      problems.push({ kind: 'database_unreadable', subject: name, detail: `a second file of that name was left out: ${path.relative(root, file)}` });
+      problems.push({ kind: 'database_left_out', subject: name, detail: `a second file of that name was left out: ${path.relative(root, file)}` });
       continue;
     }
     const database = await readDatabase(file, name, problems);
@@ -61,7 +61,7 @@ export async function readBenchmarkFolder(folder: string, onProgress?: (done: nu
   onProgress?.(found.length, found.length, 'done');
 
   if (databases.length === 0) {
-    const reasons = problems.filter((problem) => problem.kind === 'database_unreadable').slice(0, 5).map((problem) => `${problem.subject}: ${problem.detail}`);
+    const reasons = problems.filter(({ kind }) => kind === 'database_unreadable' || kind === 'database_left_out').slice(0, 5).map((problem) => `${problem.subject}: ${problem.detail}`);
     throw new BenchmarkFolderError(`none of the ${found.length} databases can be read. ${reasons.join('; ')}`);
   }
   const all = read.flatMap((file) => file.items);
@@ -149,6 +149,7 @@ async function readDatabase(file: string, name: string, problems: ImportProblem[
     const sqlite = openSource(file);
     try {
       assertIntact(sqlite, file);
+      assertTables(sqlite);
     } finally {
       sqlite.close();
     }
@@ -186,7 +187,11 @@ function readDescriptions(databaseFile: string, database: string, problems: Impo
 
 /** BIRD's CSV: original_column_name, column_name, column_description, data_format, value_description. */
 function readDescriptionFile(file: string): Record<string, string> {
-  const rows = parse(decodeText(fs.readFileSync(file)), { columns: (header: string[]) => header.map((name) => name.trim().toLowerCase()), relax_column_count: true, relax_quotes: true, skip_empty_lines: true }) as Record<string, string | undefined>[];
+  const bytes = fs.readFileSync(file);
+  if (bytes.includes(0)) throw new Error('it is no text: it holds NUL');
+  let header: readonly string[] = [];
+  const rows = parse(decodeText(bytes), { columns: (names: string[]) => (header = names.map((name) => name.trim().toLowerCase())), relax_column_count: true, relax_quotes: true, skip_empty_lines: true }) as Record<string, string | undefined>[];
+  if (!header.includes('original_column_name')) throw new Error('its first line does not name the column original_column_name');
   const out: Record<string, string> = {};
   for (const row of rows) {
     const column = (row.original_column_name ?? '').trim();

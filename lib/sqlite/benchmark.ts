@@ -42,7 +42,7 @@ export interface Item {
 }
 
 export interface ImportProblem {
-  readonly kind: 'item_without_database' | 'database_without_items' | 'description_unreadable' | 'database_unreadable' | 'item_malformed';
+  readonly kind: 'item_without_database' | 'database_without_items' | 'description_unreadable' | 'database_unreadable' | 'database_left_out' | 'item_malformed';
   readonly subject: string;
   readonly detail: string;
 }

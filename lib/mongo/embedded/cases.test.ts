@@ -42,6 +42,8 @@ for (const file of readdirSync(folder).sort()) {
         engine.fill('main', withIds(c.documents));
         for (const [name, documents] of Object.entries(c.collections ?? {})) engine.fill(name, withIds(documents));
         const run = (): string[] => engine.aggregate('main', c.pipeline, c.collation ? { collation: c.collation } : {}, { promoteValues: false, bsonRegExp: true }).map(show);
+        // Other readers of the cases look for `error`.
+        expect(c.error === true).toBe(c.expected === undefined);
         if (c.code !== undefined) expect(run).toThrow(expect.objectContaining({ code: Number(c.code) }));
         else if (c.error) expect(run).toThrow();
         else expect(run()).toEqual((c.expected ?? []).map((d) => BSON.EJSON.stringify(d, { relaxed: false })));
