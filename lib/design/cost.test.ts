@@ -196,6 +196,11 @@ test.skipIf(!here)(`no Spider database is dearer than one collection a table, an
     expect(chosen.cost, source.name).toBeLessThanOrEqual(flat.cost * (1 + 1e-9));
     const [first] = profile.relationships;
     if (!first) continue;
+    // The table of choices and what-if say the same.
+    for (const { choice, cost } of chosen.conceptual.relationships[0]!.alternatives ?? []) {
+      const { after } = whatIf({ catalog, profile, workload, design: chosen.conceptual, directives: [], limits, change: { relationship: first.id, choice } });
+      expect(after?.cost, `${source.name}: ${choice}`).toEqual(cost);
+    }
     // The fastest of three: what else the machine does only ever adds.
     const times = [1, 2, 3].map(() => {
       const started = performance.now();

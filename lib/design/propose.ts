@@ -2,7 +2,7 @@ import type { Catalog } from '../sqlite/catalog';
 import type { Profile, Relationship } from '../sqlite/profile';
 import { embeddedBy, realise, type Choices } from './choices';
 import { proposeCopy } from './copies';
-import { roundCost, score } from './cost';
+import { score, type Cost } from './cost';
 import { describeDesign } from './design-document';
 import type { CannotAct, Directive } from './directive';
 import type { ChoiceAlternative, ConceptualDesign, RelationshipChoice, Strategy } from './document-design';
@@ -10,6 +10,7 @@ import { foreignKeyEmbeddings } from './fk-embedding';
 import { copyObstacle, hardObstacle, softObstacle, type DesignLimits } from './obstacles';
 import { namePatterns } from './patterns';
 import { DesignSearch } from './search';
+import { figures } from './what-if';
 import { readTogether, readWithout, type Workload } from './workload';
 
 export interface ProposalInput {
@@ -37,9 +38,10 @@ export function proposeDesign(input: ProposalInput): Proposal {
   const choices = strategy === 'access-pattern' ? search.best() : strategy === 'fk-embedding' ? embedForeignKeys(catalog, profile, directed) : directed;
   const byCost = strategy === 'access-pattern';
   const { collections, relationships } = realise(choices, byCost ? search.keptOfChildren(choices) : { computed: new Map(), subsets: new Map() }, input);
+  const own = byCost ? figures(search.design(choices), input).cost : undefined;
   const explained = relationships.map((choice): RelationshipChoice => {
     const relationship = profile.relationships.find(({ id }) => id === choice.relationship)!;
-    const alternatives = byCost ? alternativesOf(relationship, choices, search) : undefined;
+    const alternatives = own ? alternativesOf(relationship, choices, own, search, input) : undefined;
     const isDirected = directed.has(relationship.id);
     const reason = isDirected ? directedReason(relationship, choice) : byCost ? reasonFor(relationship, choice, alternatives ?? [], choices, input) : baselineReason(relationship, choice, choices, input);
     return { ...choice, reason, ...(isDirected ? { directed: true } : {}), ...(alternatives ? { alternatives } : {}) };
@@ -77,11 +79,12 @@ function embedForeignKeys(catalog: Catalog, profile: Profile, directed: Choices)
   return new Map([...foreignKeyEmbeddings(catalog, profile).map(({ id }) => [id, 'embed'] as const), ...directed]);
 }
 
-/** The workload's cost under each choice, the one that was made among them. */
-function alternativesOf(relationship: Relationship, choices: Choices, search: DesignSearch): ChoiceAlternative[] {
+/** The workload's cost under each choice, the one that was made among them, each with the indexes that it calls for: as what-if has it. */
+function alternativesOf(relationship: Relationship, choices: Choices, own: Cost, search: DesignSearch, input: ProposalInput): ChoiceAlternative[] {
   return (['embed', 'reference', 'copy'] as const).map((choice): ChoiceAlternative => {
+    if (choice === choices.get(relationship.id)) return { choice, cost: own };
     const changed = search.change(choices, relationship, choice);
-    return 'obstacle' in changed ? { choice, obstacle: changed.obstacle } : { choice, cost: roundCost(search.costOf(changed.choices)) };
+    return 'obstacle' in changed ? { choice, obstacle: changed.obstacle } : { choice, cost: figures(search.design(changed.choices), input).cost };
   });
 }
 
@@ -96,7 +99,9 @@ function reasonFor(relationship: Relationship, { choice, columns }: Relationship
   };
   if (choice === 'embed') {
     const use = together > 0 ? ` ${together} ${together === 1 ? 'query' : 'queries'} of the workload read both tables.` : '';
-    return `Embedded: every child has exactly one parent and the array is bounded. ${numbers(relationship)}${use}${against('reference', 'As a reference')}`;
+    const [mine, referenced] = (['embed', 'reference'] as const).map((wanted) => alternatives.find((entry) => entry.choice === wanted)?.cost);
+    const kept = mine && referenced && score(referenced) < score(mine) ? ' That is too little against the guidebook, which keeps together what is read together.' : '';
+    return `Embedded: every child has exactly one parent and the array is bounded. ${numbers(relationship)}${use}${against('reference', 'As a reference')}${kept}`;
   }
   const others = new Map([...embeddedBy(choices, input.profile)].filter(([table]) => table !== relationship.childTable));
   const obstacle = hardObstacle(relationship, input, others) ?? softObstacle(relationship, input, others);
@@ -120,7 +125,7 @@ function reasonFor(relationship: Relationship, { choice, columns }: Relationship
 
 function comparison(mine: number, theirs: number, as: string): string {
   const figure = (value: number): string => Math.round(value).toLocaleString('en');
-  if (mine === 0 || theirs === mine) return `${as} the workload would cost the same.`;
+  if (mine === 0 || figure(theirs) === figure(mine)) return `${as} the workload would cost about the same.`;
   const change = Math.round((100 * Math.abs(theirs - mine)) / mine);
   return `${as} the workload would cost ${change === 0 ? 'less than 1' : `about ${change}`} % ${theirs > mine ? 'more' : 'less'} (estimated ${figure(theirs)} against ${figure(mine)}).`;
 }

@@ -4,7 +4,7 @@ import { embeddedBy, realise, type ChoiceContext, type Choices, type KeptOfChild
 import { proposeComputed } from './computed';
 import { score, type Cost } from './cost';
 import { CostModel } from './cost-model';
-import type { RelationshipChoice } from './document-design';
+import type { DocumentDesign, RelationshipChoice } from './document-design';
 import { deriveDesign } from './logical';
 import { copyObstacle, hardObstacle, softObstacle, type DesignLimits } from './obstacles';
 import { proposeSubsets } from './subsets';
@@ -64,11 +64,17 @@ export class DesignSearch {
     const key = JSON.stringify([...choices].sort(([a], [b]) => (a < b ? -1 : 1)));
     const known = this.known.get(key);
     if (known) return known;
-    const { catalog, profile, workload, directives } = this.input;
-    const conceptual = { database: catalog.database, strategy: 'access-pattern' as const, ...realise(choices, this.keptOfChildren(choices), this.input), patterns: [], document: { source: '', accessPatterns: '', decisions: '', result: '' } };
-    const cost = new CostModel(deriveDesign({ conceptual, catalog, profile, directives }), 'ideal', profile).workload(workload);
+    const { profile, workload } = this.input;
+    const cost = new CostModel(this.design(choices), 'ideal', profile).workload(workload);
     this.known.set(key, cost);
     return cost;
+  }
+
+  /** A candidate as a whole design; its reasons are left empty. */
+  design(choices: Choices, kept = this.keptOfChildren(choices)): DocumentDesign {
+    const { catalog, profile, directives } = this.input;
+    const conceptual = { database: catalog.database, strategy: 'access-pattern' as const, ...realise(choices, kept, this.input), patterns: [], document: { source: '', accessPatterns: '', decisions: '', result: '' } };
+    return deriveDesign({ conceptual, catalog, profile, directives });
   }
 
   keptOfChildren(choices: Choices): KeptOfChildren {

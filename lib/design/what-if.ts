@@ -1,10 +1,9 @@
-import { embeddedBy, realise, type ChoiceContext, type Choices } from './choices';
+import { embeddedBy, type ChoiceContext, type Choices, type KeptOfChildren } from './choices';
 import { roundCost, score, type Cost } from './cost';
 import { CostModel } from './cost-model';
 import type { ConceptualDesign, DocumentDesign, RelationshipChoice } from './document-design';
 import { forecastCollections, type CollectionForecast } from './forecast';
 import { proposeIndexes } from './indexes';
-import { deriveDesign } from './logical';
 import { checkDesign, type DesignProblem } from './loss-check';
 import { softObstacle, type DesignLimits } from './obstacles';
 import { DesignSearch } from './search';
@@ -42,11 +41,12 @@ export function whatIf(input: WhatIfInput): WhatIf {
   const { profile, catalog, design, change, limits } = input;
   const relationship = profile.relationships.find(({ id }) => id === change.relationship);
   const choices: Choices = new Map(design.relationships.map((choice) => [choice.relationship, choice.choice]));
-  const before = figures(whole(choices, input), input);
+  const search = new DesignSearch(input, new Map());
+  const before = figures(search.design(choices, keptBy(design)), input);
   if (!relationship) return { obstacle: `there is no relationship ${change.relationship}`, before, moved: [], problems: [] };
-  const changed = new DesignSearch({ ...input }, new Map()).change(choices, relationship, change.choice);
+  const changed = search.change(choices, relationship, change.choice);
   if ('obstacle' in changed) return { obstacle: changed.obstacle, before, moved: [], problems: [] };
-  const after = whole(changed.choices, input);
+  const after = search.design(changed.choices, keptAfter(changed.choices, input, search));
   const others = new Map([...embeddedBy(changed.choices, profile)].filter(([table]) => table !== relationship.childTable));
   const advice = change.choice === 'embed' ? softObstacle(relationship, input, others) : undefined;
   return {
@@ -68,9 +68,18 @@ export function figures(design: DocumentDesign, { catalog, profile, workload }: 
   return { cost: roundCost(cost), score: Math.round(score(cost)), indexes: Object.values(indexes).flat().length, collections: forecastCollections(design, profile) };
 }
 
-function whole(choices: Choices, { catalog, profile, design, directives, ...context }: WhatIfInput): DocumentDesign {
-  const computed = new Map(design.relationships.flatMap((choice) => (choice.computed ? [[choice.relationship, choice.computed] as const] : [])));
-  const subsets = new Map(design.relationships.flatMap((choice) => (choice.subset ? [[choice.relationship, choice.subset] as const] : [])));
-  const { collections, relationships } = realise(choices, { computed, subsets }, { ...context, catalog, profile, directives });
-  return deriveDesign({ conceptual: { ...design, collections, relationships }, catalog, profile, directives });
+/** What the parents keep of their children as the design stands. */
+function keptBy({ relationships }: ConceptualDesign): KeptOfChildren {
+  return {
+    computed: new Map(relationships.flatMap(({ relationship, computed }) => (computed ? [[relationship, computed] as const] : []))),
+    subsets: new Map(relationships.flatMap(({ relationship, subset }) => (subset ? [[relationship, subset] as const] : []))),
+  };
+}
+
+/** The same where a choice stays as it is; where it changes, what would then be proposed. */
+function keptAfter(choices: Choices, { design }: WhatIfInput, search: DesignSearch): KeptOfChildren {
+  const stays = new Set(design.relationships.filter(({ relationship, choice }) => choices.get(relationship) === choice).map(({ relationship }) => relationship));
+  const [now, proposed] = [keptBy(design), search.keptOfChildren(choices)];
+  const merged = <T>(as: ReadonlyMap<string, T>, then: ReadonlyMap<string, T>): Map<string, T> => new Map([...[...as].filter(([id]) => stays.has(id)), ...[...then].filter(([id]) => !stays.has(id))]);
+  return { computed: merged(now.computed, proposed.computed), subsets: merged(now.subsets, proposed.subsets) };
 }
