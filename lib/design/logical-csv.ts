@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import { isEmbed, type ColumnField, type ComputedField, type EmbedField, type Field, type JoinColumn, type LogicalDesign, type SubsetField } from './document-design';
 import { logicalDesignSchema } from './schema';
-import { parseTransform, TransformError } from './transform';
+import { parseTransform, TransformError, type Transform } from './transform';
 import { describe } from './transform-name';
 
 /** The four columns of the paper's Table 7. */
@@ -11,7 +11,7 @@ const HEADER = ['Source (SQLite)', 'Target (MongoDB)', 'Type', 'Transformation']
 export class LogicalCsvError extends Error {
   constructor(
     readonly line: number,
-    detail: string,
+    readonly detail: string,
   ) {
     super(`line ${line}: ${detail}`);
   }
@@ -72,14 +72,8 @@ const quote = (cell: string): string => `"${(/^[=+\-@\t\r]/.test(cell) ? `'${cel
 
 /** Reads a logical design back from (edited) CSV. Throws `LogicalCsvError` naming the line. */
 export function parseLogicalCsv(csv: string): LogicalDesign {
-  let rows: string[][];
-  try {
-    rows = parse(csv, { bom: true, relax_column_count: true, skip_empty_lines: true }) as string[][];
-  } catch (error) {
-    throw new LogicalCsvError(1, `not CSV: ${error instanceof Error ? error.message : String(error)}`);
-  }
-  const [header, idRow, ...body] = rows.map((row) => row.map((cell) => cell.replace(/^'(?=[=+\-@\t\r])/, '')));
-  if (!header || HEADER.some((name, at) => header[at]?.trim() !== name)) throw new LogicalCsvError(1, `the header must be ${HEADER.join(', ')}`);
+  const [header, idRow, ...body] = readRows(csv);
+  if (!header || HEADER.some((name, at) => header.cells[at]?.trim() !== name)) throw new LogicalCsvError(1, `the header must be ${HEADER.join(', ')}`);
   if (!idRow) throw new LogicalCsvError(2, 'the row of _id is missing');
   const { collection, rootTable, id } = parseId(idRow);
 
@@ -91,9 +85,8 @@ export function parseLogicalCsv(csv: string): LogicalDesign {
   }
   const rootFields: Field[] = [];
   const open = new Map<string, Open>([[collection, { path: collection, table: rootTable, fields: rootFields }]]);
-  for (const [at, row] of body.entries()) {
-    const line = at + 3;
-    const [source = '', target = '', type = '', note = ''] = row;
+  for (const { line, cells } of body) {
+    const [source = '', target = '', type = '', note = ''] = cells;
     const cut = target.lastIndexOf('.');
     const parent = open.get(target.slice(0, cut));
     const name = target.slice(cut + 1);
@@ -124,7 +117,7 @@ export function parseLogicalCsv(csv: string): LogicalDesign {
     } else {
       const { table, column } = parseColumn(line, source);
       if (table !== parent.table) throw new LogicalCsvError(line, `${JSON.stringify(target)} holds rows of ${parent.table}, not of ${table}`);
-      parent.fields.push({ kind: 'column', name, column, transform: transformAt(line, note) });
+      parent.fields.push({ kind: 'column', name, column, transform: transformAt(line, type, note) });
     }
   }
   const checked = logicalDesignSchema.safeParse({ collection, rootTable, id, fields: rootFields });
@@ -135,13 +128,30 @@ export function parseLogicalCsv(csv: string): LogicalDesign {
   return checked.data;
 }
 
-function parseId(row: readonly string[]): Pick<LogicalDesign, 'collection' | 'rootTable' | 'id'> {
-  const [source = '', target = '', , note = ''] = row;
-  if (!target.endsWith('._id')) throw new LogicalCsvError(2, 'the first field must be <collection>._id');
+interface CsvRow {
+  /** Where it begins. */
+  readonly line: number;
+  readonly cells: readonly string[];
+}
+
+function readRows(csv: string): CsvRow[] {
+  try {
+    const records = parse(csv, { bom: true, relax_column_count: true, skip_empty_lines: true, info: true }) as unknown as { record: string[]; info: { lines: number } }[];
+    // The parser counts to the end of a row; cells can hold line ends.
+    return records.map(({ record, info }) => ({ line: info.lines - record.join('').split('\n').length + 1, cells: record.map((cell) => cell.replace(/^'(?=[=+\-@\t\r])/, '')) }));
+  } catch (error) {
+    const { lines } = error as { readonly lines?: unknown };
+    throw new LogicalCsvError(typeof lines === 'number' ? lines : 1, `not CSV: ${error instanceof Error ? error.message.replace(/ (?:at|on) line \d+/, '') : String(error)}`);
+  }
+}
+
+function parseId({ line, cells }: CsvRow): Pick<LogicalDesign, 'collection' | 'rootTable' | 'id'> {
+  const [source = '', target = '', type = '', note = ''] = cells;
+  if (!target.endsWith('._id')) throw new LogicalCsvError(line, 'the first field must be <collection>._id');
   const collection = target.slice(0, -'._id'.length);
   if (note.startsWith('ordinal')) return { collection, rootTable: unref(source), id: { kind: 'ordinal' } };
-  const { table, column } = parseColumn(2, source);
-  return { collection, rootTable: table, id: { kind: 'column', column, transform: transformAt(2, note.replace(/^_id from key; /, '')) } };
+  const { table, column } = parseColumn(line, source);
+  return { collection, rootTable: table, id: { kind: 'column', column, transform: transformAt(line, type, note.replace(/^_id from key; /, '')) } };
 }
 
 function parseColumn(line: number, source: string): { table: string; column: string } {
@@ -168,7 +178,20 @@ function parseComputed(line: number, source: string, name: string, note: string)
   return { kind: 'computed', name, table, relationship: JSON.parse(match[3]!) as string, join, aggregate: match[1] as ComputedField['aggregate'], ...(column === undefined ? {} : { column }) };
 }
 
-function transformAt(line: number, text: string): ReturnType<typeof parseTransform> {
+/** The type follows from the transformation; one that says otherwise would be a wish that nothing fulfils. */
+function transformAt(line: number, type: string, text: string): Transform {
+  const transform = parsedTransform(line, text);
+  const follows = bsonType(transform.kind);
+  if (type.trim() !== '' && type.trim().toLowerCase() !== follows.toLowerCase()) {
+    const ways = TYPE_EXAMPLES[type.trim().toLowerCase()];
+    throw new LogicalCsvError(line, `the type ${JSON.stringify(type.trim())} does not follow from the transformation ${JSON.stringify(text.trim())}, which gives ${JSON.stringify(follows)}${ways ? `; write the transformation ${ways}` : ''}`);
+  }
+  return transform;
+}
+
+const TYPE_EXAMPLES: Readonly<Record<string, string>> = { date: 'date(YYYY-MM-DD)', boolean: 'bool("true text", "false text")', string: 'integer→string', 'as stored': 'identity' };
+
+function parsedTransform(line: number, text: string): Transform {
   try {
     return parseTransform(text.trim());
   } catch (error) {

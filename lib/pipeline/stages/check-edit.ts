@@ -110,7 +110,7 @@ async function checkLogical(key: string, content: unknown, input: StageInput): P
     try {
       logical = parseLogicalCsv(csv.data.csv);
     } catch (error) {
-      if (error instanceof LogicalCsvError) return refuse(`line ${error.line}`, error.message);
+      if (error instanceof LogicalCsvError) return refuse(`line ${error.line}`, error.detail);
       throw error;
     }
   } else {
