@@ -1,3 +1,4 @@
+import { score } from '../../design/cost';
 import { columnProfile } from '../../sqlite/profile';
 import { columnFields, type ColumnAt } from '../design-fields';
 import { mapPaths } from '../map-paths';
@@ -8,7 +9,7 @@ import { simpleJoin } from './lookup-key';
 
 /**
  * A join that filters by the other side only, turned round: the pipeline starts from the documents that the filter finds,
- * and looks up the few of the larger collection that belong to them, by a key that an index serves.
+ * and looks up those of the other collection that belong to them, by a key that an index serves.
  */
 export const lookupDirection: Rule = {
   name: 'lookup-direction',
@@ -21,14 +22,23 @@ export const lookupDirection: Rule = {
     const foreign = columns.find((field) => field.collection === from && field.path === foreignField && field.arrays.length === 0);
     const columnsOf = (path: string): ColumnAt | undefined => columns.find((field) => field.collection === from && field.path === path);
     if (!local || !foreign || from === context.collection || !isIndexed(local, context)) return undefined;
-    const rows = (collection: string): number => rowsOf(collection, context);
-    const found = Math.min(...Object.entries(filter).map(([path, value]) => rows(from) * selectivity(columnsOf(path), value, context)));
-    // Reading the smaller side once and fetching what belongs to it, against reading the larger one and fetching for each.
-    if (!(rows(from) + found * Math.max(1, rows(context.collection) / distinct(local, context)) < rows(context.collection))) return undefined;
+    const [here, there] = [rowsOf(context.collection, context), rowsOf(from, context)];
+    const filters = Object.entries(filter).map(([path, value]) => ({ column: columnsOf(path), found: there * selectivity(columnsOf(path), value, context) }));
+    const found = Math.min(...filters.map((entry) => entry.found));
+    const read = Math.min(there, ...filters.filter(({ column }) => column && startsIndex(column, context)).map((entry) => entry.found));
+    // Everything here, each with its partners, of which the filter leaves few, against what the filter finds there, each with its own.
+    const [asIs, turnedRound] = [joinCost(here, here, there / distinct(foreign, context)), joinCost(read, found, here / distinct(local, context))];
+    if (!(turnedRound + (there > here ? WORTH_A_LARGER_SIDE : 0) < asIs)) return undefined;
     const rewritten = turn(turned, as, context);
     return rewritten && { ...rewritten, collection: from, reason: `Starts from the documents of ${from} that the filter finds and looks up their ${context.collection} by ${localField}, instead of joining all of ${context.collection}.` };
   },
 };
+
+/** To start from the larger side is worth it in thousands of documents; in a few the natural order reads better. */
+const WORTH_A_LARGER_SIDE = 1000;
+
+/** Of reading so many documents and looking up the partners of some of them. */
+const joinCost = (read: number, lookups: number, partners: number): number => score({ documents: read + lookups * Math.max(1, partners), lookups, entries: lookups * Math.max(1, partners), bytes: 0 });
 
 interface Turned {
   readonly kind: 'inner' | 'semi';
@@ -106,10 +116,12 @@ const rowsOf = (collection: string, { design, profile }: RuleContext): number =>
   return profile.tables.find(({ table }) => table === root)?.rowCount ?? 0;
 };
 
+const startsIndex = ({ collection, path }: ColumnAt, { indexes }: RuleContext): boolean => path === '_id' || (indexes?.[collection] ?? []).some(({ key }) => Object.keys(key)[0] === path);
+
 /** `_id`, what an index of the design begins with, or the side of a reference. */
-const isIndexed = ({ collection, path, table, column }: ColumnAt, { profile, indexes }: RuleContext): boolean =>
-  path === '_id' ||
-  (indexes?.[collection] ?? []).some(({ key }) => Object.keys(key)[0] === path) || profile.relationships.some((reference) => (reference.childTable === table && reference.childColumns[0] === column) || (reference.parentTable === table && reference.parentColumns[0] === column));
+const isIndexed = (field: ColumnAt, context: RuleContext): boolean => startsIndex(field, context) || isReference(field, context);
+const isReference = ({ table, column }: ColumnAt, { profile }: RuleContext): boolean =>
+  profile.relationships.some((reference) => (reference.childTable === table && reference.childColumns[0] === column) || (reference.parentTable === table && reference.parentColumns[0] === column));
 
 const distinct = ({ table, column }: ColumnAt, { profile }: RuleContext): number => Math.max(1, columnProfile(profile, table, column)?.distinct ?? 1);
 

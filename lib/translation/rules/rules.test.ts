@@ -226,6 +226,14 @@ describe('rules', () => {
     expect(optimise({ ...context, pipeline, indexes: { player: [{ key: { name: 1 }, reason: '' }] } })).toMatchObject({ pipeline: turned, collection: 'team' });
   });
 
+  it('lookup-direction: towards the larger side only where thousands of lookups are saved', () => {
+    const pipeline = [{ $lookup: { from: 'player', localField: '_id', foreignField: 'team_id', as: 'player' } }, { $unwind: '$player' }, { $match: { 'player.age': 3 } }, { $project: { _id: 0, name: 1 } }];
+    const turned = [{ $match: { age: 3 } }, { $lookup: { from: 'team', localField: 'team_id', foreignField: '_id', as: 'team' } }, { $unwind: '$team' }, { $project: { _id: 0, name: '$team.name' } }];
+    const start = { ...context, collection: 'team', pipeline };
+    expect(optimise(start)).toMatchObject({ pipeline, collection: 'team' });
+    expect(optimise({ ...start, profile: large })).toMatchObject({ pipeline: turned, collection: 'player' });
+  });
+
   it('leave small collections as they are', () => {
     const pipeline = [{ $unwind: '$goal' }, { $match: { 'goal.kind': 'foot' } }, { $count: 'n' }];
     expect(optimise({ ...context, pipeline }).pipeline).toEqual(pipeline);
