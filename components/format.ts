@@ -43,3 +43,9 @@ export function duration(seconds: number): string {
 export function when(iso: string): string {
   return new Date(iso).toLocaleString('en-GB', { day: '2-digit', month: 'short', hour: '2-digit', minute: '2-digit' });
 }
+
+/** A count with its noun: `1 item`, `2 items`. */
+export const counted = (count: number, noun: string, nouns = `${noun}s`): string => `${number(count)} ${count === 1 ? noun : nouns}`;
+
+/** Text of others as a sentence that another can follow. */
+export const sentence = (text: string): string => (/[.!?…]["')\]”’]?\s*$/.test(text) ? text.trimEnd() : `${text.trimEnd()}.`);

@@ -20,7 +20,7 @@ export function StageState({ run, label }: { readonly run: StageRunRow | null; r
         <div className="min-w-40 space-y-1">
           <Line
             icon={<LoaderCircle className="size-4 animate-spin text-accent" aria-hidden />}
-            text={run.total > 0 ? `${number(run.done)} of ${number(run.total)} ${run.unit}${run.remainingSeconds ? `, about ${duration(run.remainingSeconds)} left` : ''}` : 'running'}
+            text={run.total > 0 ? `${number(run.done)} of ${number(run.total)} ${run.total === 1 ? run.unit.replace(/s$/, '') : run.unit}${run.remainingSeconds ? `, about ${duration(run.remainingSeconds)} left` : ''}` : 'running'}
           />
           <ProgressBar done={run.done} total={run.total} label={label} />
         </div>
@@ -31,6 +31,6 @@ export function StageState({ run, label }: { readonly run: StageRunRow | null; r
 const Line = ({ icon, text, bad = false }: { readonly icon: React.ReactNode; readonly text: string; readonly bad?: boolean }) => (
   <span className={`flex items-start gap-1.5 ${bad ? 'text-bad' : ''}`}>
     <span className="mt-0.5 shrink-0">{icon}</span>
-    <span className="break-words">{text}</span>
+    <span className="min-w-0 wrap-anywhere">{text}</span>
   </span>
 );

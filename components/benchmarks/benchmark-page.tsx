@@ -4,7 +4,7 @@ import { BarChart3, Play } from 'lucide-react';
 import Link from 'next/link';
 import type { BenchmarkDetail } from '../../lib/review/api-types';
 import { api } from '../api';
-import { bytes, number, stageLabel } from '../format';
+import { bytes, counted, number, stageLabel } from '../format';
 import { useBenchmark, useSession } from '../queries';
 import { Page } from '../shell/page';
 import { SettingsDialog } from './settings-dialog';
@@ -51,7 +51,7 @@ export function BenchmarkPage({ id }: { readonly id: string }) {
       {run.error ? <ErrorNote error={run.error} /> : null}
       {run.data ? (
         <p role="status" className="text-[13px] text-muted">
-          {run.data.queued === 0 ? 'Nothing is pending: every stage has run on what is there.' : `The agents work on ${run.data.queued} ${run.data.queued === 1 ? 'database' : 'databases'}.`}
+          {run.data.queued === 0 ? 'Nothing is pending: every stage has run on what is there.' : `The agents work on ${counted(run.data.queued, 'database')}.`}
         </p>
       ) : null}
       <Card title="Databases" padded={false}>
@@ -81,11 +81,11 @@ export function BenchmarkPage({ id }: { readonly id: string }) {
         />
       </Card>
       {data.problems.length > 0 ? (
-        <Card title={`Import report: ${data.problems.length} ${data.problems.length === 1 ? 'finding' : 'findings'}`}>
+        <Card title={`Import report: ${counted(data.problems.length, 'finding')}`}>
           <ul className="list-disc space-y-1 pl-5">
             {data.problems.slice(0, 100).map((problem, at) => (
               <li key={at}>
-                <Badge tone="warn">{problem.kind.replaceAll('_', ' ')}</Badge> {problem.subject}: {problem.detail}
+                <Badge tone="warn">{problem.kind.replaceAll('_', ' ')}</Badge> <span className="wrap-anywhere">{problem.subject}: {problem.detail}</span>
               </li>
             ))}
           </ul>
@@ -95,7 +95,7 @@ export function BenchmarkPage({ id }: { readonly id: string }) {
         <ul className="space-y-1 text-[13px]">
           {data.questionFiles.map((file) => (
             <li key={file.split}>
-              <span className="font-medium">{file.split}.json</span>, {number(file.items)} items <code className="ml-2 font-mono text-xs break-all text-muted">sha256 {file.sha256}</code>
+              <span className="font-medium">{file.split}.json</span>, {counted(file.items, 'item')} <code className="ml-2 font-mono text-xs break-all text-muted">sha256 {file.sha256}</code>
             </li>
           ))}
         </ul>

@@ -3,7 +3,7 @@ import { Upload } from 'lucide-react';
 import Link from 'next/link';
 import { useEffect, useState } from 'react';
 import { Page } from '../shell/page';
-import { number, when } from '../format';
+import { number, sentence, when } from '../format';
 import { useBenchmarks, useImports, useSession } from '../queries';
 import { TasksMeter } from '../tasks-meter';
 import { Badge } from '../ui/badge';
@@ -51,8 +51,8 @@ export function BenchmarksPage() {
                   {entry.phase} · {entry.state}
                 </span>
                 {entry.failure ? (
-                  <p className="col-span-2 text-bad">
-                    {entry.failure} Nothing was imported.{' '}
+                  <p className="col-span-2 text-bad wrap-anywhere">
+                    {sentence(entry.failure)} Nothing was imported.{' '}
                     <Button look="quiet" onClick={() => dismiss(entry.id)}>
                       Dismiss
                     </Button>

@@ -45,7 +45,7 @@ export function DatabasePage({ id }: { readonly id: string }) {
       actions={
         <>
           {user && user.role !== 'consumer' ? (
-            <Link href={`/queue?database=${id}`} className="inline-flex items-center gap-1.5 rounded-md border border-line bg-surface px-2.5 py-1 text-[13px] font-medium hover:bg-surface-2">
+            <Link href={`/queue?benchmark=${data.benchmarkId}&database=${id}`} className="inline-flex items-center gap-1.5 rounded-md border border-line bg-surface px-2.5 py-1 text-[13px] font-medium hover:bg-surface-2">
               <ListChecks className="size-4" aria-hidden /> Review its tasks
             </Link>
           ) : null}
@@ -75,7 +75,7 @@ export function DatabasePage({ id }: { readonly id: string }) {
             rows={data.stages}
             rowKey={(row) => row.stage}
             columns={[
-              { head: 'Stage', cell: (row) => stageLabel[row.stage] },
+              { head: 'Stage', cell: (row) => <span className="whitespace-nowrap">{stageLabel[row.stage]}</span> },
               { head: 'State', cell: (row) => <StageState run={row.run} label={stageLabel[row.stage]} /> },
               { head: 'Report', cell: (row) => <Report report={row.run?.report} /> },
             ]}
@@ -88,7 +88,7 @@ export function DatabasePage({ id }: { readonly id: string }) {
               rows={data.gates}
               rowKey={(row) => row.gate}
               columns={[
-                { head: 'Gate', cell: (row) => <Link className="hover:underline" href={`/queue?database=${id}&gate=${row.gate}&state=all`}>{gateLabel[row.gate]}</Link> },
+                { head: 'Gate', cell: (row) => <Link className="hover:underline" href={`/queue?benchmark=${data.benchmarkId}&database=${id}&gate=${row.gate}&state=all`}>{gateLabel[row.gate]}</Link> },
                 { head: 'Tasks', cell: (row) => <TasksMeter tasks={row.tasks} /> },
                 { head: 'Minutes', numeric: true, cell: (row) => row.minutes.toFixed(1) },
               ]}
@@ -155,6 +155,7 @@ function Finalise({ database, leads }: { readonly database: DatabaseDetail; read
     >
       {finalise.error ? <ErrorNote error={finalise.error} /> : null}
       {report.error ? <ErrorNote error={report.error} /> : null}
+      {report.isPending ? <Loading what="what is missing" /> : null}
       {report.data ? (
         report.data.missing.length === 0 ? (
           <p className="text-good">{database.finalisedAt ? 'Everything is approved and current.' : 'Every gate is approved and current.'}</p>
@@ -167,7 +168,7 @@ function Finalise({ database, leads }: { readonly database: DatabaseDetail; read
                     {row.what}
                   </Link>
                 ) : row.gate ? (
-                  <Link className="text-accent hover:underline" href={`/queue?database=${database.id}&gate=${row.gate}`}>
+                  <Link className="text-accent hover:underline" href={`/queue?benchmark=${database.benchmarkId}&database=${database.id}&gate=${row.gate}`}>
                     {row.what}
                   </Link>
                 ) : (

@@ -78,7 +78,7 @@ export function DownloadsPage() {
                 head: 'State',
                 cell: (row) =>
                   row.state === 'failed' ? (
-                    <span className="whitespace-pre-wrap text-bad">{row.failure}</span>
+                    <span className="whitespace-pre-wrap wrap-anywhere text-bad">{row.failure}</span>
                   ) : row.state === 'done' ? (
                     'ready'
                   ) : (

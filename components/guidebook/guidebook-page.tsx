@@ -17,7 +17,7 @@ export function GuidebookPage({ text }: { readonly text: string }) {
   }, []);
   return (
     <Page title={title.replace(/^# /, '')}>
-      <div className="grid gap-4 lg:grid-cols-[15rem_1fr]">
+      <div className="grid gap-4 lg:grid-cols-[15rem_minmax(0,1fr)]">
         <nav aria-label="Sections" className="h-fit text-[13px] lg:sticky lg:top-14">
           <ul className="space-y-0.5">
             {sections.map(({ depth, label }) => (
@@ -30,9 +30,7 @@ export function GuidebookPage({ text }: { readonly text: string }) {
           </ul>
         </nav>
         <Card>
-          <div className="max-w-3xl">
-            <Markdown text={rest.join('\n')} />
-          </div>
+          <Markdown text={rest.join('\n')} />
         </Card>
       </div>
     </Page>

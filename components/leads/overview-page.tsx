@@ -4,7 +4,7 @@ import Link from 'next/link';
 import { usePathname, useRouter, useSearchParams } from 'next/navigation';
 import type { AuditVerdict } from '../../lib/review/api-types';
 import { api } from '../api';
-import { gateLabel, number } from '../format';
+import { counted, gateLabel, number } from '../format';
 import { useBenchmarks, useOverview } from '../queries';
 import { Page } from '../shell/page';
 import { StageState } from '../stage-state';
@@ -133,7 +133,7 @@ function BenchmarkOverview({ id }: { readonly id: string }) {
           {audit.data ? (
             audit.data.ok ? (
               <p className="text-good">
-                {number(audit.data.events)} events, unbroken. <code className="font-mono text-xs break-all">{audit.data.head}</code>
+                {counted(audit.data.events, 'event')}, unbroken. <code className="font-mono text-xs break-all">{audit.data.head}</code>
               </p>
             ) : (
               <p className="text-bad">{audit.data.broken}</p>

@@ -12,6 +12,11 @@ const marked = new Marked({
   gfm: true,
   renderer: {
     html: ({ text }) => escapeHtml(text),
+    text(token) {
+      const html = 'tokens' in token && token.tokens ? this.parser.parseInline(token.tokens) : escapeHtml(token.text).replaceAll(/&amp;(?=\w+;|#\d+;|#x[\da-f]+;)/gi, '&');
+      // A relationship's arrow does not break.
+      return html.replaceAll('-&gt;', '<wbr><span class="whitespace-nowrap">-&gt;</span>');
+    },
     image: ({ text }) => escapeHtml(text),
     heading({ tokens, depth, text }) {
       return `<h${depth} id="${sectionId(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
@@ -23,7 +28,9 @@ const marked = new Marked({
   },
 });
 
+export const markdownHtml = (text: string): string => marked.parse(text, { async: false });
+
 export function Markdown({ text }: { readonly text: string }) {
-  const html = useMemo(() => marked.parse(text, { async: false }), [text]);
+  const html = useMemo(() => markdownHtml(text), [text]);
   return <div className="prose-doc" dangerouslySetInnerHTML={{ __html: html }} />;
 }

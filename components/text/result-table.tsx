@@ -20,7 +20,7 @@ export function ResultTable({ columns, rows, label }: { readonly columns: readon
           {rows.map((row, r) => (
             <tr key={r} className="border-t border-line/60">
               {row.map((value, c) => (
-                <td key={c} className="px-2 py-1 align-top font-mono break-words">
+                <td key={c} className="px-2 py-1 align-top font-mono wrap-anywhere">
                   <TypedValue value={value} />
                 </td>
               ))}

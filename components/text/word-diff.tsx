@@ -9,7 +9,7 @@ interface Piece {
 export function WordDiff({ before, after }: { readonly before: string; readonly after: string }) {
   const pieces = useMemo(() => diffWords(before, after), [before, after]);
   return (
-    <p className="leading-7 break-words">
+    <p className="leading-7 wrap-anywhere">
       {pieces.map((piece, at) =>
         piece.kind === 'same' ? (
           <span key={at}>{piece.text}</span>

@@ -1,4 +1,4 @@
-import type { ButtonHTMLAttributes, ReactNode } from 'react';
+import type { ComponentPropsWithRef, ReactNode } from 'react';
 import { classes } from './classes';
 
 const looks = {
@@ -9,7 +9,7 @@ const looks = {
   quiet: 'border-transparent text-muted hover:text-text hover:bg-surface-2',
 } as const;
 
-interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
+interface ButtonProps extends ComponentPropsWithRef<'button'> {
   readonly look?: keyof typeof looks;
   /** The key that does the same, shown beside the label. */
   readonly shortcut?: string | undefined;

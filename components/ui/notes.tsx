@@ -1,6 +1,7 @@
 'use client';
 import { CircleAlert, LoaderCircle } from 'lucide-react';
 import type { ReactNode } from 'react';
+import type { Problem } from '../../lib/review/api-types';
 import { RequestFailed } from '../api';
 import { Button } from './button';
 
@@ -11,13 +12,13 @@ export function ErrorNote({ error, retry }: { readonly error: unknown; readonly 
     <div role="alert" className="flex gap-2 rounded-md border border-bad/40 bg-bad-soft p-3 text-bad">
       <CircleAlert className="mt-0.5 size-4 shrink-0" aria-hidden />
       <div className="min-w-0 space-y-1">
-        <p className="font-medium break-words">{error instanceof Error ? error.message : String(error)}</p>
-        {failed?.next ? <p className="text-sm">{failed.next}</p> : null}
+        <p className="font-medium wrap-anywhere">{error instanceof Error ? error.message : String(error)}</p>
+        {failed?.next ? <p className="text-sm wrap-anywhere">{failed.next}</p> : null}
         {failed?.problems.length ? (
           <ul className="list-disc pl-4 text-sm">
             {failed.problems.slice(0, 20).map((problem, at) => (
-              <li key={at}>
-                {problem.path ? <code className="font-mono text-xs">{problem.path}</code> : null} {problem.message}
+              <li key={at} className="wrap-anywhere">
+                {placeOf(problem) ? <code className="font-mono text-xs">{placeOf(problem)}</code> : null} {problem.message}
               </li>
             ))}
           </ul>
@@ -30,6 +31,15 @@ export function ErrorNote({ error, retry }: { readonly error: unknown; readonly 
       </div>
     </div>
   );
+}
+
+/** Names of the interface, as the screens call what they stand for. */
+const SPOKEN: Readonly<Record<string, string>> = { evidenceMql: 'evidence', csv: '', text: '', content: '', current: 'present password', next: 'new password', email: 'e-mail address', 'settings.maxArrayP99': 'entries of 99 % of the arrays', 'settings.maxArray': 'entries of any array' };
+
+/** Where a problem is, unless its message begins with that. */
+function placeOf({ path, message }: Problem): string {
+  const place = SPOKEN[path] ?? path;
+  return message.startsWith(place) ? '' : place;
 }
 
 export function Loading({ what }: { readonly what: string }) {

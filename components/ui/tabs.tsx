@@ -9,14 +9,15 @@ export interface Tab {
 }
 
 export function Tabs({ tabs, label, value, onChange }: { readonly tabs: readonly Tab[]; readonly label: string; readonly value?: string; readonly onChange?: (id: string) => void }) {
+  // Long content scrolls below them: the other tabs stay within reach.
   return (
     <Radix.Root {...(value !== undefined ? { value } : { defaultValue: tabs[0]?.id ?? '' })} {...(onChange ? { onValueChange: onChange } : {})}>
-      <Radix.List aria-label={label} className="flex flex-wrap gap-1 border-b border-line px-2">
+      <Radix.List aria-label={label} className="sticky top-11 z-10 flex flex-wrap gap-x-1 rounded-t-lg border-b border-line bg-surface px-2">
         {tabs.map((tab) => (
           <Radix.Trigger
             key={tab.id}
             value={tab.id}
-            className="-mb-px border-b-2 border-transparent px-2.5 py-2 text-[13px] font-medium text-muted hover:text-text data-[state=active]:border-accent data-[state=active]:text-text"
+            className="-mb-px border-b-2 border-transparent px-2 py-2 text-[13px] whitespace-nowrap font-medium text-muted hover:text-text data-[state=active]:border-accent data-[state=active]:text-text"
           >
             {tab.label}
           </Radix.Trigger>

@@ -50,6 +50,7 @@ export function UsersPage() {
         {users.data ? (
           <PlainTable
             label="People"
+            align="middle"
             rows={users.data}
             rowKey={(row) => row.id}
             columns={[
