@@ -1,27 +1,52 @@
 'use client';
+import { usePathname, useRouter, useSearchParams } from 'next/navigation';
 import { useState } from 'react';
-import { number, stageLabel, when } from '../format';
-import { useRuns, useRunSteps } from '../queries';
+import { query } from '../api';
+import { counted, number, stageLabel, when } from '../format';
+import { useBenchmarks, useRuns, useRunSteps } from '../queries';
 import { Page } from '../shell/page';
 import { Badge } from '../ui/badge';
 import { Button } from '../ui/button';
 import { Card } from '../ui/card';
 import { Dialog } from '../ui/dialog';
+import { Select } from '../ui/field';
 import { EmptyNote, ErrorNote, Loading } from '../ui/notes';
 import { PlainTable } from '../ui/plain-table';
 
-/** What the agents did: cost, tokens, retries, and every step of their transcripts. */
+const PAGE_SIZE = 50;
+
+/** What the agents did: cost, tokens, retries, and every step of their transcripts; the filter lives in the address. */
 export function RunsPage() {
-  const [page, setPage] = useState(1);
+  const router = useRouter();
+  const path = usePathname();
+  const search = useSearchParams();
+  const benchmarkId = search.get('benchmark') ?? '';
+  const page = Number(search.get('page') ?? 1) || 1;
+  const go = (to: { readonly benchmark: string; readonly page: number }): void => router.replace(`${path}${query({ benchmark: to.benchmark, page: to.page > 1 ? to.page : '' })}`);
+  const benchmarks = useBenchmarks();
   const [open, setOpen] = useState<string | null>(null);
-  const runs = useRuns({ page, pageSize: 50 });
+  const runs = useRuns({ benchmarkId, page, pageSize: PAGE_SIZE });
   const steps = useRunSteps(open);
   return (
-    <Page title="Agent runs">
+    <Page
+      title="Agent runs"
+      actions={
+        benchmarks.data ? (
+          <Select aria-label="Benchmark" value={benchmarkId} onChange={(event) => go({ benchmark: event.target.value, page: 1 })}>
+            <option value="">All benchmarks</option>
+            {benchmarks.data.map((row) => (
+              <option key={row.id} value={row.id}>
+                {row.name}
+              </option>
+            ))}
+          </Select>
+        ) : null
+      }
+    >
       <Card padded={false}>
         {runs.isPending ? <Loading what="agent runs" /> : null}
         {runs.error ? <ErrorNote error={runs.error} /> : null}
-        {runs.data?.total === 0 ? <EmptyNote>No agent has run yet.</EmptyNote> : null}
+        {runs.data?.total === 0 ? <EmptyNote>{benchmarkId ? 'No agent has run on this benchmark yet.' : 'No agent has run yet.'}</EmptyNote> : null}
         {runs.data && runs.data.total > 0 ? (
           <PlainTable
             label="Agent runs"
@@ -29,25 +54,26 @@ export function RunsPage() {
             rowKey={(row) => row.id}
             columns={[
               { head: 'Agent', cell: (row) => row.agent },
+              { head: 'Benchmark', cell: (row) => <span className="wrap-anywhere">{row.benchmark}</span> },
               { head: 'Database', cell: (row) => row.database },
               { head: 'Stage', cell: (row) => stageLabel[row.stage] },
-              { head: 'Subject', cell: (row) => <span className="font-mono text-xs break-all">{row.subject}</span> },
-              { head: 'State', cell: (row) => <span>{row.state === 'failed' ? <Badge tone="bad">failed</Badge> : row.state} {row.failure ? <span className="text-bad">{row.failure}</span> : null}</span> },
-              { head: 'Started', cell: (row) => when(row.startedAt) },
+              { head: 'Subject', cell: (row) => <span className="font-mono text-xs wrap-anywhere">{row.subject}</span> },
+              { head: 'State', cell: (row) => <span>{row.state === 'failed' ? <Badge tone="bad">failed</Badge> : row.state} {row.failure ? <span className="text-bad wrap-anywhere">{row.failure}</span> : null}</span> },
+              { head: 'Started', cell: (row) => <span className="whitespace-nowrap">{when(row.startedAt)}</span> },
               { head: 'Tokens in', numeric: true, cell: (row) => number(row.inputTokens) },
               { head: 'Tokens out', numeric: true, cell: (row) => number(row.outputTokens) },
               { head: 'Cost', numeric: true, cell: (row) => `$${row.costUsd.toFixed(3)}` },
               { head: 'Retries', numeric: true, cell: (row) => row.retries },
-              { head: 'Transcript', cell: (row) => (row.steps > 0 ? <Button look="quiet" onClick={() => setOpen(row.id)}>{row.steps} steps</Button> : <span className="text-muted">none</span>) },
+              { head: 'Transcript', cell: (row) => (row.steps > 0 ? <Button look="quiet" onClick={() => setOpen(row.id)}>{counted(row.steps, 'step')}</Button> : <span className="text-muted">none</span>) },
             ]}
           />
         ) : null}
-        {runs.data && runs.data.total > 50 ? (
+        {runs.data && runs.data.total > PAGE_SIZE ? (
           <nav aria-label="Pages" className="flex justify-end gap-2 border-t border-line p-2">
-            <Button disabled={page <= 1} onClick={() => setPage(page - 1)}>
+            <Button disabled={page <= 1} onClick={() => go({ benchmark: benchmarkId, page: page - 1 })}>
               Previous
             </Button>
-            <Button disabled={page * 50 >= runs.data.total} onClick={() => setPage(page + 1)}>
+            <Button disabled={page * PAGE_SIZE >= runs.data.total} onClick={() => go({ benchmark: benchmarkId, page: page + 1 })}>
               Next
             </Button>
           </nav>
@@ -61,9 +87,9 @@ export function RunsPage() {
             <li key={step.seq}>
               <p className="text-xs text-muted">
                 {step.seq}. {step.kind.replaceAll('_', ' ')}
-                {step.outputTokens ? `, ${number(step.outputTokens)} tokens` : ''}
+                {step.outputTokens ? `, ${counted(step.outputTokens, 'token')}` : ''}
               </p>
-              <pre className="max-h-60 overflow-auto rounded-md border border-line bg-bg p-2 font-mono text-xs break-words whitespace-pre-wrap">{step.text}</pre>
+              <pre className="max-h-60 overflow-auto rounded-md border border-line bg-bg p-2 font-mono text-xs wrap-anywhere whitespace-pre-wrap">{step.text}</pre>
             </li>
           ))}
         </ol>

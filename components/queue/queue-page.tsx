@@ -7,7 +7,7 @@ import { useState } from 'react';
 import { taskStates, type BenchmarkRow, type ClaimResponse, type EmptyQueue, type GateName, type TaskRow } from '../../lib/review/api-types';
 import { api } from '../api';
 import { taskTone } from '../database/artefact-list';
-import { gateLabel, number, when } from '../format';
+import { counted, gateLabel, when } from '../format';
 import { useBenchmark, useBenchmarks, useQueue } from '../queries';
 import { useShortcuts } from '../review/use-shortcuts';
 import { Page } from '../shell/page';
@@ -69,7 +69,7 @@ export function QueuePage() {
       ) : null}
       <Card padded={false}>
         <div className="flex flex-wrap items-center gap-2 border-b border-line p-2">
-          {benchmarks.data && benchmarks.data.length > 1 ? (
+          {benchmarks.data ? (
             <Select aria-label="Benchmark" value={get('benchmark')} onChange={(event) => set('benchmark', event.target.value)}>
               <option value="">All benchmarks</option>
               {benchmarks.data.map((row) => (
@@ -105,7 +105,7 @@ export function QueuePage() {
           >
             <Input name="search" aria-label="Search tasks" placeholder="Search, Enter" defaultValue={get('search')} className="w-52" />
           </form>
-          <span className="ml-auto text-[13px] text-muted">{queue.data ? `${number(queue.data.total)} ${queue.data.total === 1 ? 'task' : 'tasks'}` : ''}</span>
+          <span className="ml-auto text-[13px] text-muted">{queue.data ? counted(queue.data.total, 'task') : ''}</span>
         </div>
         {queue.isPending ? <Loading what="the queue" /> : null}
         {queue.error ? <div className="p-3"><ErrorNote error={queue.error} retry={() => void queue.refetch()} /></div> : null}
@@ -136,7 +136,7 @@ function Tasks({ rows, suffix, benchmarks }: { readonly rows: readonly TaskRow[]
       rows={rows}
       rowKey={(row) => row.id}
       columns={[
-        ...(benchmarks.length > 1 ? [{ head: 'Benchmark', cell: (row: TaskRow) => benchmarks.find((benchmark) => benchmark.id === row.benchmarkId)?.name ?? '' }] : []),
+        { head: 'Benchmark', cell: (row) => <span className="wrap-anywhere">{benchmarks.find((benchmark) => benchmark.id === row.benchmarkId)?.name ?? ''}</span> },
         { head: 'Database', cell: (row) => row.database },
         { head: 'Gate', cell: (row) => gateLabel[row.gate] },
         { head: 'Task', cell: (row) => <Link className="text-accent hover:underline" href={`/tasks/${row.id}${suffix}`}>{row.title}</Link> },

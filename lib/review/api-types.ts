@@ -398,6 +398,8 @@ export interface TaskDetail extends Omit<TaskRow, 'comments'> {
   readonly current: VersionDetail;
   /** The version that the caller saw last, when it is another one: show the difference first. */
   readonly lastSeen: VersionDetail | null;
+  /** Once the current version was seen, what to compare it with again: the last other one that was decided on, else its predecessor. */
+  readonly earlier: VersionDetail | null;
   readonly decisions: readonly DecisionRow[];
   readonly inputs: readonly InputRow[];
   readonly comments: readonly CommentRow[];
@@ -634,6 +636,8 @@ export const runsQuery = z.strictObject({ ...pageFields, benchmarkId: idSchema.o
 export interface RunRow {
   readonly id: string;
   readonly agent: string;
+  readonly benchmarkId: string;
+  readonly benchmark: string;
   readonly database: string;
   readonly stage: StageName;
   readonly subject: string;

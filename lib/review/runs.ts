@@ -50,7 +50,7 @@ async function onDatabase<T>(db: Database, user: Principal, databaseId: string, 
 
 // ── Agent runs ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
-const withRun = { database: { select: { name: true } }, _count: { select: { steps: true } } } as const;
+const withRun = { database: { select: { name: true, benchmark: { select: { id: true, name: true } } } }, _count: { select: { steps: true } } } as const;
 
 interface LoadedRun {
   readonly id: string;
@@ -65,13 +65,15 @@ interface LoadedRun {
   readonly outputTokens: number;
   readonly costUsd: number;
   readonly retries: number;
-  readonly database: { readonly name: string };
+  readonly database: { readonly name: string; readonly benchmark: { readonly id: string; readonly name: string } };
   readonly _count: { readonly steps: number };
 }
 
 const runRow = (run: LoadedRun): RunRow => ({
   id: run.id,
   agent: run.agent,
+  benchmarkId: run.database.benchmark.id,
+  benchmark: run.database.benchmark.name,
   database: run.database.name,
   stage: run.stage as StageName,
   subject: run.subject,

@@ -71,6 +71,7 @@ export async function taskDetail(db: Database, blobs: BlobStore, user: Principal
     row.state === 'waiting' ? whatItWaitsFor(db.prisma, task.databaseId) : null,
   ]);
   const lastSeen = seen && seen.versionId !== task.artefact.currentId ? await loadVersion(db.prisma, seen.versionId) : null;
+  const earlier = lastSeen ? null : await earlierVersion(db.prisma, artefactId, taskId, current!);
   const { comments: _open, ...listed } = row;
   return {
     ...listed,
@@ -78,6 +79,7 @@ export async function taskDetail(db: Database, blobs: BlobStore, user: Principal
     benchmarkName: task.benchmark.name,
     current: await versionDetail(blobs, current!),
     lastSeen: lastSeen && (await versionDetail(blobs, lastSeen)),
+    earlier: earlier && (await versionDetail(blobs, earlier)),
     decisions,
     inputs,
     comments,
@@ -86,6 +88,13 @@ export async function taskDetail(db: Database, blobs: BlobStore, user: Principal
     item,
     waitingFor,
   };
+}
+
+/** What a version that was seen already can be compared with. */
+async function earlierVersion(on: Tx, artefactId: string, taskId: string, current: LoadedVersion): Promise<LoadedVersion | null> {
+  const decided = await on.decision.findFirst({ where: { taskId, verdict: { not: 'undo' }, version: { artefactId, seq: { not: current.seq } } }, orderBy: { createdAt: 'desc' }, select: { versionId: true } });
+  if (decided?.versionId) return loadVersion(on, decided.versionId);
+  return on.artefactVersion.findFirst({ where: { artefactId, seq: { lt: current.seq } }, orderBy: { seq: 'desc' }, include: withVersion });
 }
 
 async function whatItWaitsFor(on: Tx, databaseId: string): Promise<string> {
