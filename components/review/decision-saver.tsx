@@ -3,6 +3,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { createContext, useCallback, useContext, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
 import type { DecideInput, DecideResponse } from '../../lib/review/api-types';
 import { api, RequestFailed } from '../api';
+import { useSession } from '../queries';
 
 /** A decision on its way to the server. It is kept in the browser until the server has it, through reloads and outages. */
 interface Pending {
@@ -29,12 +30,14 @@ interface Saver {
   readonly refused: readonly Refused[];
   readonly last: Saved | null;
   submit(pending: Pending): void;
-  undoLast(): Promise<Saved | null>;
+  /** Takes a decision back: the last one, or an earlier one that still stands. */
+  undo(saved: Saved): Promise<void>;
   dismiss(taskId: string): void;
 }
 
 const SaverContext = createContext<Saver | null>(null);
 const STORE = 'aptmql.pending-decisions';
+const LAST = 'aptmql.last-decision';
 const RETRY_MS = [500, 1000, 2000, 5000, 10_000];
 
 export function useDecisionSaver(): Saver {
@@ -53,6 +56,19 @@ export function DecisionSaver({ children }: { readonly children: ReactNode }) {
 
   useEffect(() => setQueue(readStore()), []);
 
+  // The offer to undo survives a reload of the tab; it is nobody else's.
+  const userId = useSession().data?.id;
+  useEffect(() => {
+    if (userId) setLast(readLast(userId));
+  }, [userId]);
+  const remember = useCallback(
+    (saved: Saved | null) => {
+      setLast(saved);
+      if (userId) writeLast(userId, saved);
+    },
+    [userId],
+  );
+
   const remove = useCallback((key: string) => {
     setQueue((before) => {
       const after = before.filter((entry) => entry.body.idempotencyKey !== key);
@@ -69,7 +85,7 @@ export function DecisionSaver({ children }: { readonly children: ReactNode }) {
       for (let attempt = 0; ; attempt++) {
         try {
           const { decision } = await api<DecideResponse>(`/api/tasks/${next.taskId}/decisions`, { method: 'POST', body: next.body });
-          setLast({ taskId: next.taskId, title: next.title, decisionId: decision.id, verdict: decision.verdict });
+          remember({ taskId: next.taskId, title: next.title, decisionId: decision.id, verdict: decision.verdict });
           break;
         } catch (error) {
           const passing = error instanceof RequestFailed && (error.status === 0 || error.status >= 500);
@@ -89,7 +105,7 @@ export function DecisionSaver({ children }: { readonly children: ReactNode }) {
       void client.invalidateQueries({ queryKey: ['databases'] });
     };
     void send();
-  }, [queue, client, remove]);
+  }, [queue, client, remove, remember]);
 
   useEffect(() => {
     const warn = (event: BeforeUnloadEvent): void => {
@@ -111,17 +127,19 @@ export function DecisionSaver({ children }: { readonly children: ReactNode }) {
           writeStore(after);
           return after;
         }),
-      async undoLast() {
-        if (!last) return null;
-        await api<DecideResponse>(`/api/decisions/${last.decisionId}/undo`, { method: 'POST', body: { idempotencyKey: crypto.randomUUID() } });
-        setLast(null);
-        void client.invalidateQueries({ queryKey: ['tasks'] });
-        void client.invalidateQueries({ queryKey: ['queue'] });
-        return last;
+      async undo(saved) {
+        try {
+          await api<DecideResponse>(`/api/decisions/${saved.decisionId}/undo`, { method: 'POST', body: { idempotencyKey: crypto.randomUUID() } });
+        } finally {
+          // Also when the server refuses: then a later decision has taken its place, and there is nothing to offer.
+          if (last?.decisionId === saved.decisionId) remember(null);
+          void client.invalidateQueries({ queryKey: ['tasks'] });
+          void client.invalidateQueries({ queryKey: ['queue'] });
+        }
       },
       dismiss: (taskId) => setRefused((before) => before.filter((entry) => entry.taskId !== taskId)),
     }),
-    [queue.length, offline, refused, last, client],
+    [queue.length, offline, refused, last, client, remember],
   );
   return <SaverContext value={saver}>{children}</SaverContext>;
 }
@@ -133,4 +151,13 @@ function readStore(): Pending[] {
     return []; // unreadable text of another version: nothing that could be sent
   }
 }
+function readLast(userId: string): Saved | null {
+  try {
+    const { by, saved } = JSON.parse(sessionStorage.getItem(LAST) ?? '{}') as { by?: string; saved?: Saved };
+    return by === userId && saved ? saved : null;
+  } catch {
+    return null;
+  }
+}
+const writeLast = (userId: string, saved: Saved | null): void => (saved ? sessionStorage.setItem(LAST, JSON.stringify({ by: userId, saved })) : sessionStorage.removeItem(LAST));
 const writeStore = (queue: readonly Pending[]): void => localStorage.setItem(STORE, JSON.stringify(queue));

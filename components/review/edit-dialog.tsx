@@ -9,6 +9,7 @@ import { api, RequestFailed } from '../api';
 import { CodeEditor } from '../text/code-editor';
 import { mqlText } from '../text/mql-text';
 import type { TextLanguage } from '../text/monaco';
+import { Badge } from '../ui/badge';
 import { Button } from '../ui/button';
 import { Dialog } from '../ui/dialog';
 import { Select } from '../ui/field';
@@ -20,6 +21,8 @@ interface EditProps {
   readonly onClose: () => void;
   readonly onSubmit: (content: object, approve: boolean) => void;
   readonly onStale: () => void;
+  /** What to start from instead of the current content. */
+  readonly start: unknown;
 }
 
 /** Edits an artefact in the form in which people write it; the same checks run as for an agent before it is saved. */
@@ -118,23 +121,50 @@ function CsvDialog({ task, onClose, onSubmit }: EditProps) {
   );
 }
 
-function ReclassifyDialog({ task, onClose, onSubmit }: EditProps) {
+type FlagClass = TableValidation['flags'][number]['class'];
+const flagClasses: readonly FlagClass[] = ['genuine_loss', 'intentional_transformation'];
+
+function ReclassifyDialog({ task, start, onClose, onSubmit }: EditProps) {
   const content = task.current.content as TableValidation;
-  const [flags, setFlags] = useState(content.flags);
+  const [flags, setFlags] = useState(((start ?? content) as TableValidation).flags);
+  const setAll = (group: FlagClass, to: FlagClass): void => setFlags(flags.map((flag, at) => (content.flags[at]?.class === group ? { ...flag, class: to } : flag)));
   return (
     <Dialog open onClose={onClose} title="Classify the flags" description="What was measured stays; you say what it means." wide>
-      <ul className="space-y-2">
-        {flags.map((flag, at) => (
-          <li key={flag.column} className="flex flex-wrap items-center gap-2">
-            <code className="font-mono text-xs">{flag.column}</code>
-            <span className="text-[13px] text-muted">{flag.explanation}</span>
-            <Select aria-label={`Class of ${flag.column}`} value={flag.class} onChange={(event) => setFlags(flags.map((other, i) => (i === at ? { ...other, class: event.target.value as typeof flag.class } : other)))}>
-              <option value="intentional_transformation">intentional transformation</option>
-              <option value="genuine_loss">genuine loss</option>
-            </Select>
-          </li>
-        ))}
-      </ul>
+      <div className="space-y-4">
+        {flagClasses
+          .filter((group) => content.flags.some((flag) => flag.class === group))
+          .map((group) => (
+            <fieldset key={group} className="space-y-2">
+              <legend className="mb-1 flex w-full flex-wrap items-center gap-2 font-medium">
+                Flagged as {group.replaceAll('_', ' ')}
+                <span className="ml-auto" />
+                {flagClasses.map((to) => (
+                  <Button key={to} onClick={() => setAll(group, to)}>
+                    All: {to.replaceAll('_', ' ')}
+                  </Button>
+                ))}
+              </legend>
+              <ul className="divide-y divide-line rounded-md border border-line">
+                {flags.map((flag, at) =>
+                  content.flags[at]?.class === group ? (
+                    <li key={flag.column} className="flex flex-wrap items-center gap-2 px-2 py-1">
+                      <code className="font-mono text-xs wrap-anywhere">{flag.column}</code>
+                      <span className="min-w-0 flex-1 text-[13px] text-muted wrap-anywhere">{flag.explanation}</span>
+                      {flag.class !== group ? <Badge tone="accent">changed</Badge> : null}
+                      <Select aria-label={`Class of ${flag.column}`} value={flag.class} onChange={(event) => setFlags(flags.map((other, i) => (i === at ? { ...other, class: event.target.value as FlagClass } : other)))}>
+                        {flagClasses.map((name) => (
+                          <option key={name} value={name}>
+                            {name.replaceAll('_', ' ')}
+                          </option>
+                        ))}
+                      </Select>
+                    </li>
+                  ) : null,
+                )}
+              </ul>
+            </fieldset>
+          ))}
+      </div>
       <CheckAndSave task={task} content={() => ({ ...content, flags })} onClose={onClose} onSubmit={onSubmit} />
     </Dialog>
   );
@@ -162,24 +192,37 @@ function CheckAndSave({ task, content, onClose, onSubmit, disabled = false, canA
     },
   });
   return (
-    <div className="mt-3 space-y-2">
+    <form
+      className="mt-3 space-y-2"
+      onSubmit={(event) => {
+        event.preventDefault();
+        check.mutate(canApprove ? 'approve' : 'save');
+      }}
+    >
       {check.error ? <ErrorNote error={check.error instanceof SyntaxError ? new Error(`This is not JSON: ${check.error.message}`) : check.error} /> : null}
       {problems && problems.length > 0 ? <ErrorNote error={new RequestFailed('This cannot be saved yet.', 422, 'check_failed', 'Mend what is listed and check again.', problems)} /> : null}
       {problems?.length === 0 ? <p role="status" className="text-good">All checks pass.</p> : null}
-      <div className="flex justify-end gap-2">
+      <div className="flex items-center justify-end gap-2">
+        <span className="mr-auto text-xs text-muted">Ctrl+Enter {canApprove ? 'saves and approves' : 'saves'}.</span>
         <Button onClick={onClose}>Cancel</Button>
         <Button disabled={check.isPending || disabled} onClick={() => check.mutate('check')}>
           {check.isPending ? 'Checking…' : 'Check'}
         </Button>
-        <Button disabled={check.isPending || disabled} onClick={() => check.mutate('save')}>
-          Save
-        </Button>
         {canApprove ? (
-          <Button look="good" disabled={check.isPending || disabled} onClick={() => check.mutate('approve')}>
-            Save and approve
+          <>
+            <Button disabled={check.isPending || disabled} onClick={() => check.mutate('save')}>
+              Save
+            </Button>
+            <Button type="submit" look="good" disabled={check.isPending || disabled}>
+              Save and approve
+            </Button>
+          </>
+        ) : (
+          <Button type="submit" disabled={check.isPending || disabled}>
+            Save
           </Button>
-        ) : null}
+        )}
       </div>
-    </div>
+    </form>
   );
 }

@@ -7,6 +7,6 @@ export interface GateProps<Content> {
   readonly before: Content | null;
   readonly directives: readonly DirectiveInput[];
   readonly setDirectives: (directives: readonly DirectiveInput[]) => void;
-  /** Opens the editor, where this gate has one. */
-  readonly edit: (() => void) | null;
+  /** Opens the editor, where this gate has one; with a content, on that instead of the current one. */
+  readonly edit: ((content?: Content) => void) | null;
 }

@@ -14,10 +14,9 @@ import { TableValidationGate } from './gates/table-validation';
 import { UntranslatedGate } from './gates/untranslated';
 
 /** The screen of the task's gate. Contents were checked before they were stored; here they are only shown. */
-export function GateScreen(props: Omit<GateProps<unknown>, 'content' | 'before'>) {
-  const { task } = props;
+export function GateScreen(props: Omit<GateProps<unknown>, 'content'>) {
+  const { task, before } = props;
   const content = task.current.content;
-  const before = task.lastSeen && task.lastSeen.id !== task.current.id ? task.lastSeen.content : null;
   switch (task.gate) {
     case 'conceptual_design':
       return <ConceptualDesignGate {...props} content={content as ConceptualDesign} before={before as ConceptualDesign | null} />;

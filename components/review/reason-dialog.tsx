@@ -12,11 +12,12 @@ export function ReasonDialog({ open, title, description, action, onClose, onSubm
         className="space-y-3"
         onSubmit={(event) => {
           event.preventDefault();
-          onSubmit(note);
+          if (note.trim() !== '') onSubmit(note);
         }}
       >
         <TextArea aria-label="Reason" rows={3} required autoFocus value={note} onChange={(event) => setNote(event.target.value)} placeholder="Why, for the record" />
-        <div className="flex justify-end gap-2">
+        <div className="flex items-center justify-end gap-2">
+          <span className="mr-auto text-xs text-muted">Ctrl+Enter sends.</span>
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" look="danger" disabled={note.trim() === ''}>
             {action}

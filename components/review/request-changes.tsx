@@ -1,6 +1,7 @@
 'use client';
 import { useRef, useState } from 'react';
-import { reasonCodes, type DirectiveInput, type ReasonCode, type TaskDetail } from '../../lib/review/api-types';
+import type { DirectiveInput, GateName, ReasonCode, TaskDetail } from '../../lib/review/api-types';
+import { WithArrows } from '../text/relationship-name';
 import { Badge } from '../ui/badge';
 import { Button } from '../ui/button';
 import { Dialog } from '../ui/dialog';
@@ -17,6 +18,17 @@ export const reasonLabel: Readonly<Record<ReasonCode, string>> = {
   inefficient: 'Inefficient',
   wording: 'Wording',
   other: 'Other',
+};
+
+/** The reasons that make sense at a gate, in the order of their number keys. */
+const gateReasons: Readonly<Record<GateName, readonly ReasonCode[]>> = {
+  conceptual_design: ['wrong_structure', 'inefficient', 'wrong_name', 'missing_information', 'wording', 'other'],
+  collection_validation: ['wrong_type_or_format', 'wrong_name', 'missing_information', 'wrong_result', 'wrong_structure', 'other'],
+  cross_validation: ['wrong_result', 'wrong_structure', 'missing_information', 'other'],
+  table_validation: ['missing_information', 'wrong_type_or_format', 'wrong_structure', 'wrong_result', 'other'],
+  untranslated: ['not_natural', 'wrong_result', 'missing_information', 'inefficient', 'other'],
+  optimised_query: ['wrong_result', 'not_natural', 'inefficient', 'wrong_name', 'other'],
+  evidence: ['wording', 'wrong_name', 'missing_information', 'other'],
 };
 
 export const directiveText = (directive: DirectiveInput): string => {
@@ -40,6 +52,17 @@ export const directiveText = (directive: DirectiveInput): string => {
   }
 };
 
+/** Where on its screen a gate's instructions are given. */
+const instructionHint: Readonly<Record<GateName, string>> = {
+  conceptual_design: 'Ask for another choice of a relationship or another name of a collection on the screen to give one.',
+  collection_validation: 'Keep a type or rename a field on the screen to give one.',
+  cross_validation: 'Ask for another choice of a relationship on the screen to give one.',
+  table_validation: 'Keep a type on the screen to give one.',
+  untranslated: 'This gate has none: write the MQL yourself, or say in a note what is wrong.',
+  optimised_query: 'Drop a rule on the screen to give one.',
+  evidence: 'This gate has none: edit the evidence yourself, or say in a note what is wrong.',
+};
+
 interface RequestChangesProps {
   readonly task: TaskDetail;
   readonly open: boolean;
@@ -52,6 +75,7 @@ interface RequestChangesProps {
 
 /** A reason by number key, instructions from the screen, a note if one is needed: as cheap as approving. */
 export function RequestChanges({ task, open, onClose, directives, onRemove, onSubmit }: RequestChangesProps) {
+  const reasons = gateReasons[task.gate];
   const [reason, setReason] = useState<ReasonCode | null>(null);
   const [asked, setAsked] = useState(false);
   const noteField = useRef<HTMLTextAreaElement>(null);
@@ -76,18 +100,17 @@ export function RequestChanges({ task, open, onClose, directives, onRemove, onSu
         onKeyDown={(event) => {
           const at = Number(event.key) - 1;
           const typing = (event.target as HTMLElement).tagName === 'TEXTAREA';
-          const code = reasonCodes[at];
+          const code = reasons[at];
           if (code && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) {
             event.preventDefault();
             choose(code);
           }
-          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) send();
         }}
       >
         <fieldset>
-          <legend className="mb-1 text-[13px] font-medium">Reason (1–9)</legend>
+          <legend className="mb-1 text-[13px] font-medium">Reason (1–{reasons.length})</legend>
           <div className="grid grid-cols-3 gap-1">
-            {reasonCodes.map((code, at) => (
+            {reasons.map((code, at) => (
               <label key={code} className={`flex items-center gap-2 rounded-md border px-2 py-1 text-[13px] ${reason === code ? 'border-accent bg-accent-soft' : 'border-line'}`}>
                 <input type="radio" name="reason" value={code} checked={reason === code} onChange={() => setReason(code)} autoFocus={at === 0} className="peer sr-only" />
                 <kbd className="font-mono text-xs text-muted">{at + 1}</kbd> {reasonLabel[code]}
@@ -96,18 +119,18 @@ export function RequestChanges({ task, open, onClose, directives, onRemove, onSu
           </div>
           {asked && !reason ? (
             <p role="alert" className="mt-1 text-[13px] text-bad">
-              Choose a reason: press a number from 1 to 9.
+              Choose a reason: press a number from 1 to {reasons.length}.
             </p>
           ) : null}
         </fieldset>
         <div>
           <p className="mb-1 text-[13px] font-medium">Instructions to the agent</p>
-          {directives.length === 0 ? <p className="text-[13px] text-muted">None. Switch a choice or a rule on the screen to give one. The builtin agent acts on instructions only: a note alone comes back to the queue, marked “cannot act”.</p> : null}
+          {directives.length === 0 ? <p className="text-[13px] text-muted">None. {instructionHint[task.gate]} The builtin agent acts on instructions only: a note alone comes back to the queue, marked “cannot act”.</p> : null}
           <ul className="space-y-1">
             {directives.map((directive) => (
               <li key={JSON.stringify(directive)} className="flex items-center gap-2">
                 <Badge tone="accent">{directive.kind.replaceAll('_', ' ')}</Badge>
-                <span className="text-[13px] break-words">{directiveText(directive)}</span>
+                <span className="text-[13px] wrap-anywhere"><WithArrows text={directiveText(directive)} /></span>
                 <Button look="quiet" onClick={() => onRemove(directive)}>
                   Remove
                 </Button>

@@ -3,16 +3,17 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useRouter, useSearchParams } from 'next/navigation';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import Link from 'next/link';
-import type { ClaimResponse, DecideInput, DirectiveInput, EmptyQueue, ReasonCode, TaskDetail } from '../../lib/review/api-types';
+import type { ClaimResponse, DecideInput, DirectiveInput, EmptyQueue, ReasonCode, SessionUser, TaskDetail } from '../../lib/review/api-types';
 import { api } from '../api';
-import { gateLabel } from '../format';
+import { counted, gateLabel } from '../format';
 import { useSession, useTask } from '../queries';
 import { Badge } from '../ui/badge';
 import { Button } from '../ui/button';
 import { Dialog } from '../ui/dialog';
 import { ErrorNote, Loading } from '../ui/notes';
 import { taskTone } from '../database/artefact-list';
-import { useDecisionSaver } from './decision-saver';
+import { Changes } from './changes';
+import { useDecisionSaver, type Saved } from './decision-saver';
 import { EditDialog } from './edit-dialog';
 import { GateScreen } from './gate-screen';
 import { canEdit } from './editable';
@@ -30,10 +31,11 @@ export function ReviewPage({ id }: { readonly id: string }) {
   const { data: user } = useSession();
   if (task.isPending) return <Loading what="the task" />;
   if (task.error) return <div className="p-4"><ErrorNote error={task.error} retry={() => void task.refetch()} /></div>;
-  return <Review key={id} task={task.data} mayDecide={user !== undefined && user.role !== 'consumer'} />;
+  return <Review key={id} task={task.data} user={user} />;
 }
 
-function Review({ task, mayDecide }: { readonly task: TaskDetail; readonly mayDecide: boolean }) {
+function Review({ task, user }: { readonly task: TaskDetail; readonly user: SessionUser | undefined }) {
+  const mayDecide = user !== undefined && user.role !== 'consumer';
   const router = useRouter();
   const search = useSearchParams();
   const client = useQueryClient();
@@ -53,7 +55,7 @@ function Review({ task, mayDecide }: { readonly task: TaskDetail; readonly mayDe
   const lease = useLease(task.id, mayDecide && !decided && task.state !== 'closed');
   useEffort(task.id, mayDecide && !decided);
 
-  const filters = useMemo(() => ({ ...(search.get('database') ? { databaseId: search.get('database')! } : {}), ...(search.get('gate') ? { gate: search.get('gate')! } : {}) }), [search]);
+  const filters = useMemo(() => ({ ...(search.get('benchmark') ? { benchmarkId: search.get('benchmark')! } : {}), ...(search.get('database') ? { databaseId: search.get('database')! } : {}), ...(search.get('gate') ? { gate: search.get('gate')! } : {}) }), [search]);
   const suffix = useMemo(() => (search.toString() === '' ? '' : `?${search.toString()}`), [search]);
   const next = useNextTask(task.id, filters, mayDecide && (lease.held || decided));
 
@@ -75,9 +77,29 @@ function Review({ task, mayDecide }: { readonly task: TaskDetail; readonly mayDe
     [saver, task, goOn],
   );
 
-  const undo = useCallback(() => {
-    void saver.undoLast().then((undone) => (undone ? router.push(`/tasks/${undone.taskId}${suffix}`) : undefined), setUndoError);
-  }, [saver, router, suffix]);
+  // What stands here can be taken back after a reload, too: the server knows it. Without asking, only one's own.
+  const standing = task.decisions.find((decision) => decision.standing !== 'superseded' && decision.standing !== 'undone');
+  const standingHere = standing && { taskId: task.id, title: task.title, decisionId: standing.id, verdict: standing.verdict };
+  const undoable = saver.last ?? (standingHere && standing.standing === 'counts' && standing.by.id === user?.id ? standingHere : null);
+  const undo = useCallback(
+    (saved: Saved | null) => {
+      if (!saved) return;
+      setUndoError(null);
+      const undone = (): void => {
+        setDecided(false);
+        setEmpty(null);
+        if (saved.taskId !== task.id) router.push(`/tasks/${saved.taskId}${suffix}`);
+      };
+      void saver.undo(saved).then(undone, setUndoError);
+    },
+    [saver, router, suffix, task.id],
+  );
+
+  // Once told that it was seen, the server no longer calls it unseen: it stays so while it is on screen.
+  const seenBefore = useRef(task.lastSeen);
+  if (task.lastSeen) seenBefore.current = task.lastSeen;
+  const unseen = seenBefore.current && seenBefore.current.id !== task.current.id ? seenBefore.current : null;
+  const before = unseen ?? task.earlier;
 
   // The version that was on screen counts as seen when the reviewer decides or leaves it after a look.
   useEffect(() => {
@@ -85,16 +107,22 @@ function Review({ task, mayDecide }: { readonly task: TaskDetail; readonly mayDe
     return () => clearTimeout(timer);
   }, [task.id]);
 
+  const [start, setStart] = useState<unknown>(null);
+  const openEditor = (content?: unknown): void => {
+    setStart(content ?? null);
+    setDialog('edit');
+  };
+
   const editable = canEdit(task);
   const ready = mayDecide && !decided && task.state !== 'waiting' && task.state !== 'closed';
   const needsMql = task.gate === 'untranslated' && (task.current.content as { mql: unknown }).mql === null;
   useShortcuts({
     ...(ready && !needsMql ? { a: () => submit({ verdict: 'approve' }) } : {}),
     ...(ready ? { r: () => setDialog('request') } : {}),
-    ...(ready && editable ? { e: () => setDialog('edit') } : {}),
+    ...(ready && editable ? { e: () => openEditor() } : {}),
     ...(ready && task.gate === 'optimised_query' ? { k: () => submit({ verdict: 'keep_unoptimised' }) } : {}),
     ...(ready && task.gate === 'untranslated' ? { x: () => setDialog('exclude'), d: () => setDialog('mark_source_defect') } : {}),
-    u: undo,
+    u: () => undo(undoable),
     n: goOn,
     q: () => router.push(`/queue${suffix}`),
     '?': () => setDialog('help'),
@@ -107,7 +135,7 @@ function Review({ task, mayDecide }: { readonly task: TaskDetail; readonly mayDe
       <header className="flex flex-wrap items-center gap-x-3 gap-y-1 border-b border-line bg-surface px-4 py-2">
         <nav aria-label="Breadcrumb" className="text-[13px] text-muted">
           <Link href={`/benchmarks/${task.benchmarkId}`} className="hover:underline">{task.benchmarkName}</Link> /{' '}
-          <Link href={`/databases/${task.databaseId}`} className="hover:underline">{task.database}</Link> / <Link href={`/queue?database=${task.databaseId}&gate=${task.gate}`} className="hover:underline">{gateLabel[task.gate]}</Link> /
+          <Link href={`/databases/${task.databaseId}`} className="hover:underline">{task.database}</Link> / <Link href={`/queue?benchmark=${task.benchmarkId}&database=${task.databaseId}&gate=${task.gate}`} className="hover:underline">{gateLabel[task.gate]}</Link> /
         </nav>
         <h1 ref={heading} tabIndex={-1} className="max-w-2xl truncate font-semibold outline-none" title={task.title}>
           {task.title}
@@ -122,18 +150,11 @@ function Review({ task, mayDecide }: { readonly task: TaskDetail; readonly mayDe
           {empty ? <EmptyQueueNote empty={empty} /> : null}
           {undoError ? <ErrorNote error={undoError} /> : null}
           {lease.error && !decided ? <ErrorNote error={lease.error} /> : null}
-          {task.waitingFor ? <p className="rounded-md border border-line bg-surface p-3">{task.waitingFor}</p> : null}
-          {task.lastSeen && task.lastSeen.id !== task.current.id ? (
-            <p className="rounded-md border border-warn/40 bg-warn-soft p-3 text-warn">
-              {task.current.seq > task.lastSeen.seq
-                ? `Version ${task.current.seq} replaces version ${task.lastSeen.seq}, which you saw last.`
-                : `Version ${task.current.seq} is current again; you saw version ${task.lastSeen.seq} last.`}{' '}
-              <Link className="underline" href={`/artefacts/${task.artefactId}?from=${task.lastSeen.seq}&to=${task.current.seq}`}>Compare both</Link>
-            </p>
-          ) : null}
-          <GateScreen task={task} directives={directives} setDirectives={setDirectives} edit={ready && editable ? () => setDialog('edit') : null} />
+          {task.waitingFor ? <p className="rounded-md border border-line bg-surface p-3 wrap-anywhere">{task.waitingFor}</p> : null}
+          {before ? <Changes key={`${before.id} ${task.current.id}`} task={task} before={before} unseen={unseen !== null} /> : null}
+          <GateScreen task={task} before={before?.content ?? null} directives={directives} setDirectives={setDirectives} edit={ready && editable ? openEditor : null} />
         </div>
-        <SidePanel task={task} />
+        <SidePanel task={task} undo={standingHere && (standing.by.id === user?.id || user?.role === 'lead' || user?.role === 'admin') ? { decisionId: standing.id, run: () => undo(standingHere) } : null} />
       </div>
       <footer className="sticky bottom-0 z-20 flex flex-wrap items-center gap-2 border-t border-line bg-surface px-4 py-2">
         {ready && needsMql ? null : (
@@ -145,7 +166,7 @@ function Review({ task, mayDecide }: { readonly task: TaskDetail; readonly mayDe
           Request changes{directives.length > 0 ? ` (${directives.length})` : ''}
         </Button>
         {editable ? (
-          <Button shortcut="e" disabled={!ready} onClick={() => setDialog('edit')}>
+          <Button shortcut="e" disabled={!ready} onClick={() => openEditor()}>
             {needsMql ? 'Write the MQL' : 'Edit'}
           </Button>
         ) : null}
@@ -165,8 +186,8 @@ function Review({ task, mayDecide }: { readonly task: TaskDetail; readonly mayDe
           </>
         ) : null}
         <span className="ml-auto" />
-        <Button look="quiet" shortcut="u" disabled={!saver.last} onClick={undo}>
-          Undo{saver.last ? ` “${saver.last.verdict.replaceAll('_', ' ')}”` : ''}
+        <Button look="quiet" shortcut="u" disabled={!undoable} title={undoable && undoable.taskId !== task.id ? `on ${undoable.title}` : undefined} onClick={() => undo(undoable)}>
+          Undo{undoable ? ` “${undoable.verdict.replaceAll('_', ' ')}”` : ''}
         </Button>
         <Button look="quiet" shortcut="n" onClick={goOn}>
           Next
@@ -183,7 +204,7 @@ function Review({ task, mayDecide }: { readonly task: TaskDetail; readonly mayDe
         onRemove={(gone) => setDirectives(directives.filter((entry) => entry !== gone))}
         onSubmit={(reason: ReasonCode, note) => submit({ verdict: 'request_changes', reason, directives: [...directives], ...(note.trim() ? { note } : {}) })}
       />
-      {dialog === 'edit' ? <EditDialog task={task} onClose={() => setDialog(null)} onSubmit={(content, approve) => submit({ verdict: 'edit', content, approve })} onStale={refresh} /> : null}
+      {dialog === 'edit' ? <EditDialog task={task} start={start} onClose={() => setDialog(null)} onSubmit={(content, approve) => submit(task.gate === 'table_validation' && approve ? { verdict: 'reclassify', content } : { verdict: 'edit', content, approve })} onStale={refresh} /> : null}
       <ReasonDialog open={dialog === 'exclude'} title="Exclude this item" description="It ships without MQL and is counted as excluded, with your reason." action="Exclude" onClose={() => setDialog(null)} onSubmit={(note) => submit({ verdict: 'exclude', note })} />
       <ReasonDialog open={dialog === 'mark_source_defect'} title="Mark a source defect" description="The SQL is wrong at the source. It is not repaired: the item carries the caveat, with your finding." action="Mark" onClose={() => setDialog(null)} onSubmit={(note) => submit({ verdict: 'mark_source_defect', note })} />
       <HelpDialog open={dialog === 'help'} onClose={() => setDialog(null)} />
@@ -242,13 +263,13 @@ function EmptyQueueNote({ empty }: { readonly empty: EmptyQueue }) {
       <p className="font-medium">{empty.message}</p>
       {empty.leasedTo.map((holder) => (
         <p key={holder.name} className="text-[13px]">
-          {holder.name} holds {holder.tasks}
+          {holder.name} holds {counted(holder.tasks, 'task')}
         </p>
       ))}
       {empty.stages.map((stage) => (
         <p key={`${stage.databaseId}${stage.stage}`} className="text-[13px]">
           <Link className="underline" href={`/databases/${stage.databaseId}`}>{stage.database}</Link>: {stage.stage.replaceAll('_', ' ')} {stage.state}
-          {stage.failure ? `: ${stage.failure}` : ''}
+          {stage.failure ? <span className="wrap-anywhere">: {stage.failure}</span> : ''}
         </p>
       ))}
       <p className="text-[13px]">
@@ -262,7 +283,7 @@ function EmptyQueueNote({ empty }: { readonly empty: EmptyQueue }) {
 
 const keys: readonly (readonly [key: string, does: string])[] = [
   ['a', 'approve'],
-  ['r', 'request changes (then 1–9 for the reason, Ctrl+Enter to send)'],
+  ['r', 'request changes (then a number for the reason)'],
   ['e', 'edit'],
   ['k', 'keep the unoptimised query'],
   ['d', 'mark a source defect'],
@@ -271,6 +292,7 @@ const keys: readonly (readonly [key: string, does: string])[] = [
   ['n', 'next task without deciding'],
   ['q', 'back to the queue'],
   ['?', 'this list'],
+  ['⌃⏎', 'Ctrl+Enter: send what a dialog asks, or a comment'],
 ];
 
 function HelpDialog({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {

@@ -5,6 +5,7 @@ import { useState } from 'react';
 import type { CommentRow, TaskDetail } from '../../lib/review/api-types';
 import { api } from '../api';
 import { when } from '../format';
+import { WithArrows } from '../text/relationship-name';
 import { Badge, type Tone } from '../ui/badge';
 import { Button } from '../ui/button';
 import { Card } from '../ui/card';
@@ -15,11 +16,11 @@ import { directiveText, reasonLabel } from './request-changes';
 const standingTone: Readonly<Record<string, Tone>> = { counts: 'good', stale: 'warn', superseded: 'neutral', undone: 'neutral', answered: 'neutral' };
 
 /** What this version depends on, what was decided and directed, and what people said. */
-export function SidePanel({ task }: { readonly task: TaskDetail }) {
+export function SidePanel({ task, undo }: { readonly task: TaskDetail; readonly undo: { readonly decisionId: string; run(): void } | null }) {
   const changed = task.inputs.filter((input) => input.state !== 'current');
   return (
     <aside aria-label="History and comments" className="space-y-3">
-      <Card title="Version">
+      <Card title="Version" actions={<Link className="text-[13px] text-accent hover:underline" href={`/artefacts/${task.artefactId}`}>All versions</Link>}>
         <p className="text-[13px]">
           {task.current.seq}, by {task.current.author.name} <span className="text-muted">{when(task.current.createdAt)}</span>
         </p>
@@ -46,8 +47,8 @@ export function SidePanel({ task }: { readonly task: TaskDetail }) {
         <Card title="Instructions">
           <ul className="space-y-2 text-[13px]">
             {task.directives.map((row) => (
-              <li key={row.id} className={row.withdrawn ? 'text-muted line-through' : ''}>
-                {directiveText(row.directive)} <span className="text-muted">({row.by})</span>
+              <li key={row.id} className={`wrap-anywhere ${row.withdrawn ? 'text-muted line-through' : ''}`}>
+                <WithArrows text={directiveText(row.directive)} /> <span className="text-muted">({row.by})</span>
                 {row.cannotAct ? (
                   <p className="text-warn">
                     The agent cannot act on this: {row.cannotAct}
@@ -68,8 +69,13 @@ export function SidePanel({ task }: { readonly task: TaskDetail }) {
                 {' '}
                 {decision.by.name}, {when(decision.at)}, version {decision.version}
               </span>
+              {undo?.decisionId === decision.id ? (
+                <Button look="quiet" aria-label={`Undo this decision: ${decision.verdict.replaceAll('_', ' ')}`} onClick={undo.run}>
+                  Undo
+                </Button>
+              ) : null}
               {decision.reason ? <p>{reasonLabel[decision.reason]}</p> : null}
-              {decision.note ? <p className="break-words whitespace-pre-wrap text-muted">{decision.note}</p> : null}
+              {decision.note ? <p className="wrap-anywhere whitespace-pre-wrap text-muted">{decision.note}</p> : null}
             </li>
           ))}
         </ol>
@@ -100,7 +106,7 @@ function Comments({ task }: { readonly task: TaskDetail }) {
               {comment.by.name}, {when(comment.at)}, on version {comment.version}
               {comment.anchor ? `, at ${comment.anchor}` : ''}
             </p>
-            <p className="break-words whitespace-pre-wrap">{comment.body}</p>
+            <p className="wrap-anywhere whitespace-pre-wrap">{comment.body}</p>
             <Button look="quiet" onClick={() => resolve.mutate(comment)}>
               {comment.resolvedAt ? 'Open again' : 'Resolve'}
             </Button>
@@ -114,7 +120,12 @@ function Comments({ task }: { readonly task: TaskDetail }) {
           add.mutate();
         }}
       >
-        <TextArea aria-label="New comment" rows={2} value={body} onChange={(event) => setBody(event.target.value)} placeholder="Comment on this version" />
+        <TextArea
+          aria-label="New comment"
+          aria-keyshortcuts="Control+Enter"
+          onKeyDown={(event) => {
+            if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && body.trim() !== '' && !add.isPending) add.mutate();
+          }} rows={2} value={body} onChange={(event) => setBody(event.target.value)} placeholder="Comment on this version" />
         {add.error ? <ErrorNote error={add.error} /> : null}
         {body.trim() !== '' ? (
           <Button type="submit" disabled={add.isPending}>

@@ -1,12 +1,10 @@
 'use client';
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { isEmbed, type Field, type LogicalDesign } from '../../../lib/design/document-design';
 import { describe } from '../../../lib/design/transform-name';
 import type { CollectionValidation } from '../../../lib/validation/collection-validation';
-import type { SampleDocuments } from '../../../lib/review/api-types';
 import type { MappingResult } from '../../../lib/validation/mapping';
-import { api, query } from '../../api';
+import { counted, number } from '../../format';
 import { CodeBlock } from '../../text/code-block';
 import { mqlText } from '../../text/mql-text';
 import { ResultTable } from '../../text/result-table';
@@ -16,15 +14,19 @@ import { Card } from '../../ui/card';
 import { ErrorNote, Loading } from '../../ui/notes';
 import { PlainTable } from '../../ui/plain-table';
 import type { GateProps } from '../gate-props';
-import { useArtefact } from './conceptual-design';
+import { RenameControl } from './rename-control';
+import { Samples } from './sample-documents';
+import { useArtefact } from './use-artefact';
 
 interface FieldRow {
   readonly path: string;
   readonly source: string;
   readonly type: string;
   readonly covered: readonly string[] | null;
-  /** The source column, where its type was changed. */
-  readonly retyped?: { readonly table: string; readonly column: string };
+  /** The source column whose values the field holds. */
+  readonly column?: { readonly table: string; readonly column: string };
+  /** Its type is not the source's. */
+  readonly retyped?: boolean;
 }
 
 export function CollectionValidationGate({ task, content, edit, directives, setDirectives }: GateProps<CollectionValidation>) {
@@ -36,41 +38,64 @@ export function CollectionValidationGate({ task, content, edit, directives, setD
     <div className="space-y-3">
       <div className="flex flex-wrap gap-2">
         <Badge tone={failing.length === 0 ? 'good' : 'bad'}>
-          {content.mappings.length - failing.length} of {content.mappings.length} mappings pass
+          {content.mappings.length - failing.length} of {counted(content.mappings.length, 'mapping')} {content.mappings.length === 1 ? 'passes' : 'pass'}
         </Badge>
-        <Badge tone={holes.length === 0 ? 'good' : 'bad'}>{holes.length === 0 ? 'every field is covered' : `${holes.length} fields are covered by no mapping: ${holes.map(([path]) => path).join(', ')}`}</Badge>
+        <Badge tone={holes.length === 0 ? 'good' : 'bad'}>{holes.length === 0 ? 'every field is covered' : `${counted(holes.length, 'field')} covered by no mapping: ${holes.map(([path]) => path).join(', ')}`}</Badge>
         <Badge tone={content.faults.holes.length === 0 ? 'good' : 'bad'} title={Object.entries(content.faults.caught).map(([name, n]) => `${name}: ${n}`).join('\n')}>
-          {content.faults.holes.length === 0 ? `all ${content.faults.planted} planted faults were caught` : `${content.faults.holes.length} of ${content.faults.planted} planted faults were not caught: ${content.faults.holes.map((fault) => `${fault.kind} at ${fault.path}`).join(', ')}`}
+          {content.faults.holes.length === 0 ? content.faults.planted === 1 ? 'the planted fault was caught' : `all ${number(content.faults.planted)} planted faults were caught` : `${content.faults.holes.length} of ${content.faults.planted} planted faults were not caught: ${content.faults.holes.map((fault) => `${fault.kind} at ${fault.path}`).join(', ')}`}
         </Badge>
       </div>
-      <Card title="Fields" padded={false} actions={edit ? <Button onClick={edit}>Edit as CSV</Button> : null}>
+      <Card title="Fields" padded={false} actions={edit ? <Button onClick={() => edit()}>Edit as CSV</Button> : null}>
         {design.error ? <ErrorNote error={design.error} /> : null}
         {design.isPending ? <Loading what="the logical design" /> : null}
         {design.data ? (
           <PlainTable
             label="Fields"
+            align="middle"
             rows={fieldRows(design.data, content)}
             rowKey={(row) => row.path}
             columns={[
-              { head: 'Field', cell: (row) => <code className="font-mono text-xs">{row.path}</code> },
+              {
+                head: 'Field',
+                cell: (row) => {
+                  const { column, path } = row;
+                  const name = path.slice(path.lastIndexOf('.') + 1);
+                  const wanted = column && directives.find((entry) => entry.kind === 'rename_field' && entry.table === column.table && entry.column === column.column);
+                  return (
+                    <span className="flex flex-wrap items-center gap-x-2">
+                      <code className="font-mono text-xs wrap-anywhere">{path}</code>
+                      {column && path !== '_id' ? (
+                        <RenameControl
+                          what={path}
+                          current={name}
+                          wanted={wanted?.kind === 'rename_field' ? wanted.name : null}
+                          onRequest={(to) => setDirectives([...directives, { kind: 'rename_field', ...column, name: to }])}
+                          onTakeBack={() => setDirectives(directives.filter((entry) => entry !== wanted))}
+                        />
+                      ) : null}
+                    </span>
+                  );
+                },
+              },
               { head: 'Source', cell: (row) => <code className="font-mono text-xs">{row.source}</code> },
               {
                 head: 'Transform',
                 cell: (row) => {
-                  const { retyped } = row;
-                  if (!retyped) return row.type;
-                  const wanted = directives.find((entry) => entry.kind === 'keep_type' && entry.table === retyped.table && entry.column === retyped.column);
+                  const { column, retyped = false } = row;
+                  if (!column || !retyped) return row.type;
+                  const wanted = directives.find((entry) => entry.kind === 'keep_type' && entry.table === column.table && entry.column === column.column);
                   return (
                     <span className="flex flex-wrap items-center gap-2">
                       {row.type}
-                      <Button look="quiet" aria-label={`${wanted ? 'Take back' : 'Keep the type'}: ${row.path}`} onClick={() => setDirectives(wanted ? directives.filter((entry) => entry !== wanted) : [...directives, { kind: 'keep_type', ...retyped }])}>
-                        {wanted ? 'requested; take back' : 'keep the type'}
+                      {wanted ? <Badge tone="accent">requested</Badge> : null}
+                      <Button look="quiet" aria-label={`${wanted ? 'Take back' : 'Keep the type'}: ${row.path}`} onClick={() => setDirectives(wanted ? directives.filter((entry) => entry !== wanted) : [...directives, { kind: 'keep_type', ...column }])}>
+                        {wanted ? 'Take back' : 'Keep the type'}
                       </Button>
                     </span>
                   );
                 },
               },
-              { head: 'Covered by', cell: (row) => (row.covered === null ? <span className="text-muted">its fields</span> : row.covered.length === 0 ? <Badge tone="bad">nothing</Badge> : <span className="text-xs text-muted" title={row.covered.join('\n')}>{row.covered.length} {row.covered.length === 1 ? 'mapping' : 'mappings'}</span>) },
+              { head: 'Covered by', cell: (row) => (row.covered === null ? <span className="text-muted">its fields</span> : row.covered.length === 0 ? <Badge tone="bad">nothing</Badge> : <span className="text-xs text-muted" title={row.covered.join('\n')}>{counted(row.covered.length, 'mapping')}</span>) },
             ]}
           />
         ) : null}
@@ -82,34 +107,6 @@ export function CollectionValidationGate({ task, content, edit, directives, setD
         ))}
       </Card>
     </div>
-  );
-}
-
-/** The first documents as they lie in MongoDB, on demand. */
-function Samples({ databaseId, collection }: { readonly databaseId: string; readonly collection: string }) {
-  const [open, setOpen] = useState(false);
-  const answer = useQuery({ queryKey: ['documents', databaseId, collection], queryFn: ({ signal }) => api<SampleDocuments>(`/api/databases/${databaseId}/documents${query({ collection })}`, { signal }), enabled: open, staleTime: 30_000 });
-  return (
-    <Card
-      title="Documents"
-      actions={
-        <Button aria-expanded={open} onClick={() => setOpen(!open)}>
-          {open ? 'Hide' : 'Show the first documents'}
-        </Button>
-      }
-    >
-      {!open ? <p className="text-[13px] text-muted">As they lie in MongoDB; long arrays and texts are cut.</p> : null}
-      {open && answer.error ? <ErrorNote error={answer.error} /> : null}
-      {open && answer.isPending ? <Loading what="the documents" /> : null}
-      {open && answer.data?.documents.length === 0 ? <p>The collection is empty.</p> : null}
-      {open && answer.data ? (
-        <div className="grid gap-2 lg:grid-cols-3">
-          {answer.data.documents.map((text, at) => (
-            <CodeBlock key={at} text={text} label={`Document ${at + 1}`} />
-          ))}
-        </div>
-      ) : null}
-    </Card>
   );
 }
 
@@ -147,11 +144,11 @@ export function Difference({ verdict, columns }: { readonly verdict: Pick<Mappin
   return (
     <div className="col-span-full grid gap-2 lg:grid-cols-2">
       <div>
-        <p className="text-xs text-muted">Only in the source ({verdict.expectedRows} rows in all)</p>
+        <p className="text-xs text-muted">Only in the source ({counted(verdict.expectedRows, 'row')} in all)</p>
         <ResultTable label="Rows only in the source" columns={columns} rows={verdict.onlyExpected} />
       </div>
       <div>
-        <p className="text-xs text-muted">Only in the documents ({verdict.actualRows} rows in all)</p>
+        <p className="text-xs text-muted">Only in the documents ({counted(verdict.actualRows, 'row')} in all)</p>
         <ResultTable label="Rows only in the documents" columns={columns} rows={verdict.onlyActual} />
       </div>
     </div>
@@ -166,7 +163,7 @@ function fieldRows(design: LogicalDesign, content: CollectionValidation): FieldR
         const on = field.join.map(({ parent, child }) => `${child} = ${parent}`).join(', ');
         return [{ path, source: `${field.table} on ${on}`, type: field.kind === 'embedMany' ? 'array of documents' : 'document', covered: null }, ...visit(field.fields, field.table, `${path}.`)];
       }
-      if (field.kind === 'column') return [{ path, source: `${table}.${field.column}`, type: describe(field.transform), covered: content.coverage[path] ?? [], ...(field.transform.kind === 'identity' ? {} : { retyped: { table, column: field.column } }) }];
+      if (field.kind === 'column') return [{ path, source: `${table}.${field.column}`, type: describe(field.transform), covered: content.coverage[path] ?? [], column: { table, column: field.column }, retyped: field.transform.kind !== 'identity' }];
       if (field.kind === 'subset') {
         const order = field.orderBy.map(({ column, direction }) => `${column} ${direction}`).join(', ');
         return [{ path, source: `${field.table}, first ${field.limit} by ${order}`, type: 'array of copied rows', covered: null }, ...visit(field.fields, field.table, `${path}.`)];

@@ -1,23 +1,39 @@
 'use client';
+import type { ConceptualDesign, RelationshipChoice } from '../../../lib/design/document-design';
 import type { CrossValidation } from '../../../lib/validation/cross-validation';
-import { number } from '../../format';
+import { counted, number } from '../../format';
 import { CodeBlock } from '../../text/code-block';
 import { mqlText } from '../../text/mql-text';
+import { RelationshipName } from '../../text/relationship-name';
 import { TypedValue } from '../../text/result-table';
 import { Badge } from '../../ui/badge';
+import { Button } from '../../ui/button';
 import { Card } from '../../ui/card';
 import { PlainTable } from '../../ui/plain-table';
 import type { GateProps } from '../gate-props';
+import { useArtefact } from './use-artefact';
 
-export function CrossValidationGate({ content }: GateProps<CrossValidation>) {
+export function CrossValidationGate({ task, content, directives, setDirectives }: GateProps<CrossValidation>) {
+  const design = useArtefact<ConceptualDesign>(task.databaseId, 'conceptual_design', task.key.slice(0, task.key.indexOf('/')));
+  // What is claimed of a relationship follows its name.
+  const choiceOf = (claimed: string): RelationshipChoice | undefined => design.data?.relationships.find(({ relationship }) => claimed === relationship || claimed.startsWith(`${relationship}, `));
   return (
     <div className="space-y-3">
       {[...content.references]
         .sort((a, b) => Number(a.holds) - Number(b.holds))
         .map((reference) => (
-          <Card key={reference.relationship} title={<code className="font-mono text-[13px] break-words">{reference.relationship}</code>} actions={<Badge tone={reference.holds ? 'good' : 'bad'}>{reference.holds ? 'holds' : 'violated'}</Badge>}>
+          <Card
+            key={reference.relationship}
+            title={<RelationshipName name={reference.relationship} className="text-[13px]" />}
+            actions={
+              <>
+                <OtherChoices choice={choiceOf(reference.relationship)} directives={directives} setDirectives={setDirectives} />
+                <Badge tone={reference.holds ? 'good' : 'bad'}>{reference.holds ? 'holds' : 'violated'}</Badge>
+              </>
+            }
+          >
             <p className="mb-2 text-[13px]">
-              <code className="font-mono">{reference.from}</code> against <code className="font-mono">{reference.to}</code>: {number(reference.distinctValues)} distinct values; {number(reference.violations)} violate it in the documents, {number(reference.sourceViolations)} in the source.{' '}
+              <code className="font-mono">{reference.from}</code> against <code className="font-mono">{reference.to}</code>: {counted(reference.distinctValues, 'distinct value')}; {number(reference.violations)} {reference.violations === 1 ? 'violates' : 'violate'} it in the documents, {number(reference.sourceViolations)} in the source.{' '}
               {reference.holds && reference.violations > 0 ? 'The source’s own orphans were kept as they are.' : ''}
             </p>
             <div className="grid gap-2 lg:grid-cols-2">
@@ -41,4 +57,31 @@ export function CrossValidationGate({ content }: GateProps<CrossValidation>) {
         ))}
     </div>
   );
+}
+
+/** Another choice for the relationship: the agent goes back to the conceptual design for it. */
+function OtherChoices({ choice, directives, setDirectives }: { readonly choice: RelationshipChoice | undefined } & Pick<GateProps<CrossValidation>, 'directives' | 'setDirectives'>) {
+  if (!choice) return null;
+  const { relationship } = choice;
+  const wanted = directives.find((entry) => entry.kind === 'relationship' && entry.relationship === relationship);
+  if (wanted?.kind === 'relationship') {
+    return (
+      <>
+        <Badge tone="accent">{wanted.choice} requested</Badge>
+        <Button look="quiet" aria-label={`Take back: ${relationship}`} onClick={() => setDirectives(directives.filter((entry) => entry !== wanted))}>
+          Take back
+        </Button>
+      </>
+    );
+  }
+  return (['embed', 'reference', 'copy'] as const)
+    .filter((other) => other !== choice.choice)
+    .map((other) => {
+      const obstacle = choice.alternatives?.find((entry) => entry.choice === other)?.obstacle;
+      return (
+        <Button key={other} look="quiet" title={obstacle} disabled={obstacle !== undefined} aria-label={`${other} instead: ${relationship}`} onClick={() => setDirectives([...directives, { kind: 'relationship', relationship, choice: other }])}>
+          {other} instead
+        </Button>
+      );
+    });
 }

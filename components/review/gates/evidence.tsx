@@ -7,15 +7,16 @@ import { Badge } from '../../ui/badge';
 import { Button } from '../../ui/button';
 import { Card } from '../../ui/card';
 import type { GateProps } from '../gate-props';
-import { useArtefact } from './conceptual-design';
+
 import { ItemHead } from './item-head';
+import { useArtefact } from './use-artefact';
 
 export function EvidenceGate({ task, content, edit }: GateProps<EvidenceContent>) {
   const gold = useArtefact<GoldContent>(task.databaseId, 'gold', task.key);
   return (
     <div className="space-y-3">
       <ItemHead item={task.item} sql={false} />
-      <Card title="Evidence" actions={edit ? <Button onClick={edit} shortcut="e">Edit</Button> : null}>
+      <Card title="Evidence" actions={edit ? <Button onClick={() => edit()} shortcut="e">Edit</Button> : null}>
         <WordDiff before={content.evidence} after={content.evidenceMql} />
         {content.evidence === content.evidenceMql ? <p className="text-[13px] text-muted">It names no field, so it stays as it is.</p> : null}
         <div className="mt-2 flex flex-wrap gap-1.5">

@@ -1,6 +1,6 @@
 'use client';
 import type { GoldContent } from '../../../lib/pipeline/stages/artefacts';
-import { milliseconds, number } from '../../format';
+import { counted, milliseconds, number } from '../../format';
 import { CodeDiff } from '../../text/code-diff';
 import { mqlText } from '../../text/mql-text';
 import { Badge } from '../../ui/badge';
@@ -16,7 +16,7 @@ export function OptimisedQueryGate({ task, content, directives, setDirectives, e
       <ItemHead item={task.item} caveats={content.caveats} defects={content.defects} />
       <div className="flex flex-wrap items-center gap-2">
         <Badge tone="good">
-          results equal, {number(content.rowCount)} {content.rowCount === 1 ? 'row' : 'rows'}
+          results equal, {counted(content.rowCount, 'row')}
         </Badge>
         {examined.before !== null && examined.after !== null ? (
           <Badge tone={examined.after < examined.before ? 'good' : 'neutral'}>
@@ -24,14 +24,14 @@ export function OptimisedQueryGate({ task, content, directives, setDirectives, e
           </Badge>
         ) : null}
         {content.timing ? (
-          <Badge title={`the fastest of ${content.timing.runs} runs each`}>
+          <Badge title={`the fastest of ${counted(content.timing.runs, 'run')} each`}>
             time {milliseconds(content.timing.before)} → {milliseconds(content.timing.after)}
           </Badge>
         ) : null}
         {content.clock ? <Badge tone="warn" title="Both sides took this for the current time.">clock pinned at {content.clock}</Badge> : null}
         <span className="text-[13px] text-muted">{content.verdict.detail}</span>
       </div>
-      <Card title="Translation → optimised query" actions={edit ? <Button onClick={edit} shortcut="e">Edit</Button> : null}>
+      <Card title="Translation → optimised query" actions={edit ? <Button onClick={() => edit()} shortcut="e">Edit</Button> : null}>
         <CodeDiff before={mqlText(content.before)} after={mqlText(content.mql)} language="mql" label="Pipeline" />
       </Card>
       <Card title="Rules applied">

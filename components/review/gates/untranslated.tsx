@@ -17,7 +17,7 @@ export function UntranslatedGate({ task, content, edit }: GateProps<TranslationC
           <CodeBlock text={mqlText(content.mql)} label="MQL" tall />
         </Card>
       ) : (
-        <Card title="Why it is not translated" actions={edit ? <Button onClick={edit} shortcut="e">Write the MQL</Button> : null}>
+        <Card title="Why it is not translated" actions={edit ? <Button onClick={() => edit()} shortcut="e">Write the MQL</Button> : null}>
           <p>
             {content.reason ? <Badge tone="warn">reason {content.reason.code}</Badge> : null} {content.reason?.text}
           </p>

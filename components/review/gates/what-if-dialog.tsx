@@ -4,7 +4,8 @@ import { useState } from 'react';
 import type { RelationshipChoice } from '../../../lib/design/document-design';
 import type { DesignFigures, WhatIf } from '../../../lib/design/what-if';
 import { api } from '../../api';
-import { bytes, number } from '../../format';
+import { bytes, counted, number } from '../../format';
+import { RelationshipName, WithArrows } from '../../text/relationship-name';
 import { Badge } from '../../ui/badge';
 import { Button } from '../../ui/button';
 import { Dialog } from '../../ui/dialog';
@@ -30,8 +31,14 @@ export function WhatIfDialog({ databaseId, relationship, now, onClose, onRequest
     queryFn: ({ signal }) => api<WhatIf>(`/api/databases/${databaseId}/what-if`, { method: 'POST', body: { relationship, choice }, signal }),
   });
   return (
-    <Dialog open wide onClose={onClose} title="What if?" description={`${relationship} is ${now === 'embed' ? 'embedded' : now === 'copy' ? 'referenced with a copy' : 'referenced'} now. Nothing is changed by asking.`}>
-      <div className="space-y-3">
+    <Dialog open wide onClose={onClose} title="What if?" description={<><RelationshipName name={relationship} /> is {now === 'embed' ? 'embedded' : now === 'copy' ? 'referenced with a copy' : 'referenced'} now. Nothing is changed by asking.</>}>
+      <form
+        className="space-y-3"
+        onSubmit={(event) => {
+          event.preventDefault();
+          onRequest(choice);
+        }}
+      >
         <fieldset className="flex gap-4">
           <legend className="sr-only">Choice</legend>
           {others.map((other) => (
@@ -45,11 +52,11 @@ export function WhatIfDialog({ databaseId, relationship, now, onClose, onRequest
         {answer.data ? <Answer answer={answer.data} /> : null}
         <div className="flex justify-end gap-2">
           <Button onClick={onClose}>Close</Button>
-          <Button look="primary" disabled={!answer.data || answer.data.obstacle !== undefined} onClick={() => onRequest(choice)}>
+          <Button type="submit" look="primary" disabled={!answer.data || answer.data.obstacle !== undefined}>
             Request {choice}
           </Button>
         </div>
-      </div>
+      </form>
     </Dialog>
   );
 }
@@ -61,10 +68,10 @@ function Answer({ answer }: { readonly answer: WhatIf }) {
     <div className="space-y-3" role="status">
       <p className="flex flex-wrap gap-2">
         <CostBadge before={before.score} after={after.score} />
-        <Badge tone={problems.length === 0 ? 'good' : 'bad'}>{problems.length === 0 ? 'nothing would be lost' : `${problems.length} ${problems.length === 1 ? 'problem' : 'problems'}`}</Badge>
+        <Badge tone={problems.length === 0 ? 'good' : 'bad'}>{problems.length === 0 ? 'nothing would be lost' : counted(problems.length, 'problem')}</Badge>
         {moved.map(({ relationship, from, to }) => (
           <Badge key={relationship} tone="warn">
-            {relationship}: {from} → {to}
+            <WithArrows text={relationship} />: {from} → {to}
           </Badge>
         ))}
       </p>
@@ -73,7 +80,7 @@ function Answer({ answer }: { readonly answer: WhatIf }) {
         <ul className="list-disc pl-5 text-bad">
           {problems.map(({ subject, detail }) => (
             <li key={`${subject} ${detail}`}>
-              <code>{subject}</code>: {detail}
+              <span className="wrap-anywhere"><code>{subject}</code>: {detail}</span>
             </li>
           ))}
         </ul>

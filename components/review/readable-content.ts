@@ -1,0 +1,75 @@
+import type { ConceptualDesign, RelationshipChoice } from '../../lib/design/document-design';
+import { describe } from '../../lib/design/transform-name';
+import type { EvidenceContent, GoldContent, TranslationContent } from '../../lib/pipeline/stages/artefacts';
+import type { GateName } from '../../lib/review/api-types';
+import type { CollectionValidation } from '../../lib/validation/collection-validation';
+import type { CrossValidation } from '../../lib/validation/cross-validation';
+import type { TableValidation } from '../../lib/validation/table-validation';
+import { mqlText } from '../text/mql-text';
+
+/** What a gate decides about as lines of text, so that two versions of it can be compared line by line. */
+export function readableContent(gate: GateName, content: unknown): string {
+  switch (gate) {
+    case 'conceptual_design':
+      return conceptual(content as ConceptualDesign);
+    case 'collection_validation':
+      return collection(content as CollectionValidation);
+    case 'cross_validation':
+      return (content as CrossValidation).references
+        .map((reference) => [reference.relationship, `  ${reference.holds ? 'holds' : 'violated'}: ${reference.violations} in the documents, ${reference.sourceViolations} in the source`, `  ${reference.from} against ${reference.to}, ${reference.distinctValues} distinct`].join('\n'))
+        .join('\n');
+    case 'table_validation':
+      return table(content as TableValidation);
+    case 'untranslated': {
+      const { mql, reason } = content as TranslationContent;
+      return mql ? mqlText(mql) : `not translated, reason ${reason?.code ?? 0}: ${reason?.text ?? ''}`;
+    }
+    case 'optimised_query': {
+      const { mql, rules, undone } = content as GoldContent;
+      return [mqlText(mql), ...rules.map(({ rule, reason }) => `// ${rule}: ${reason}`), ...undone.map(({ rule, reason }) => `// ${rule} was undone: ${reason}`)].join('\n');
+    }
+    case 'evidence':
+      return (content as EvidenceContent).evidenceMql;
+  }
+}
+
+function conceptual({ collections, relationships, patterns, document }: ConceptualDesign): string {
+  return [
+    'Collections',
+    ...collections.map(({ name, rootTable, id }) => `  ${name}: the rows of ${rootTable}, _id ${id.kind === 'column' ? `from ${id.column}, ${describe(id.transform)}` : 'by position'}`),
+    'Relationships',
+    ...relationships.flatMap((choice) => [`  ${choice.relationship}`, `    ${choiceText(choice)}`, ...keptTexts(choice).map((kept) => `    keeps ${kept}`), `    ${choice.reason}`]),
+    'Patterns',
+    ...patterns.map(({ pattern, target, status, reason }) => `  ${pattern}, ${status ?? 'applied'} at ${target}: ${reason}`),
+    document.source,
+    document.accessPatterns,
+    document.result,
+  ].join('\n');
+}
+
+function choiceText({ choice, cardinality, field, columns, directed }: RelationshipChoice): string {
+  return [choice, choice === 'embed' ? cardinality : '', field ? `as ${field}` : '', columns ? `(${columns.join(', ')})` : '', directed ? '— directed' : ''].filter(Boolean).join(' ');
+}
+
+/** What parents keep of their children without holding them. */
+export const keptOf = ({ computed = [], subset }: RelationshipChoice): readonly { readonly field: string; readonly what: string }[] => [
+  ...computed.map(({ field, aggregate, column }) => ({ field, what: `${aggregate}${column === undefined ? '' : ` of ${column}`}` })),
+  ...(subset ? [{ field: subset.field, what: `first ${subset.limit} by ${subset.orderBy.map(({ column, direction }) => `${column} ${direction}`).join(', ')}: ${subset.columns.join(', ')}` }] : []),
+];
+const keptTexts = (choice: RelationshipChoice): string[] => keptOf(choice).map(({ field, what }) => `${field}, ${what}`);
+
+function collection({ mappings, coverage, faults }: CollectionValidation): string {
+  return [
+    ...Object.entries(coverage).map(([path, by]) => `${path}: ${by.length === 0 ? 'covered by nothing' : `covered by ${by.join(', ')}`}`),
+    `${faults.planted} planted faults, ${faults.holes.length} not caught`,
+    ...mappings.flatMap((mapping) => ['', `${mapping.name}: ${mapping.verdict.kind.replaceAll('_', ' ')}, ${mapping.verdict.detail}`, mapping.sql, mqlText(mapping)]),
+  ].join('\n');
+}
+
+function table({ rows, place, rowsApart, columns, flags }: TableValidation): string {
+  return [
+    `${rows} source rows, found in ${place ?? 'nothing'}, ${rowsApart} do not hold together`,
+    ...columns.map(({ column, destination, matched, unmatched }) => `${column}: ${destination ?? 'nowhere'}, ${matched} matched, ${unmatched} without a match`),
+    ...flags.map((flag) => `${flag.column}: ${flag.class.replaceAll('_', ' ')}, ${flag.values} values, ${flag.explanation}`),
+  ].join('\n');
+}
