@@ -17,7 +17,7 @@ const MIN_SAVING = 0.0005;
 interface Candidate {
   readonly collection: string;
   readonly paths: readonly string[];
-  /** Everything that reads the collection, with how often it is asked. */
+  /** What the first path of the key can serve, with how often it is asked. */
   readonly blocks: readonly { readonly block: QueryBlock; readonly times: number }[];
 }
 
@@ -113,7 +113,7 @@ const share = (part: number): string => (part >= 0.01 ? `${Math.round(part * 100
 /** Keys that a block of the workload could use, by collection: of its filters and sort, and of each of its joins. */
 function candidates(design: DocumentDesign, profile: Profile, workload: Workload): Candidate[] {
   const found = new Map<string, { collection: string; paths: string[] }>();
-  const touching = new Map<string, Map<QueryBlock, number>>();
+  const served = new Map<string, Map<QueryBlock, number>>();
   for (const { blocks, questionIds } of workload.patterns.flatMap(({ variants }) => variants)) {
     for (const block of blocks) {
       for (const { collection, paths } of keysFor(block, design, profile)) {
@@ -121,12 +121,14 @@ function candidates(design: DocumentDesign, profile: Profile, workload: Workload
           const key = paths.slice(0, length);
           found.set(JSON.stringify([collection, key]), { collection, paths: key });
         }
-        const all = touching.get(collection) ?? new Map<QueryBlock, number>();
-        touching.set(collection, all.set(block, questionIds.length));
+        for (const path of paths) {
+          const at = JSON.stringify([collection, path]);
+          served.set(at, (served.get(at) ?? new Map<QueryBlock, number>()).set(block, questionIds.length));
+        }
       }
     }
   }
-  return [...found.values()].map(({ collection, paths }) => ({ collection, paths, blocks: [...touching.get(collection)!].map(([block, times]) => ({ block, times })) }));
+  return [...found.values()].map(({ collection, paths }) => ({ collection, paths, blocks: [...served.get(JSON.stringify([collection, paths[0]]))!].map(([block, times]) => ({ block, times })) }));
 }
 
 function keysFor(block: QueryBlock, design: DocumentDesign, profile: Profile): { collection: string; paths: string[] }[] {
