@@ -6,8 +6,8 @@ export function Card({ title, actions, children, className, padded = true }: { r
     <section className={classes('rounded-lg border border-line bg-surface', className)}>
       {title || actions ? (
         <header className="flex min-h-10 flex-wrap items-center justify-between gap-2 border-b border-line px-3 py-1.5">
-          <h2 className="font-semibold">{title}</h2>
-          <div className="flex items-center gap-2">{actions}</div>
+          <h2 className="min-w-0 font-semibold wrap-anywhere">{title}</h2>
+          <div className="ml-auto flex flex-wrap items-center justify-end gap-x-2 gap-y-1">{actions}</div>
         </header>
       ) : null}
       <div className={padded ? 'p-3' : ''}>{children}</div>

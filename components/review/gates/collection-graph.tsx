@@ -58,7 +58,7 @@ function layout(design: ConceptualDesign, profile: Profile): { nodes: Node[]; ed
             ))}
             {copies.map((choice) => (
               <div key={choice.relationship} title={`copied: ${(choice.columns ?? []).join(', ')}`}>
-                ⧉ {choice.field}: {(choice.columns ?? []).join(', ')}
+                + {choice.field}: {(choice.columns ?? []).join(', ')}
               </div>
             ))}
           </div>

@@ -34,7 +34,7 @@ export function RelationshipsTable({ task, content, before, directives, setDirec
             cell: (row) => {
               const [found, was] = [measured(row), earlier(row)?.choice];
               return (
-                <div className="min-w-60 space-y-0.5">
+                <div className="min-w-52 space-y-0.5">
                   <RelationshipName name={row.relationship} className="text-[13px] font-medium" />
                   <div className="flex flex-wrap gap-1">
                     {found && !found.declared ? <Badge tone="warn" title={found.evidence ?? ''}>undeclared</Badge> : null}
@@ -48,7 +48,7 @@ export function RelationshipsTable({ task, content, before, directives, setDirec
           {
             head: 'Choice',
             cell: (row) => (
-              <div className="min-w-24 space-y-0.5">
+              <div className="min-w-28 space-y-0.5">
                 <Badge tone={row.choice === 'embed' ? 'good' : 'neutral'}>
                   {row.choice}
                   {row.choice === 'embed' ? ` ${row.cardinality ?? ''}` : ''}
@@ -78,7 +78,7 @@ export function RelationshipsTable({ task, content, before, directives, setDirec
               );
             },
           },
-          { head: '', cell: (row) => <Button look="quiet" className="whitespace-nowrap" aria-label={`What if: ${row.relationship}`} onClick={() => setAsked(row)}>What if?</Button> },
+          { head: '', cell: (row) => <Button look="quiet" className="px-1 whitespace-nowrap" aria-label={`What if: ${row.relationship}`} onClick={() => setAsked(row)}>What if?</Button> },
           {
             head: <Head name="Children of a parent" of="mean · p99 · max" />,
             numeric: true,
@@ -183,7 +183,7 @@ function KeptByParents({ choice, directives, setDirectives }: { readonly choice:
           return (
             <li key={field}>
               <code className={`font-mono text-xs wrap-anywhere ${dropped ? 'line-through' : ''}`}>{field}</code> <span className="text-muted">{what}</span>
-              {dropped ? <Badge tone="accent">without it requested</Badge> : null}{' '}
+              {dropped ? <> <Badge tone="accent">without it requested</Badge></> : null}{' '}
               <Button look="quiet" aria-label={`${dropped ? 'Take back: without' : 'Without'} ${field}`} onClick={() => setDirectives(dropped ? directives.filter((entry) => entry !== dropped) : [...directives, { kind: 'without_field', relationship, field }])}>
                 {dropped ? 'Take back' : 'Without'}
               </Button>
