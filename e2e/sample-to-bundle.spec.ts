@@ -84,6 +84,9 @@ test('the sample benchmark goes from the queue to a verified bundle', async ({ p
   const desk = await context.newPage();
   await signIn(desk, reviewer);
   await expect(desk.getByRole('link', { name: 'People' })).toHaveCount(0);
+  await desk.goto('/users');
+  await expect(desk.getByRole('heading', { name: 'This page is not for your role' })).toBeVisible();
+  await expect(desk.getByText('is for admins only')).toBeVisible();
 
   await test.step('approvals of items come first', async () => {
     const evidence = await tasks(desk, `databaseId=${river.id}&gate=evidence`);
@@ -118,8 +121,17 @@ test('the sample benchmark goes from the queue to a verified bundle', async ({ p
     await agentsAreDone(page, benchmark);
     const stale = await tasks(desk, `databaseId=${river.id}&state=stale`);
     expect(stale.total).toBeGreaterThan(0);
+    const seen = desk.waitForResponse((response) => response.url().endsWith(`/tasks/${design!.id}/seen`));
     await openTask(desk, design!);
     await expect(desk.getByRole('row').filter({ hasText: 'sensor(type_id)->sensor.type(id)' }).getByText('directed', { exact: true })).toBeVisible();
+    // The difference is open at first; once seen, it can be opened again.
+    await expect(desk.getByRole('heading', { name: 'Version 2 replaces version 1, which you saw last' })).toBeVisible();
+    await expect(desk.locator('.monaco-diff-editor .view-line').filter({ hasText: 'directed' }).first()).toBeVisible();
+    await seen;
+    await desk.reload();
+    await expect(desk.getByRole('heading', { name: 'Changes since version 1' })).toBeVisible();
+    await desk.getByRole('button', { name: 'Compare both' }).click();
+    await expect(desk.locator('.monaco-diff-editor .view-line').filter({ hasText: 'directed' }).first()).toBeVisible();
     await desk.goto(`/queue?database=${river.id}&state=stale`);
     await expect(desk.getByRole('table', { name: 'Tasks' }).getByText('stale').first()).toBeVisible();
   });
@@ -159,6 +171,10 @@ test('the sample benchmark goes from the queue to a verified bundle', async ({ p
     const [task] = (await tasks(desk, `databaseId=${river.id}&gate=collection_validation`)).rows;
     await openTask(desk, task!);
     await desk.keyboard.press('a');
+    await expect(desk.getByRole('button', { name: /^Undo “approve”/ })).toBeEnabled();
+    // The server offers it too, to whoever comes back later.
+    await desk.evaluate(() => sessionStorage.clear());
+    await desk.goto(`/tasks/${task!.id}`);
     await expect(desk.getByRole('button', { name: /^Undo “approve”/ })).toBeEnabled();
     await desk.keyboard.press('u');
     await expect.poll(async () => (await tasks(desk, `databaseId=${river.id}&gate=collection_validation`)).rows.some((row) => row.id === task!.id)).toBe(true);
