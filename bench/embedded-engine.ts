@@ -11,6 +11,7 @@ import { Engine, type Request } from '../lib/mongo/embedded/commands/engine';
 import { prepareAggregate } from '../lib/mongo/embedded/commands/read';
 import { insert } from '../lib/mongo/embedded/commands/write';
 import { createIndexes } from '../lib/mongo/embedded/commands/indexes';
+import { checkHeap, tidy } from '../lib/mongo/embedded/memory';
 import { Store } from '../lib/mongo/embedded/storage/store';
 import type { Value } from '../lib/mongo/embedded/values/value';
 
@@ -49,7 +50,7 @@ const store = new Store(path.join(folder, 'data.sqlite'), true);
 const engine = new Engine(store, 0);
 const request = (command: unknown, sequences = new Map<string, Buffer[]>()): Request => {
   const doc = value(command) as Doc;
-  return { database: 'b', name: doc.keys[0] as string, command: doc, sequences, checkpoint: () => undefined };
+  return { database: 'b', name: doc.keys[0] as string, command: doc, sequences, checkpoint: checkHeap };
 };
 const aggregate = (pipeline: unknown, collection = 'main'): number => {
   const { next } = prepareAggregate(engine, request({ aggregate: collection, pipeline, cursor: {} }), value(pipeline));
@@ -64,6 +65,8 @@ function timed(work: () => unknown, runs = 3): number {
     const t = performance.now();
     work();
     best = Math.min(best, performance.now() - t);
+    // As a query thread does between two commands.
+    tidy();
   }
   return best;
 }
@@ -81,6 +84,7 @@ function timedInserts(insertBatch: (docs: Buffer[]) => void): number {
     const t = performance.now();
     insertBatch(docs);
     total += performance.now() - t;
+    tidy();
   }
   return total;
 }

@@ -40,13 +40,52 @@ export function checkArray(length: number, what: string): void {
 
 /** Ends the query when what is alive would soon end the thread. */
 export function checkHeap(): void {
-  const { used_heap_size: used, heap_size_limit: most } = v8.getHeapStatistics();
-  if (used < most * HEAP_SHARE) return;
+  const heap = v8.getHeapStatistics();
+  const { used_heap_size: used, heap_size_limit: most } = heap;
+  if (used < most * HEAP_SHARE) {
+    if (heldBy(heap) > 2 * settled + QUERY_GARBAGE) collectGarbage();
+    return;
+  }
   // Some of it may be waiting to be collected: only what stays counts.
   collectGarbage();
   if (v8.getHeapStatistics().used_heap_size > most * HEAP_SHARE) {
     throw new ServerError(146, 'the query used too much memory of the embedded server and cannot spill to disk');
   }
+}
+
+/**
+ * V8 leaves garbage lying until the heap has grown to several times what lives, by its limit of gigabytes; with as many
+ * heaps as threads that would be most of what the process takes. So a thread has it collected by itself: in the middle
+ * of a query when there may be more of it than what is needed, and after queries that left much.
+ */
+const QUERY_GARBAGE = 128 * 1024 * 1024;
+/** After a query: this much at once, less when nothing else is to be done. */
+const LEFT_AT_ONCE = 96 * 1024 * 1024;
+const LEFT_WHEN_IDLE = 24 * 1024 * 1024;
+const IDLE_MS = 100;
+
+/** What the thread held after its last collection. */
+let settled = heldBy(v8.getHeapStatistics());
+let idle: NodeJS.Timeout | undefined;
+
+/** The heap, and what is outside of it until something in it is collected: the rows that were read. */
+function heldBy(heap: v8.HeapInfo): number {
+  return heap.used_heap_size + heap.external_memory;
+}
+
+/** How much this thread holds beyond what stayed after its last collection. */
+function left(): number {
+  const held = heldBy(v8.getHeapStatistics());
+  settled = Math.min(settled, held);
+  return held - settled;
+}
+
+/** Called after each command. */
+export function tidy(): void {
+  const garbage = left();
+  clearTimeout(idle);
+  if (garbage > LEFT_AT_ONCE) collectGarbage();
+  else if (garbage > LEFT_WHEN_IDLE) idle = setTimeout(collectGarbage, IDLE_MS).unref();
 }
 
 let collector: (() => void) | undefined;
@@ -56,4 +95,5 @@ function collectGarbage(): void {
     collector = vm.runInNewContext('gc') as () => void;
   }
   collector();
+  settled = heldBy(v8.getHeapStatistics());
 }

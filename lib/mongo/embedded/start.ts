@@ -124,6 +124,12 @@ function pingMessage(): Buffer {
   return Buffer.concat([head, body]);
 }
 
+/**
+ * How glibc's malloc keeps what is freed; others do not look at this. Its threads would each keep pools of their own, at
+ * their largest size, and what it learns about sizes would let buffers of megabytes land in those pools.
+ */
+const allocation = { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '1048576', MALLOC_MMAP_THRESHOLD_: '262144' };
+
 /** null when another process holds the folder. */
 async function startChild(folder: string, port: number): Promise<{ uri: string; child: ChildProcess } | null> {
   const root = projectRoot();
@@ -133,7 +139,7 @@ async function startChild(folder: string, port: number): Promise<{ uri: string; 
     stdio: ['pipe', 'pipe', 'inherit'],
     // Its own group, so that Ctrl-C reaches the owner, which then ends it in order.
     detached: process.platform !== 'win32',
-    env: { ...process.env, NODE_OPTIONS: '' },
+    env: { ...process.env, NODE_OPTIONS: '', ...allocation },
   });
   const line = await firstLine(child);
   const said = JSON.parse(line ?? '{}') as { uri?: string; error?: string; busy?: boolean };

@@ -4,8 +4,9 @@ import { Engine, numberField, reply, type Request } from './commands/engine';
 import { EXPIRY_INTERVAL_MS, removeExpired } from './commands/expire';
 import { workerCommands } from './commands/table';
 import { ServerError } from './errors';
-import { checkHeap } from './memory';
+import { checkHeap, tidy } from './memory';
 import { watchRegexes } from './query/regex';
+import { CacheShares } from './storage/cache';
 import { IndexUse } from './storage/index-use';
 import { Store } from './storage/store';
 import { encode } from './bson/encode';
@@ -18,7 +19,7 @@ import type { FromWorker, ToWorker, WorkerSettings } from './wire/worker-protoco
 const port = parentPort;
 if (!port) throw new Error('worker.ts runs as a worker thread');
 const settings = workerData as WorkerSettings;
-const store = new Store(settings.file, settings.writer, settings.cacheBytes, new IndexUse(settings.indexUse));
+const store = new Store(settings.file, settings.writer, settings.cacheBytes, new IndexUse(settings.indexUse), settings.writer ? undefined : new CacheShares(settings.cacheShares, settings.index - 1));
 const engine = new Engine(store, settings.index);
 const killSwitch = new Int32Array(settings.killSwitch);
 watchRegexes(killSwitch.subarray(1));
@@ -81,6 +82,7 @@ if (settings.writer) {
 }
 
 port.on('message', (message: ToWorker) => {
+  store.cache.fit();
   let bytes: Buffer;
   try {
     bytes = settings.writer ? run(message) : store.reading.within(() => run(message));
@@ -89,6 +91,7 @@ port.on('message', (message: ToWorker) => {
   }
   const own = new Uint8Array(bytes);
   port.postMessage({ operation: message.operation, bytes: own.buffer } satisfies FromWorker, [own.buffer]);
+  tidy();
 });
 port.postMessage({ operation: 0, bytes: new ArrayBuffer(0) } satisfies FromWorker);
 

@@ -6,6 +6,7 @@ import { ServerError } from '../errors';
 import type { Next } from '../stages/stage';
 import { parseValidator, type Validator } from '../query/validator';
 import { Binary, bsonUndefined, DateTime, ObjectId, Regex, typeName, type Value } from '../values/value';
+import { CacheBudget, CacheShares, type Cached } from './cache';
 import { describeIndex, keysOf, probesOf, shareValue, type IndexSpec, type Keys } from './index-spec';
 import { IndexUse } from './index-use';
 import { encodeKey } from './keys';
@@ -49,6 +50,7 @@ export class Store {
     readonly writable: boolean,
     cacheBytes = 512 * 1024 * 1024,
     readonly use = new IndexUse(),
+    shares = new CacheShares(),
   ) {
     this.db = new Database(file);
     this.db.pragma('journal_mode = WAL');
@@ -64,7 +66,7 @@ export class Store {
       `);
     }
     this.byName = this.db.prepare('SELECT id, db, name, options, changes FROM collections WHERE db = ? AND name = ?');
-    this.cache = new CacheBudget(cacheBytes);
+    this.cache = new CacheBudget(cacheBytes, shares);
   }
 
   close(): void {
@@ -148,54 +150,6 @@ function checkNamespace(db: string, name: string): void {
   }
   if (db === '' || /[/\\. "$*<>:|?\0]/.test(db) || db.length > 63) throw new ServerError(73, `Invalid database name: '${db}'`);
   if (Buffer.byteLength(`${db}.${name}`) > 255) throw new ServerError(73, 'Fully qualified namespace is too long');
-}
-
-/** Which collections' documents are held in memory, and for how much. The least recently scanned goes first. */
-class CacheBudget {
-  private readonly entries = new Map<number, Cached>();
-  private used = 0;
-  constructor(readonly limit: number) {}
-  get(id: number): Cached | undefined {
-    const entry = this.entries.get(id);
-    if (entry) {
-      this.entries.delete(id);
-      this.entries.set(id, entry);
-    }
-    return entry;
-  }
-  put(id: number, entry: Cached): void {
-    this.drop(id);
-    this.entries.set(id, entry);
-    this.used += entry.bytes;
-    for (const [other, old] of this.entries) {
-      if (this.used <= this.limit || other === id) break;
-      this.entries.delete(other);
-      this.used -= old.bytes;
-    }
-  }
-  grew(by: number): void {
-    this.used += by;
-  }
-  drop(id: number): void {
-    const entry = this.entries.get(id);
-    if (entry) {
-      this.entries.delete(id);
-      this.used -= entry.bytes;
-    }
-  }
-}
-
-/** Raw documents one after another. */
-interface Segment {
-  readonly buffer: Buffer;
-  end: number;
-}
-interface Cached {
-  readonly changes: number;
-  readonly segments: Segment[];
-  lastRid: number;
-  bytes: number;
-  scans: number;
 }
 
 export class Collection {
@@ -318,7 +272,7 @@ export class Collection {
       cache.drop(this.id);
     }
     if (!entry) {
-      if (this.bytes() > cache.limit * 0.8) return null;
+      if (this.bytes() > cache.room * 0.8) return null;
       entry = { changes: this.changes, segments: [], lastRid: 0, bytes: 0, scans: 0 };
       cache.put(this.id, entry);
     }
@@ -343,7 +297,7 @@ export class Collection {
       segment.end += row.d.length;
       entry.lastRid = row.rid;
     }
-    this.store.cache.grew(entry.bytes - before);
+    this.store.cache.grew(this.id, entry.bytes - before);
   }
 
   private stream(): Next {

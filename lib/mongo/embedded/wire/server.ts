@@ -4,6 +4,7 @@ import { Doc } from '../bson/doc';
 import { encode } from '../bson/encode';
 import { ServerError, unsupported } from '../errors';
 import { describedPipeline, localCommands, MAX_BSON, refusedCommands } from './local-commands';
+import { CacheShares } from '../storage/cache';
 import { IndexUse } from '../storage/index-use';
 import { Store } from '../storage/store';
 import { Binary, DateTime, Double, isNumeric, toDouble, type Value } from '../values/value';
@@ -37,9 +38,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   // The tables must be there before readers open the file.
   new Store(options.file, true).close();
   const indexUse = IndexUse.allocate();
+  const readers = options.readers ?? 2;
+  const cacheShares = CacheShares.allocate(readers);
   const threads = Array.from(
-    { length: 1 + (options.readers ?? 2) },
-    (_, index) => new QueryThread({ file: options.file, index, writer: index === 0, cacheBytes: index === 0 ? 0 : cacheBytes, indexUse }, lost),
+    { length: 1 + readers },
+    (_, index) => new QueryThread({ file: options.file, index, writer: index === 0, cacheBytes: index === 0 ? 0 : cacheBytes, cacheShares, indexUse }, lost),
   );
   await Promise.all(threads.map((t) => t.started));
   const server = new Server(threads, options.credential);

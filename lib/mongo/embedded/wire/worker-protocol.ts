@@ -4,7 +4,10 @@ export interface WorkerSettings {
   readonly file: string;
   readonly index: number;
   readonly writer: boolean;
+  /** For all threads together. */
   readonly cacheBytes: number;
+  /** How much of it each reader has taken. */
+  readonly cacheShares: SharedArrayBuffer;
   /** Where all threads count the use of indexes. */
   readonly indexUse: SharedArrayBuffer;
   /** Two int32: the operation that is to stop, and a count that is odd while a regular expression runs. */
