@@ -27,8 +27,10 @@ export function CodeEditor({ initial, onChange, language, label, height = 280, r
       disposed = true;
       window.removeEventListener('themechange', retheme);
       scheme.removeEventListener('change', retheme);
-      editor.current?.getModel()?.dispose();
+      // The editor goes first: it still asks its model while it goes.
+      const model = editor.current?.getModel();
       editor.current?.dispose();
+      model?.dispose();
       editor.current = null;
     };
   }, [language, label, readOnly]);
