@@ -11,7 +11,24 @@ export function legalFieldName(source: string): string {
 
 /** A collection name; `system.` and `$` are MongoDB's, dots would look like sub-documents. */
 export function legalCollectionName(source: string): string {
-  return LEGAL_FIELD.test(source) && !/^system/i.test(source) && !RESERVED_FIELDS.has(source) ? source : camelCase(source);
+  return cutToBytes(LEGAL_FIELD.test(source) && !/^system/i.test(source) && !RESERVED_FIELDS.has(source) ? source : camelCase(source), MAX_COLLECTION_BYTES);
+}
+
+// MongoDB takes 255 bytes for the names of database and collection together, and notices when the first document comes;
+// this leaves room for both and for the number that a `NameSet` appends.
+const MAX_COLLECTION_BYTES = 100;
+const utf8 = new TextEncoder();
+
+/** The longest beginning that takes at most so many bytes of UTF-8, in whole characters. */
+function cutToBytes(text: string, most: number): string {
+  let bytes = 0;
+  let end = 0;
+  for (const character of text) {
+    bytes += utf8.encode(character).length;
+    if (bytes > most) return text.slice(0, end);
+    end += character.length;
+  }
+  return text;
 }
 
 /** An abbreviation is a word: `FRPM Count` becomes `frpmCount`. */
