@@ -1,6 +1,6 @@
 import type { Document } from 'mongodb';
 import { quoteName as q, type Catalog } from '../sqlite/catalog';
-import { isEmbed, isNested, type ColumnField, type ComputedField, type EmbedField, type ExtendedReferenceField, type Field, type LogicalDesign, type SubsetField } from '../design/document-design';
+import { isArray, isEmbed, isNested, type ColumnField, type ComputedField, type EmbedField, type ExtendedReferenceField, type Field, type LogicalDesign, type SubsetField } from '../design/document-design';
 import { NameSet } from '../design/names';
 import { identity, transformInput, type Transform } from '../design/transform';
 import type { MappingResult, ValidationMapping } from './mapping';
@@ -37,7 +37,7 @@ function leafPaths(design: LogicalDesign): string[] {
  * small groups, and the same for every embedded table. Each carries the root's key, so that rows cannot come apart.
  */
 export function collectionMappings(design: LogicalDesign, catalog: Catalog): ValidationMapping[] {
-  const root: Level = { table: design.rootTable, alias: 't0', from: `${q(design.rootTable)} t0`, stages: [], path: '', fields: design.fields };
+  const root: Level = { table: design.rootTable, alias: 't0', from: `${q(design.rootTable)} t0`, stages: [], path: '', fields: design.fields, positions: [], isEntry: false };
   const key: KeyColumn = design.id.kind === 'column' ? { sql: `t0.${q(design.id.column)}`, join: '', transform: design.id.transform } : { sql: 'o.n', join: ordinalJoin(catalog, design.rootTable), transform: identity };
   return [countMapping(design), ...levelMappings(design.collection, root, key, catalog)];
 }
@@ -50,6 +50,17 @@ interface Level {
   /** Path of the level's documents, with a trailing dot; empty at the root. */
   readonly path: string;
   readonly fields: readonly Field[];
+  /** Where in the arrays on the way a row is, from the root downwards. */
+  readonly positions: readonly Position[];
+  /** The level's rows are entries of an array: the last position is theirs. */
+  readonly isEntry: boolean;
+}
+
+/** The place of a row among its siblings: what the stages unwind it to, and the same from the source. */
+interface Position {
+  readonly field: string;
+  readonly sql: string;
+  readonly join: string;
 }
 
 interface KeyColumn {
@@ -84,6 +95,16 @@ const countMapping = (design: LogicalDesign): ValidationMapping => ({
   covers: [],
 });
 
+/** Of the rows of `table` among those of one row of its parent, in the order of the array. */
+function positionIn({ table: parent, alias: above, positions }: Level, { table, join, orderBy }: EmbedField, alias: string, field: string, catalog: Catalog): Position {
+  const [parentScan, scan] = [scanOrder(catalog, parent), scanOrder(catalog, table)];
+  const on = join.map((pair) => `above.${q(pair.parent)} = own.${q(pair.child)}`).join(' AND ');
+  const order = [...orderBy.map(({ column, direction }) => `own.${q(column)} ${direction}`), ...scan.map((column) => `own.${column}`)].join(', ');
+  const rows = `SELECT ${scan.map((column, at) => `own.${column} AS k${at}`).join(', ')}, row_number() OVER (PARTITION BY ${parentScan.map((column) => `above.${column}`).join(', ')} ORDER BY ${order}) - 1 AS n FROM ${q(parent)} above JOIN ${q(table)} own ON ${on}`;
+  const name = `${above}p${positions.length}`;
+  return { field, sql: `${name}.n`, join: ` JOIN (${rows}) ${name} ON ${scan.map((column, at) => `${name}.k${at} = ${alias}.${column}`).join(' AND ')}` };
+}
+
 function levelMappings(collection: string, level: Level, key: KeyColumn, catalog: Catalog): ValidationMapping[] {
   const columns = level.fields.filter((field): field is ColumnField => field.kind === 'column');
   const groups = columns.length === 0 ? [[]] : chunk(columns, COLUMNS_A_MAPPING);
@@ -91,14 +112,34 @@ function levelMappings(collection: string, level: Level, key: KeyColumn, catalog
   const own = groups.map((group, at): ValidationMapping => {
     const names = new NameSet();
     const keyName = names.take('_key');
+    // Of which row of the parent an entry is, its place says; its own among the others is compared once.
+    const positions = (level.isEntry && at > 0 ? level.positions.slice(0, -1) : level.positions).map((position) => ({ ...position, name: names.take('_position') }));
     const projected = group.map((field) => ({ field, name: names.take(field.name) }));
+    const arrays = at > 0 ? [] : level.fields.filter(isArray).map((field) => ({ path: `$${level.path}${field.name}`, name: names.take(`${field.name}_array`) }));
     return {
       name: `${where}: ${groups.length > 1 ? `fields ${at * COLUMNS_A_MAPPING + 1}–${at * COLUMNS_A_MAPPING + group.length}` : 'fields'}`,
       description: `${group.map((field) => field.name).join(', ') || 'number of entries'} of ${level.table}, row by row`,
-      sql: `SELECT ${[`${key.sql} AS ${q(keyName)}`, ...projected.map(({ field, name }) => `${transformInput(field.transform, `${level.alias}.${q(field.column)}`)} AS ${q(name)}`)].join(', ')} FROM ${level.from}${key.join}`,
+      sql: `SELECT ${[
+        `${key.sql} AS ${q(keyName)}`,
+        ...positions.map(({ sql, name }) => `${sql} AS ${q(name)}`),
+        ...projected.map(({ field, name }) => `${transformInput(field.transform, `${level.alias}.${q(field.column)}`)} AS ${q(name)}`),
+        ...arrays.map(({ name }) => `1 AS ${q(name)}`),
+      ].join(', ')} FROM ${level.from}${positions.map(({ join }) => join).join('')}${key.join}`,
       transforms: retyped([[keyName, key.transform], ...projected.map(({ field, name }) => [name, field.transform] as const)]),
       collection,
-      pipeline: [...level.stages, { $project: Object.fromEntries([['_id', 0], [keyName, '$_id'], ...projected.map(({ field, name }) => [name, `$${level.path}${field.name}`])]) }],
+      pipeline: [
+        ...level.stages,
+        {
+          $project: Object.fromEntries([
+            ['_id', 0],
+            [keyName, '$_id'],
+            ...positions.map(({ field, name }) => [name, `$${field}`]),
+            ...projected.map(({ field, name }) => [name, `$${level.path}${field.name}`]),
+            // An array without entries is there all the same.
+            ...arrays.map(({ path, name }) => [name, { $cond: [{ $isArray: path }, 1, 0] }]),
+          ]),
+        },
+      ],
       covers: ['_id', ...group.map((field) => level.path + field.name)],
     };
   });
@@ -107,7 +148,7 @@ function levelMappings(collection: string, level: Level, key: KeyColumn, catalog
     if (field.kind === 'subset') return [subsetMapping(collection, level, field, key, catalog)];
     return field.kind === 'computed' ? [computedMapping(collection, level, field, key)] : [];
   });
-  const below = level.fields.filter(isEmbed).flatMap((field) => levelMappings(collection, levelBelow(level, field), key, catalog));
+  const below = level.fields.filter(isEmbed).flatMap((field) => levelMappings(collection, levelBelow(level, field, catalog), key, catalog));
   return [...own, ...copies, ...below];
 }
 
@@ -172,17 +213,22 @@ function computedMapping(collection: string, level: Level, field: ComputedField,
   };
 }
 
-function levelBelow(level: Level, field: EmbedField): Level {
+function levelBelow(level: Level, field: EmbedField, catalog: Catalog): Level {
   const path = level.path + field.name;
   const alias = `t${Number(level.alias.slice(1)) + 1}`;
   const on = field.join.map(({ parent, child }) => `${level.alias}.${q(parent)} = ${alias}.${q(child)}`).join(' AND ');
+  // Names that are made from a source's hold no blank.
+  const at = `position ${level.positions.length + 1}`;
+  const isMany = field.kind === 'embedMany';
   return {
     table: field.table,
     alias,
     from: `${level.from} JOIN ${q(field.table)} ${alias} ON ${on}`,
-    stages: [...level.stages, field.kind === 'embedMany' ? { $unwind: `$${path}` } : { $match: { [path]: { $exists: true } } }],
+    stages: [...level.stages, isMany ? { $unwind: { path: `$${path}`, includeArrayIndex: at } } : { $match: { [path]: { $exists: true } } }],
     path: `${path}.`,
     fields: field.fields,
+    isEntry: isMany,
+    positions: isMany ? [...level.positions, positionIn(level, field, alias, at, catalog)] : level.positions,
   };
 }
 

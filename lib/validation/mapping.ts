@@ -47,7 +47,7 @@ export async function runMapping(mapping: ValidationMapping, sql: SqlRunner, db:
     const names = Object.keys(document);
     flat &&= names.length <= source.columns.length && names.every((name) => source.columns.includes(name));
     if (!flat) break;
-    actual.add(source.columns.map((name) => fromBson(document[name])));
+    actual.add(source.columns.map((name) => (Object.hasOwn(document, name) ? fromBson(document[name]) : null)));
   }
   if (flat && expected.equals(actual)) {
     const { rows } = expected;

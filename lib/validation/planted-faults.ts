@@ -24,7 +24,7 @@ export interface PlantedFault {
   readonly path: string;
 }
 
-export type FaultKind = 'field dropped' | 'value altered' | 'values swapped between rows' | 'array shortened' | 'row lost' | 'row doubled';
+export type FaultKind = 'field dropped' | 'value altered' | 'values swapped between rows' | 'array shortened' | 'array dropped' | 'entries reordered' | 'entry moved to another row' | 'row lost' | 'row doubled';
 
 const SAMPLE = 10;
 
@@ -172,10 +172,33 @@ function structuralFaults(design: LogicalDesign, sample: readonly Document[]): P
     const edit: Edit = { document: full.document, path, nth: full.nth, change: (holder, name) => void (holder[name] as unknown[]).pop() };
     return [{ fault: { kind: 'array shortened', path }, documents: applied(sample, [edit]) }];
   });
+  const arrays = arrayPaths(design.fields, '').flatMap((path) => arrayFaults(path, sample));
   return [
     ...shortened,
+    ...arrays,
     { fault: { kind: 'row lost', path: '_id' }, documents: sample.slice(0, -1) },
     { fault: { kind: 'row doubled', path: '_id' }, documents: [...sample, { ...copy(sample[0]!), _id: 'planted twice' }] },
+  ];
+}
+
+/** What leaves every value in place but the order of entries, the row that they belong to, or an empty array. */
+function arrayFaults(path: string, sample: readonly Document[]): Planted[] {
+  const places = sample.flatMap((document) => placesOf(document, document, path.split('.'))).filter(({ holder, name }) => Array.isArray(holder[name]));
+  const entries = ({ holder, name }: Place): unknown[] => holder[name] as unknown[];
+  const key = (entry: unknown): string => valueKey(fromBson(entry));
+  const fault = (kind: FaultKind, ...edits: readonly (readonly [Place, Edit['change']])[]): Planted => ({
+    fault: { kind, path },
+    documents: applied(sample, edits.map(([{ document, nth }, change]) => ({ document, path, nth, change }))),
+  });
+  const several = places.find((place) => entries(place).length > 1 && key(entries(place)[0]) !== key(entries(place)[1]));
+  const from = places.find((place) => entries(place).length > 0);
+  // Within one document: beyond it, the document's key tells.
+  const to = from && places.find((place) => place.document === from.document && place.nth !== from.nth);
+  const empty = places.find((place) => entries(place).length === 0) ?? from;
+  return [
+    ...(several ? [fault('entries reordered', [several, (holder, name) => void (holder[name] = [...(holder[name] as unknown[])].reverse())])] : []),
+    ...(from && to ? [fault('entry moved to another row', [from, (holder, name) => void (holder[name] as unknown[]).pop()], [to, (holder, name) => void (holder[name] as unknown[]).push(entries(from).at(-1))])] : []),
+    ...(empty ? [fault('array dropped', [empty, (holder, name) => void delete holder[name]])] : []),
   ];
 }
 
