@@ -115,9 +115,10 @@ Exit status: 0 when every database was converted, 1 when one failed (the others 
       progress.clear();
       if (values.json) console.log(JSON.stringify(report));
       else printReport(reports, values.out);
-      const unreadable = benchmark.problems.filter(({ kind, subject }) => kind === 'database_unreadable' && (values.databases === undefined || values.databases.split(',').includes(subject)));
-      if (!values.json) for (const { subject, detail } of unreadable) console.log(`${subject} cannot be read: ${detail}`);
-      return unreadable.length > 0 || reports.some((entry) => entry.failed) ? 1 : 0;
+      const wanted = values.databases?.split(',');
+      const missing = benchmark.problems.filter(({ kind, subject }) => (kind === 'database_unreadable' || kind === 'database_left_out') && (wanted === undefined || wanted.includes(subject)));
+      if (!values.json) for (const { subject, detail } of missing) console.log(`${subject} was not converted: ${detail}`);
+      return missing.length > 0 || reports.some((entry) => entry.failed) ? 1 : 0;
     } finally {
       progress.clear();
       process.off('SIGINT', stop);
