@@ -32,10 +32,10 @@ describe('garbage', () => {
   it('that is little waits for a moment without commands', async () => {
     tidy();
     const before = held();
-    leaveGarbage(50);
+    leaveGarbage(70);
     tidy();
-    expect(held() - before).toBeGreaterThan(30 * MB);
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(held() - before).toBeGreaterThan(50 * MB);
+    await new Promise((resolve) => setTimeout(resolve, 1500));
     expect(held() - before).toBeLessThan(30 * MB);
   });
 });

@@ -61,8 +61,8 @@ export function checkHeap(): void {
 const QUERY_GARBAGE = 128 * 1024 * 1024;
 /** After a query: this much at once, less when nothing else is to be done. */
 const LEFT_AT_ONCE = 96 * 1024 * 1024;
-const LEFT_WHEN_IDLE = 24 * 1024 * 1024;
-const IDLE_MS = 100;
+const LEFT_WHEN_IDLE = 48 * 1024 * 1024;
+const IDLE_MS = 1000;
 
 /** What the thread held after its last collection. */
 let settled = heldBy(v8.getHeapStatistics());
