@@ -1,5 +1,5 @@
 import { parse } from 'csv-parse/sync';
-import { isEmbed, type ColumnField, type ComputedField, type EmbedField, type Field, type JoinColumn, type LogicalDesign, type SubsetField } from './document-design';
+import { isEmbed, isNested, type ColumnField, type ComputedField, type EmbedField, type ExtendedReferenceField, type Field, type JoinColumn, type LogicalDesign, type SubsetField } from './document-design';
 import { logicalDesignSchema } from './schema';
 import { parseTransform, TransformError, type Transform } from './transform';
 import { describe } from './transform-name';
@@ -24,40 +24,47 @@ export function logicalCsv(design: LogicalDesign): string {
   rows.push(
     id.kind === 'column'
       ? [`${ref(rootTable)}.${ref(id.column)}`, `${collection}._id`, bsonType(id.transform.kind), `_id from key; ${describe(id.transform)}`]
-      : [ref(rootTable), `${collection}._id`, 'Int', 'ordinal: position of the row in the source, from 1'],
+      : [ref(rootTable), `${collection}._id`, ORDINAL.type, ORDINAL.note],
   );
   const visit = (fields: readonly Field[], table: string, path: string): void => {
     for (const field of fields) {
       const target = `${path}.${field.name}`;
-      if (field.kind === 'column') rows.push([`${ref(table)}.${ref(field.column)}`, target, bsonType(field.transform.kind), describe(field.transform)]);
-      else if (isEmbed(field)) {
-        rows.push([ref(field.table), target, field.kind === 'embedOne' ? 'Document' : 'Array', placeNote(field)]);
-        visit(field.fields, field.table, target);
-      } else if (field.kind === 'extendedReference') {
-        rows.push([ref(field.table), target, 'Copy', `extended reference: the row of ${ref(field.table)} where ${joinText(field.join, 'own')}; relationship ${JSON.stringify(field.relationship)}`]);
-        visit(field.fields, field.table, target);
-      } else if (field.kind === 'subset') {
-        rows.push([ref(field.table), target, 'Subset', `first ${field.limit} ${placeNote(field)}`]);
-        visit(field.fields, field.table, target);
-      } else {
-        const of = field.column === undefined ? ref(field.table) : `${ref(field.table)}.${ref(field.column)}`;
-        rows.push([of, target, 'Computed', `${field.aggregate} over the rows of ${ref(field.table)} where ${joinText(field.join, 'child')}; relationship ${JSON.stringify(field.relationship)}`]);
+      if (field.kind === 'column') {
+        rows.push([`${ref(table)}.${ref(field.column)}`, target, bsonType(field.transform.kind), describe(field.transform)]);
+        continue;
       }
+      const source = field.kind === 'computed' && field.column !== undefined ? `${ref(field.table)}.${ref(field.column)}` : ref(field.table);
+      rows.push([source, target, KIND_TYPES[field.kind], noteFor(field)]);
+      if (isNested(field)) visit(field.fields, field.table, target);
     }
   };
   visit(design.fields, rootTable, collection);
   return rows.map((row) => row.map(quote).join(',')).join('\r\n') + '\r\n';
 }
 
+/** Every field but a column: what its note says of it. */
+type NotedField = EmbedField | ExtendedReferenceField | SubsetField | ComputedField;
+
+const KIND_TYPES = { embedOne: 'Document', embedMany: 'Array', extendedReference: 'Copy', subset: 'Subset', computed: 'Computed' } as const satisfies Record<NotedField['kind'], string>;
+const ORDINAL = { type: 'Int', note: 'ordinal: position of the row in the source, from 1' };
+
+function noteFor(field: NotedField): string {
+  const relationship = `relationship ${JSON.stringify(field.relationship)}`;
+  switch (field.kind) {
+    case 'extendedReference':
+      return `extended reference: the row of ${ref(field.table)} where ${joinText(field.join, 'own')}; ${relationship}`;
+    case 'computed':
+      return `${field.aggregate} over the rows of ${ref(field.table)} where ${joinText(field.join, 'child')}; ${relationship}`;
+    default: {
+      const order = field.orderBy.map(({ column, direction }) => `${ref(column)} ${direction}`).join(', ') || 'source order';
+      return `${field.kind === 'subset' ? `first ${field.limit} ` : ''}rows of ${ref(field.table)} where ${joinText(field.join, 'child')}; order: ${order}; ${relationship}`;
+    }
+  }
+}
+
 /** Conditions as `column = parent column`, where `own` names the referring row and `child` the child's. */
 const joinText = (join: readonly JoinColumn[], side: 'own' | 'child'): string =>
   join.map(({ parent, child }) => (side === 'own' ? `${ref(parent)} = own ${ref(child)}` : `${ref(child)} = parent ${ref(parent)}`)).join(' and ');
-
-const placeNote = (field: EmbedField | SubsetField): string => {
-  const on = field.join.map(({ parent, child }) => `${ref(child)} = parent ${ref(parent)}`).join(' and ');
-  const order = field.orderBy.map(({ column, direction }) => `${ref(column)} ${direction}`).join(', ') || 'source order';
-  return `rows of ${ref(field.table)} where ${on}; order: ${order}; relationship ${JSON.stringify(field.relationship)}`;
-};
 
 const bsonType = (transform: string): string => ({ bool: 'Boolean', date: 'Date', string: 'String', bytes: 'Binary' })[transform] ?? 'as stored';
 
@@ -65,7 +72,15 @@ const bsonType = (transform: string): string => ({ bool: 'Boolean', date: 'Date'
 const ref = (name: string): string => (/^[\p{L}_][\p{L}\p{N}_]*$/u.test(name) ? name : JSON.stringify(name));
 
 const REF = String.raw`(?:[\p{L}_][\p{L}\p{N}_]*|"(?:[^"\\]|\\.)*")`;
-const unref = (text: string): string => (text.startsWith('"') ? (JSON.parse(text) as string) : text);
+
+function unref(line: number, text: string): string {
+  if (!text.startsWith('"')) return text;
+  try {
+    return JSON.parse(text) as string;
+  } catch {
+    throw new LogicalCsvError(line, `${text} is no quoted name: within quotes, a backslash is written as \\\\ and a quote as \\"`);
+  }
+}
 
 // Spreadsheets run cells that begin with these as formulas; a leading apostrophe is their convention for plain text.
 const quote = (cell: string): string => `"${(/^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell).replaceAll('"', '""')}"`;
@@ -74,17 +89,19 @@ const quote = (cell: string): string => `"${(/^[=+\-@\t\r]/.test(cell) ? `'${cel
 export function parseLogicalCsv(csv: string): LogicalDesign {
   const [header, idRow, ...body] = readRows(csv);
   if (!header || HEADER.some((name, at) => header.cells[at]?.trim() !== name)) throw new LogicalCsvError(1, `the header must be ${HEADER.join(', ')}`);
+  const overfull = [header, idRow, ...body].find((row) => row?.cells.slice(HEADER.length).some((cell) => cell.trim() !== ''));
+  if (overfull) throw new LogicalCsvError(overfull.line, `a row has ${HEADER.length} cells; what stands behind them would be ignored: ${overfull.cells.slice(HEADER.length).join(', ')}`);
   if (!idRow) throw new LogicalCsvError(2, 'the row of _id is missing');
   const { collection, rootTable, id } = parseId(idRow);
 
   interface Open {
-    readonly path: string;
     readonly table: string;
-    /** A copy's list takes columns only; what is no column is refused by the schema below. */
-    readonly fields: { push(field: Field): unknown; some(test: (field: Field) => boolean): boolean };
+    readonly fields: Field[];
+    readonly isCopy: boolean;
   }
   const rootFields: Field[] = [];
-  const open = new Map<string, Open>([[collection, { path: collection, table: rootTable, fields: rootFields }]]);
+  const open = new Map<string, Open>([[collection, { table: rootTable, fields: rootFields, isCopy: false }]]);
+  const places = new Map<unknown, FieldPlace>();
   for (const { line, cells } of body) {
     const [source = '', target = '', type = '', note = ''] = cells;
     const cut = target.lastIndexOf('.');
@@ -92,40 +109,38 @@ export function parseLogicalCsv(csv: string): LogicalDesign {
     const name = target.slice(cut + 1);
     if (cut < 0 || !parent) throw new LogicalCsvError(line, `the target ${JSON.stringify(target)} lies in no document or array above it`);
     if (parent.fields.some((field) => field.name === name)) throw new LogicalCsvError(line, `the target ${JSON.stringify(target)} occurs twice`);
-    if (type === 'Document' || type === 'Array') {
-      const fields: Field[] = [];
-      const embed = parseEmbed(line, source, name, type, note);
-      parent.fields.push({ ...embed, fields });
-      open.set(target, { path: target, table: embed.table, fields });
-    } else if (type === 'Copy') {
-      const fields: ColumnField[] = [];
-      const match = /^extended reference: the row of .+? where (.+); relationship ("(?:[^"\\]|\\.)*")$/su.exec(note);
-      const join = [...(match?.[1] ?? '').matchAll(new RegExp(`(${REF}) = own (${REF})`, 'gu'))].map(([, above, own]) => ({ parent: unref(above!), child: unref(own!) }));
-      if (!match || join.length === 0) throw new LogicalCsvError(line, 'a copy is written as "extended reference: the row of t where id = own t_id; relationship "…""');
-      const table = unref(source.trim());
-      parent.fields.push({ kind: 'extendedReference', name, table, relationship: JSON.parse(match[2]!) as string, join, fields });
-      open.set(target, { path: target, table, fields: fields as Field[] });
-    } else if (type === 'Subset') {
-      const fields: ColumnField[] = [];
-      const limit = /^first (\d+) /.exec(note);
-      if (!limit) throw new LogicalCsvError(line, 'a subset is written as "first 5 rows of t where c = parent p; order: d desc; relationship "…""');
-      const { kind: _, ...embed } = parseEmbed(line, source, name, 'Array', note.slice(limit[0].length));
-      parent.fields.push({ kind: 'subset', ...embed, limit: Number(limit[1]), fields });
-      open.set(target, { path: target, table: embed.table, fields: fields as Field[] });
-    } else if (type === 'Computed') {
-      parent.fields.push(parseComputed(line, source, name, note));
-    } else {
-      const { table, column } = parseColumn(line, source);
-      if (table !== parent.table) throw new LogicalCsvError(line, `${JSON.stringify(target)} holds rows of ${parent.table}, not of ${table}`);
-      parent.fields.push({ kind: 'column', name, column, transform: transformAt(line, type, note) });
-    }
+    const fields: Field[] = [];
+    const field = parseNoted(line, source, name, type.trim(), note, fields) ?? parseColumnField(line, source, name, type, note, parent.table);
+    if (parent.isCopy && field.kind !== 'column') throw new LogicalCsvError(line, `the target ${JSON.stringify(target)} lies in a copy, and copies hold columns only`);
+    parent.fields.push(field);
+    places.set(field, { line, target });
+    if (isNested(field)) open.set(target, { table: field.table, fields, isCopy: !isEmbed(field) });
   }
-  const checked = logicalDesignSchema.safeParse({ collection, rootTable, id, fields: rootFields });
+  const design: LogicalDesign = { collection, rootTable, id, fields: rootFields };
+  const checked = logicalDesignSchema.safeParse(design);
   if (!checked.success) {
-    const issue = checked.error.issues[0]!;
-    throw new LogicalCsvError(1, `${issue.path.join('.')}: ${issue.message}`);
+    const { path, message } = checked.error.issues[0]!;
+    throw errorAt(design, path, message, places, { line: idRow.line, target: `${collection}._id` });
   }
   return checked.data;
+}
+
+interface FieldPlace {
+  readonly line: number;
+  readonly target: string;
+}
+
+/** An error of the schema, told of the innermost field that it lies in; `outside` is for what lies in none. */
+function errorAt(design: LogicalDesign, path: readonly PropertyKey[], message: string, places: ReadonlyMap<unknown, FieldPlace>, outside: FieldPlace): LogicalCsvError {
+  let value: unknown = design;
+  let place = outside;
+  let within = path;
+  path.forEach((key, depth) => {
+    value = (value as Record<PropertyKey, unknown> | undefined)?.[key];
+    const found = places.get(value);
+    if (found) [place, within] = [found, path.slice(depth + 1)];
+  });
+  return new LogicalCsvError(place.line, `${JSON.stringify(place.target)}: ${within.map((key) => `${String(key)}: `).join('')}${message}`);
 }
 
 interface CsvRow {
@@ -149,34 +164,95 @@ function parseId({ line, cells }: CsvRow): Pick<LogicalDesign, 'collection' | 'r
   const [source = '', target = '', type = '', note = ''] = cells;
   if (!target.endsWith('._id')) throw new LogicalCsvError(line, 'the first field must be <collection>._id');
   const collection = target.slice(0, -'._id'.length);
-  if (note.startsWith('ordinal')) return { collection, rootTable: unref(source), id: { kind: 'ordinal' } };
+  if (note.trim().startsWith('ordinal')) {
+    if (type.trim() !== '' && type.trim() !== ORDINAL.type) throw new LogicalCsvError(line, `the type ${JSON.stringify(type.trim())} does not follow from an ordinal, which gives ${JSON.stringify(ORDINAL.type)}`);
+    requireUnderstood(readNote(line, note), ORDINAL.note);
+    return { collection, rootTable: parseTable(line, source), id: { kind: 'ordinal' } };
+  }
   const { table, column } = parseColumn(line, source);
-  return { collection, rootTable: table, id: { kind: 'column', column, transform: transformAt(line, type, note.replace(/^_id from key; /, '')) } };
+  return { collection, rootTable: table, id: { kind: 'column', column, transform: transformAt(line, type, note.trim().replace(/^_id from key; /, '')) } };
+}
+
+function parseTable(line: number, source: string): string {
+  if (!new RegExp(`^${REF}$`, 'u').test(source.trim())) throw new LogicalCsvError(line, `the source ${JSON.stringify(source)} is no table`);
+  return unref(line, source.trim());
 }
 
 function parseColumn(line: number, source: string): { table: string; column: string } {
   const match = new RegExp(`^(${REF})\\.(${REF})$`, 'u').exec(source.trim());
   if (!match) throw new LogicalCsvError(line, `the source ${JSON.stringify(source)} is not table.column`);
-  return { table: unref(match[1]!), column: unref(match[2]!) };
+  return { table: unref(line, match[1]!), column: unref(line, match[2]!) };
 }
 
-function parseEmbed(line: number, source: string, name: string, type: string, note: string): Omit<EmbedField, 'fields'> {
-  const match = /^rows of .+? where (.+); order: (.+); relationship ("(?:[^"\\]|\\.)*")$/su.exec(note);
-  if (!match) throw new LogicalCsvError(line, 'an embedded table is written as "rows of t where c = parent p; order: source order; relationship "…""');
-  const join = [...match[1]!.matchAll(new RegExp(`(${REF}) = parent (${REF})`, 'gu'))].map(([, child, parent]) => ({ parent: unref(parent!), child: unref(child!) }));
-  if (join.length === 0) throw new LogicalCsvError(line, 'the embedded table has no join column');
-  const orderBy = match[2] === 'source order' ? [] : [...match[2]!.matchAll(new RegExp(`(${REF}) (asc|desc)`, 'gu'))].map(([, column, direction]) => ({ column: unref(column!), direction: direction as 'asc' | 'desc' }));
-  return { kind: type === 'Document' ? 'embedOne' : 'embedMany', name, table: unref(source.trim()), relationship: JSON.parse(match[3]!) as string, join, orderBy };
+function parseColumnField(line: number, source: string, name: string, type: string, note: string, rowsOf: string): ColumnField {
+  const { table, column } = parseColumn(line, source);
+  if (table !== rowsOf) throw new LogicalCsvError(line, `${JSON.stringify(name)} lies among the rows of ${rowsOf}, not of ${table}`);
+  return { kind: 'column', name, column, transform: transformAt(line, type, note) };
 }
 
-function parseComputed(line: number, source: string, name: string, note: string): ComputedField {
-  const match = /^(count|sum|avg|min|max) over the rows of .+? where (.+); relationship ("(?:[^"\\]|\\.)*")$/su.exec(note);
-  const join = [...(match?.[2] ?? '').matchAll(new RegExp(`(${REF}) = parent (${REF})`, 'gu'))].map(([, child, parent]) => ({ parent: unref(parent!), child: unref(child!) }));
-  if (!match || join.length === 0) throw new LogicalCsvError(line, 'a computed field is written as "count over the rows of t where t_id = parent id; relationship "…""');
-  const whole = new RegExp(`^${REF}$`, 'u').test(source.trim());
-  const { table, column } = whole ? { table: unref(source.trim()), column: undefined } : parseColumn(line, source);
-  return { kind: 'computed', name, table, relationship: JSON.parse(match[3]!) as string, join, aggregate: match[1] as ComputedField['aggregate'], ...(column === undefined ? {} : { column }) };
+interface Note {
+  readonly line: number;
+  /** With single blanks, and each quoted name put aside as `"0"`, `"1"` …: nothing in a name reads as a word of the note. */
+  readonly shape: string;
+  name(found: string): string;
 }
+
+function readNote(line: number, text: string): Note {
+  const quoted: string[] = [];
+  const shape = text.replace(/"(?:[^"\\]|\\.)*"/gsu, (literal) => `"${quoted.push(unref(line, literal)) - 1}"`).replace(/\s+/g, ' ').trim();
+  return { line, shape, name: (found) => (found.startsWith('"') ? quoted[Number(found.slice(1, -1))]! : found) };
+}
+
+/** A note that, written again from what was read, differs holds something that would be ignored. */
+function requireUnderstood(note: Note, understood: string): void {
+  const plainly = ({ shape, name }: Note): string => shape.replace(/"\d+"/g, (found) => ref(name(found)));
+  if (plainly(note) !== plainly(readNote(note.line, understood))) throw new LogicalCsvError(note.line, `what the note says besides or otherwise would be ignored; understood was: ${understood}`);
+}
+
+/** The field of which a note tells, to be filled with `fields`; undefined when the type is that of a column. */
+function parseNoted(line: number, source: string, name: string, type: string, text: string, fields: Field[]): NotedField | undefined {
+  const kind = (Object.keys(KIND_TYPES) as NotedField['kind'][]).find((candidate) => KIND_TYPES[candidate] === type);
+  if (!kind) return undefined;
+  const note = readNote(line, text);
+  const match = new RegExp(FORMS[kind].form, 'u').exec(note.shape);
+  const { joined, limit, aggregate, order, relationship } = match?.groups ?? {};
+  const side = kind === 'extendedReference' ? 'own' : 'parent';
+  const join = [...(joined ?? '').matchAll(new RegExp(`(${REF}) = ${side} (${REF})`, 'gu'))].map(([, left, right]): JoinColumn => {
+    const [a, b] = [note.name(left!), note.name(right!)];
+    return side === 'own' ? { parent: a, child: b } : { parent: b, child: a };
+  });
+  if (relationship === undefined || join.length === 0) throw new LogicalCsvError(line, FORMS[kind].hint);
+  const orderBy = [...(order ?? '').matchAll(new RegExp(`(${REF}) (asc|desc)`, 'gu'))].map(([, column, direction]) => ({ column: note.name(column!), direction: direction as 'asc' | 'desc' }));
+  const common = { name, relationship: note.name(relationship), join };
+  const field = ((): NotedField => {
+    switch (kind) {
+      case 'embedOne':
+      case 'embedMany':
+        return { kind, ...common, table: parseTable(line, source), orderBy, fields };
+      case 'subset':
+        return { kind, ...common, table: parseTable(line, source), orderBy, limit: Number(limit), fields: fields as ColumnField[] };
+      case 'extendedReference':
+        return { kind, ...common, table: parseTable(line, source), fields: fields as ColumnField[] };
+      case 'computed': {
+        const of = new RegExp(`^${REF}$`, 'u').test(source.trim()) ? { table: parseTable(line, source) } : parseColumn(line, source);
+        return { kind, ...common, ...of, aggregate: aggregate as ComputedField['aggregate'] };
+      }
+    }
+  })();
+  requireUnderstood(note, noteFor(field));
+  return field;
+}
+
+const RELATIONSHIP = String.raw`relationship (?<relationship>"\d+")$`;
+const ROWS = String.raw`rows of .+? where (?<joined>.+); order: (?<order>.+); ${RELATIONSHIP}`;
+const EMBEDDED = { form: `^${ROWS}`, hint: 'an embedded table is written as "rows of t where c = parent p; order: source order; relationship "…""' };
+const FORMS: Readonly<Record<NotedField['kind'], { readonly form: string; readonly hint: string }>> = {
+  embedOne: EMBEDDED,
+  embedMany: EMBEDDED,
+  extendedReference: { form: `^extended reference: the row of .+? where (?<joined>.+); ${RELATIONSHIP}`, hint: 'a copy is written as "extended reference: the row of t where id = own t_id; relationship "…""' },
+  subset: { form: String.raw`^first (?<limit>\d+) ${ROWS}`, hint: 'a subset is written as "first 5 rows of t where c = parent p; order: d desc; relationship "…""' },
+  computed: { form: `^(?<aggregate>count|sum|avg|min|max) over the rows of .+? where (?<joined>.+); ${RELATIONSHIP}`, hint: 'a computed field is written as "count over the rows of t where t_id = parent id; relationship "…""' },
+};
 
 /** The type follows from the transformation; one that says otherwise would be a wish that nothing fulfils. */
 function transformAt(line: number, type: string, text: string): Transform {
@@ -196,6 +272,7 @@ function parsedTransform(line: number, text: string): Transform {
     return parseTransform(text.trim());
   } catch (error) {
     if (error instanceof TransformError) throw new LogicalCsvError(line, error.message);
+    if (error instanceof SyntaxError) throw new LogicalCsvError(line, `the transformation ${JSON.stringify(text.trim())} holds a text that is not quoted as in JSON`);
     throw error;
   }
 }

@@ -6,7 +6,7 @@ import { transformSchema } from './transform';
 
 const fieldName = z
   .string()
-  .min(1)
+  .min(1, 'a field needs a name')
   .max(200)
   .refine((name) => !/[.$\0]/.test(name), 'a field name may hold no dot, no $ and no NUL')
   .refine((name) => !['__proto__', 'constructor', 'prototype'].includes(name), 'this name is reserved')
@@ -27,7 +27,7 @@ const columnField = z.strictObject({ kind: z.literal('column'), name: fieldName,
 const joinColumns = z.array(z.strictObject({ parent: z.string(), child: z.string() })).min(1);
 const extendedReference = z.strictObject({ kind: z.literal('extendedReference'), name: fieldName, table: z.string(), relationship: z.string(), join: joinColumns, fields: z.array(columnField).min(1) });
 const sortColumns = z.array(z.strictObject({ column: z.string(), direction: z.enum(['asc', 'desc']) }));
-const subsetLimit = z.int().min(1).max(1000);
+const subsetLimit = z.int().min(1, 'a subset holds one row at least').max(1000, 'a subset holds 1000 rows at most');
 const subset = z.strictObject({ kind: z.literal('subset'), name: fieldName, table: z.string(), relationship: z.string(), join: joinColumns, limit: subsetLimit, orderBy: sortColumns.min(1), fields: z.array(columnField).min(1) });
 const aggregate = z.enum(['count', 'sum', 'avg', 'min', 'max']);
 const cost = z.strictObject({ documents: z.number(), lookups: z.number(), entries: z.number(), bytes: z.number() });

@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'vitest';
+import type { Field, LogicalDesign } from './document-design';
+import { LogicalCsvError, logicalCsv, parseLogicalCsv } from './logical-csv';
+import { identity } from './transform';
+
+const column = (name: string, of = name): Field & { kind: 'column' } => ({ kind: 'column', name, column: of, transform: identity });
+
+/** One field of each kind, over a parent `hero` and its children; `name` goes through every name of the source. */
+function designOf(name: (plain: string) => string): LogicalDesign {
+  const join = [{ parent: name('id'), child: name('hero_id') }];
+  const child = (table: string) => ({ table: name(table), relationship: name(`${table}->hero`), join });
+  return {
+    collection: 'heroes',
+    rootTable: name('hero'),
+    id: { kind: 'column', column: name('id'), transform: { kind: 'string' } },
+    fields: [
+      column('name', name('name')),
+      { kind: 'column', name: 'active', column: name('active'), transform: { kind: 'bool', true: 'a", "b', false: '\\' } },
+      { kind: 'extendedReference', name: 'eye', ...child('colour'), join: [{ parent: name('id'), child: name('eye_id') }, { parent: name('and'), child: name('own') }], fields: [column('colour', name('colour'))] },
+      { kind: 'computed', name: 'count', ...child('power'), aggregate: 'count' },
+      { kind: 'computed', name: 'best', ...child('power'), aggregate: 'max', column: name('stars') },
+      { kind: 'subset', name: 'top', ...child('power'), limit: 3, orderBy: [{ column: name('stars'), direction: 'desc' }, { column: name('asc'), direction: 'asc' }], fields: [column('stars', name('stars'))] },
+      { kind: 'embedMany', name: 'powers', ...child('power'), orderBy: [], fields: [column('stars', name('stars')), { kind: 'embedOne', name: 'source', ...child('source'), orderBy: [], fields: [column('word', name('where'))] }] },
+    ],
+  };
+}
+
+const heroes = designOf((plain) => plain);
+const lines = logicalCsv(heroes).trimEnd().split('\r\n');
+/** The CSV with a change in the line of one target; that line's number. */
+function changed(target: string, change: (row: string) => string): { csv: string; line: number } {
+  const at = lines.findIndex((row) => row.includes(`"heroes.${target}"`));
+  expect(change(lines[at]!)).not.toBe(lines[at]);
+  return { csv: lines.map((row, index) => (index === at ? change(row) : row)).join('\r\n'), line: at + 1 };
+}
+
+test.each<[string, (plain: string) => string]>([
+  ['plain names', (plain) => plain],
+  ['names with words of a note in them', (plain) => `${plain} where a = parent b and c = own d; order: e desc, f asc; relationship "0"`],
+  ['names with quotes, backslashes and line ends', (plain) => `"${plain}\\"\n \u2028"1"`],
+  ['names of such words alone', (plain) => ({ hero: 'where', power: 'order', id: 'parent', stars: 'desc' })[plain] ?? plain],
+])('reading back gives the same design: %s', (_, name) => {
+  const design = designOf(name);
+  expect(parseLogicalCsv(logicalCsv(design))).toEqual(design);
+  const ordinal: LogicalDesign = { ...design, id: { kind: 'ordinal' } };
+  expect(parseLogicalCsv(logicalCsv(ordinal))).toEqual(ordinal);
+});
+
+test('blanks and quotes that change no name are no difference', () => {
+  const { csv } = changed('top', (row) => row.replace('rows of power where', ' rows  of ""pow\\u0065r"" where ').replace('; order:', ' ; order:').replace(' ; order', '; order'));
+  expect(parseLogicalCsv(csv)).toEqual(heroes);
+});
+
+const ASKED = 'rows of power where hero_id = parent id; order: ';
+
+describe('a mistake is told with its line', () => {
+  test.each<[string, string, (row: string) => string, string | RegExp]>([
+    ['a condition behind a join', 'powers', (row) => row.replace('parent id;', 'parent id and power_id > 3;'), `what the note says besides or otherwise would be ignored; understood was: ${ASKED}source order; relationship "power->hero"`],
+    ['a condition behind a copy’s join', 'eye', (row) => row.replace('own own;', 'own own and id > 3;'), /would be ignored/],
+    ['a condition behind a computed field’s join', 'count', (row) => row.replace('parent id;', 'parent id and stars > 3;'), /would be ignored/],
+    ['a join column of another table', 'powers', (row) => row.replace('hero_id =', 'other.hero_id ='), /would be ignored/],
+    ['an order of which half is none', 'top', (row) => row.replace('asc asc', 'foo bar'), `understood was: first 3 ${ASKED}stars desc; relationship`],
+    ['an order in another word', 'top', (row) => row.replace('stars desc, asc asc', 'stars downwards'), `understood was: first 3 ${ASKED}source order;`],
+    ['an order in a longer word', 'top', (row) => row.replace('stars desc', 'stars descending'), /would be ignored/],
+    ['another table in the note', 'powers', (row) => row.replace('rows of power', 'rows of talent'), `understood was: ${ASKED}source order`],
+    ['another table in a computed field’s note', 'best', (row) => row.replace('rows of power', 'rows of talent'), /understood was: max over the rows of power /],
+    ['a remark on an ordinal', '_id', () => '"hero","heroes._id","Int","ordinal: by name"', /understood was: ordinal: position of the row/],
+    ['an ordinal of another type', '_id', () => '"hero","heroes._id","String","ordinal: position of the row in the source, from 1"', /"String" does not follow from an ordinal, which gives "Int"/],
+    ['an ordinal of a column', '_id', () => '"hero.id","heroes._id","Int","ordinal: position of the row in the source, from 1"', /the source "hero.id" is no table/],
+    ['a column as the source of an array', 'powers', (row) => row.replace('"power"', '"power.stars"'), /the source "power.stars" is no table/],
+    ['a fifth cell', 'name', (row) => `${row},"only the long ones"`, /a row has 4 cells; what stands behind them would be ignored: only the long ones/],
+    ['a fifth cell in the row of _id', '_id', (row) => `${row},,x`, /a row has 4 cells/],
+    ['no row in a subset', 'top', (row) => row.replace('first 3', 'first 0'), '"heroes.top": limit: a subset holds one row at least'],
+    ['a subset without an order', 'top', (row) => row.replace('stars desc, asc asc', 'source order'), /"heroes.top": orderBy: /],
+    ['an empty field name', 'powers.stars', (row) => row.replace('powers.stars', 'powers.'), '"heroes.powers.": name: a field needs a name'],
+    ['a $ in a name', 'powers.source.word', (row) => row.replace('.word', '.$word'), /"heroes.powers.source.\$word": name: a field name may hold no dot, no \$/],
+    ['an array inside a copy', 'powers', (row) => row.replace('heroes.powers', 'heroes.eye.powers'), /"heroes.eye.powers" lies in a copy, and copies hold columns only/],
+    ['a bad escape in a source', 'name', (row) => row.replace('hero.name', 'hero.""na\\qme""'), /"na\\qme" is no quoted name/],
+    ['a bad escape in a note', 'top', (row) => row.replace('power->hero', 'power\\q'), /"power\\q" is no quoted name/],
+    ['a bad escape in a transformation', 'active', (row) => row.replace('bool(""', 'bool(""\\q'), /holds a text that is not quoted as in JSON/],
+    ['a bad escape in the row of _id', '_id', (row) => row.replace('hero.id', '""he\\qro"".id'), /is no quoted name/],
+  ])('%s', (_, target, change, message) => {
+    const { csv, line } = changed(target, change);
+    let error: unknown;
+    try {
+      parseLogicalCsv(csv);
+    } catch (thrown) {
+      error = thrown;
+    }
+    expect(error).toBeInstanceOf(LogicalCsvError);
+    expect(error).toMatchObject({ line });
+    expect((error as LogicalCsvError).detail).toMatch(message);
+  });
+
+  test('a field’s line is the one in the file, whatever stands above it', () => {
+    const { csv, line } = changed('top', (row) => row.replace('first 3', 'first 0'));
+    expect(() => parseLogicalCsv(csv.replace('\r\n', '\r\n\r\n\r\n'))).toThrow(`line ${line + 2}: "heroes.top"`);
+  });
+
+  test('what lies in no field is told with the line of _id', () => {
+    expect(() => parseLogicalCsv(lines.join('\r\n').replaceAll('heroes', 'system'))).toThrow(/^line 2: "system._id": collection: names that begin/);
+    expect(() => parseLogicalCsv(lines.filter((row) => !row.includes('eye.')).join('\r\n'))).toThrow(/^line 5: "heroes.eye": fields: /);
+  });
+});
