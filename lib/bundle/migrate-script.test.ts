@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -111,6 +111,22 @@ describe('what can be put right is said', () => {
     await expect(run(folder, ...args())).rejects.toThrow('standalone_errors holds a collection p already: choose another database, or give --drop');
     await run(folder, ...args(), '--drop');
   });
+
+  test('killed, it goes on where it was, with the same documents; another source does not', async () => {
+    const many = await fixture.convert("CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60000) INSERT INTO t SELECT i, printf('%.200c', 'x') FROM n;");
+    const home = await folderOf('resumed', many);
+    const given = args({ '--source': many.sourcePath, '--database': 'standalone_resumed' });
+    const db = fixture.mongo.db('standalone_resumed');
+    const child = spawn(process.execPath, [path.join(home, 'migrate.mjs'), ...given], { stdio: 'ignore' });
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    await expect.poll(() => db.collection('t').estimatedDocumentCount(), { timeout: 30_000, interval: 5 }).toBeGreaterThan(0);
+    child.kill('SIGKILL');
+    await ended;
+    expect((await db.listCollections().toArray()).map(({ name }) => name)).toContain('aptmql_migration_progress');
+    await expect(run(home, ...args({ '--database': 'standalone_resumed' }))).rejects.toThrow('of a run with another source or design');
+    expect(await run(home, ...given)).toContain('going on from there');
+    expect(await contents(db)).toEqual(await contents(many.db));
+  }, 60_000);
 
   test('arguments and files', async () => {
     await expect(run(folder)).rejects.toThrow('--source, --uri and --database are needed');

@@ -48,7 +48,7 @@ export async function migrate(input: MigrationInput): Promise<Migration> {
     await progress.forget();
     await db.dropDatabase();
   }
-  const written = await writeCollections(db, input, progress);
+  const written = await writeCollections(db, { ...input, logical: input.design.logical }, progress);
   await createIndexes(db, input.indexes);
   const migration = migrationRecord(mongoDatabase, input.catalog, written);
   if (!(await countsHold(db, migration))) throw new MigrationError(`${mongoDatabase} does not hold as many documents as were written: something else writes to it`);
@@ -57,10 +57,15 @@ export async function migrate(input: MigrationInput): Promise<Migration> {
   return migration;
 }
 
-async function writeCollections(db: Db, input: MigrationInput, progress: Progress): Promise<Map<string, Written>> {
-  const { sourcePath, catalog, design, signal } = input;
+export interface WriteInput extends Pick<MigrationInput, 'sourcePath' | 'catalog' | 'signal' | 'onDocuments'> {
+  readonly logical: readonly LogicalDesign[];
+}
+
+/** Writes all collections, each from where the progress says that an earlier run stopped. */
+export async function writeCollections(db: Db, input: WriteInput, progress: Progress): Promise<Map<string, Written>> {
+  const { sourcePath, catalog, signal } = input;
   const all = new Map<string, Written>();
-  for (const logical of design.logical) {
+  for (const logical of input.logical) {
     signal.throwIfAborted();
     const start = await startOf(db, logical, input, progress);
     const used = new Map(Object.entries(start.rows));
@@ -81,7 +86,7 @@ const afterOf = ({ position, documents }: Written): StartAfter | undefined => (p
  * batches of which the record would have come later, perhaps in part: they are removed. If the rest is not what was recorded,
  * the collection starts over.
  */
-async function startOf(db: Db, logical: LogicalDesign, input: MigrationInput, progress: Progress): Promise<Written> {
+async function startOf(db: Db, logical: LogicalDesign, input: Pick<MigrationInput, 'sourcePath' | 'catalog'>, progress: Progress): Promise<Written> {
   const recorded = await progress.read(logical.collection);
   const target = db.collection<Document>(logical.collection);
   if (recorded && (await target.estimatedDocumentCount()) >= recorded.documents) {
@@ -96,13 +101,13 @@ async function startOf(db: Db, logical: LogicalDesign, input: MigrationInput, pr
   return nothingWritten;
 }
 
-interface ProgressDocument {
+export interface ProgressDocument {
   readonly _id: { readonly database: string; readonly collection: string };
   readonly written: Omit<Written, 'position' | 'rows'> & { readonly position: readonly unknown[] | null; readonly rows: readonly { readonly table: string; readonly rows: number }[] };
 }
 
-/** What is known to be written, kept beside the migrated databases. */
-class Progress {
+/** What is known to be written of what goes by this name: a MongoDB database, or a design and its source. */
+export class Progress {
   constructor(
     private readonly records: Collection<ProgressDocument>,
     private readonly database: string,

@@ -11,14 +11,19 @@ import { MongoClient, type Db } from 'mongodb';
 import type { DocumentDesign, IndexDesign } from '../design/document-design';
 import { catalogOf } from '../sqlite/introspect';
 import { openSource } from '../sqlite/open';
-import type { Catalog } from '../sqlite/catalog';
-import { assemble } from './assemble';
-import { createIndexes, nothingWritten, writeDocuments } from './write-documents';
+import { contentHash } from '../results/hash';
+import { Progress, writeCollections, type ProgressDocument, type WriteInput } from './migrate';
+import { createIndexes } from './write-documents';
+
+/** What an earlier run has written lies in the database itself until all is there. */
+const PROGRESS = 'aptmql_migration_progress';
 
 const usage = `usage: node migrate.mjs --source FILE --uri URI --database NAME [--drop] [--any-source]
 
 Builds the MongoDB database of this folder's design (design.json, indexes.json) from the source SQLite file.
 Needs the npm packages better-sqlite3 and mongodb, installed where node finds them from this folder.
+Stopped or killed, it goes on where it was when it is called again; the database is complete when the collection
+${PROGRESS} is gone from it.
 
   --source FILE    the benchmark's SQLite file
   --uri URI        the MongoDB to write to, e.g. mongodb://localhost:27017
@@ -64,16 +69,19 @@ function readJson<T>(folder: string, name: string): T {
   }
 }
 
+async function sha256Of(file: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of fs.createReadStream(file)) hash.update(chunk as Buffer);
+  return hash.digest('hex');
+}
+
 /** The bundle's manifest says which file the design was made for. */
-async function checkSource(folder: string, source: string): Promise<void> {
+function checkSource(folder: string, source: string, sha256: string): void {
   const manifest = path.join(folder, '..', '..', 'MANIFEST.json');
   if (!fs.existsSync(manifest)) return;
   const { sources } = JSON.parse(fs.readFileSync(manifest, 'utf8')) as { sources: { database: string; sha256: string }[] };
   const expected = sources.find(({ database }) => database === path.basename(folder))?.sha256;
-  if (!expected) return;
-  const hash = createHash('sha256');
-  for await (const chunk of fs.createReadStream(source)) hash.update(chunk as Buffer);
-  if (hash.digest('hex') !== expected) throw new MigrateError(`${source} is not the file that the bundle was made from (its SHA-256 differs from MANIFEST.json); --any-source takes it nevertheless`);
+  if (expected && expected !== sha256) throw new MigrateError(`${source} is not the file that the bundle was made from (its SHA-256 differs from MANIFEST.json); --any-source takes it nevertheless`);
 }
 
 async function main(): Promise<void> {
@@ -81,40 +89,46 @@ async function main(): Promise<void> {
   const folder = path.dirname(fileURLToPath(import.meta.url));
   const { logical } = readJson<DocumentDesign>(folder, 'design.json');
   const indexes = readJson<IndexDesign>(folder, 'indexes.json');
-  if (!options.anySource) await checkSource(folder, options.source);
+  const sha256 = await sha256Of(options.source);
+  if (!options.anySource) checkSource(folder, options.source, sha256);
   const sqlite = openSource(options.source);
-  const catalog = catalogOf(sqlite, { name: path.basename(folder), sha256: '', descriptions: {} });
+  const catalog = catalogOf(sqlite, { name: path.basename(folder), sha256, descriptions: {} });
   sqlite.close();
   const client = new MongoClient(options.uri, { appName: 'aptmql-migrate', serverSelectionTimeoutMS: 10_000 });
   try {
     await client.connect();
     const db = client.db(options.database);
-    await prepare(db, logical.map(({ collection }) => collection), options.drop);
-    await writeAll(db, options.source, catalog, logical);
+    const records = db.collection<ProgressDocument>(PROGRESS);
+    const progress = new Progress(records, contentHash({ source: sha256, logical }));
+    await prepare(db, logical.map(({ collection }) => collection), options.drop, progress);
+    await writeAll(db, { sourcePath: options.source, catalog, logical }, progress);
     await createIndexes(db, indexes);
+    await records.drop();
   } finally {
     await client.close();
   }
 }
 
-async function prepare(db: Db, collections: readonly string[], drop: boolean): Promise<void> {
+async function prepare(db: Db, collections: readonly string[], drop: boolean, progress: Progress): Promise<void> {
   if (drop) await db.dropDatabase();
+  if (await progress.exists()) {
+    console.log(`${db.databaseName} holds what an earlier run has written: going on from there`);
+    return;
+  }
   const there = await db.listCollections({}, { nameOnly: true }).toArray();
-  const taken = there.find(({ name }) => collections.includes(name));
-  if (taken) throw new MigrateError(`${db.databaseName} holds a collection ${taken.name} already: choose another database, or give --drop`);
+  const taken = there.find(({ name }) => name === PROGRESS) ?? there.find(({ name }) => collections.includes(name));
+  if (taken) throw new MigrateError(`${db.databaseName} holds a collection ${taken.name} already${taken.name === PROGRESS ? ', of a run with another source or design' : ''}: choose another database, or give --drop`);
 }
 
-async function writeAll(db: Db, source: string, catalog: Catalog, logical: DocumentDesign['logical']): Promise<void> {
+async function writeAll(db: Db, input: Omit<WriteInput, 'signal' | 'onDocuments'>, progress: Progress): Promise<void> {
   const stopped = new AbortController();
-  process.once('SIGINT', () => stopped.abort(new MigrateError('stopped; the database is incomplete')));
-  for (const design of logical) {
-    const used = new Map<string, number>();
-    const collection = await db.createCollection(design.collection);
+  process.once('SIGINT', () => stopped.abort(new MigrateError('stopped; called again, it goes on from here')));
+  const say = (collection: string, documents: number, end: string): void => void process.stdout.write(`${process.stdout.isTTY ? '\r' : ''}${collection}: ${documents} documents${end}`);
+  for (const logical of input.logical) {
     const started = performance.now();
-    const say = (documents: number, end: string): void => void process.stdout.write(`${process.stdout.isTTY ? '\r' : ''}${design.collection}: ${documents} documents${end}`);
-    const onWritten = ({ documents }: { documents: number }): Promise<void> => Promise.resolve(process.stdout.isTTY ? say(documents, '') : undefined);
-    const { documents } = await writeDocuments(collection, assemble(source, catalog, design, used), used, nothingWritten, { signal: stopped.signal, onWritten });
-    say(documents, ` (${((performance.now() - started) / 1000).toFixed(1)} s)\n`);
+    const onDocuments = process.stdout.isTTY ? { onDocuments: (collection: string, documents: number) => say(collection, documents, '') } : {};
+    const written = await writeCollections(db, { ...input, logical: [logical], signal: stopped.signal, ...onDocuments }, progress);
+    for (const [collection, { documents }] of written) say(collection, documents, ` (${((performance.now() - started) / 1000).toFixed(1)} s)\n`);
   }
 }
 
