@@ -1,10 +1,12 @@
 import type { Catalog } from '../sqlite/catalog';
-import type { ColumnProfile, Profile } from '../sqlite/profile';
-import type { ConceptualDesign, DesignDocument } from './document-design';
+import type { ColumnProfile, Profile, Relationship } from '../sqlite/profile';
+import type { ConceptualDesign, DesignDocument, RelationshipChoice } from './document-design';
 import type { Workload } from './workload';
 
+type Draft = Omit<ConceptualDesign, 'document'>;
+
 /** The four parts of the paper's §3.1, each Markdown. Names come from the source: they are escaped. */
-export function describeDesign(design: Omit<ConceptualDesign, 'document'>, catalog: Catalog, profile: Profile, workload: Workload): DesignDocument {
+export function describeDesign(design: Draft, catalog: Catalog, profile: Profile, workload: Workload): DesignDocument {
   return {
     source: describeSource(catalog, profile),
     accessPatterns: describeWorkload(workload),
@@ -77,35 +79,108 @@ function describeWorkload(workload: Workload): string {
   return lines.join('\n');
 }
 
-function describeDecisions(design: Omit<ConceptualDesign, 'document'>): string {
-  if (design.relationships.length === 0) return 'There are no relationships between the tables.';
-  return design.relationships.map((choice) => `- **${text(choice.relationship)}: ${choice.choice}**${choice.field ? ` as \`${choice.field}\`` : ''}${choice.columns ? ` (${choice.columns.map(text).join(', ')})` : ''}. ${text(choice.reason)}`).join('\n');
+function describeDecisions(design: Draft): string {
+  const choices = design.relationships.map((choice) => {
+    const kept = keptOfChildren(choice);
+    return `- **${text(choice.relationship)}: ${choice.choice}**${choice.field ? ` as ${text(choice.field)}` : ''}${choice.columns ? ` (${choice.columns.map(text).join(', ')})` : ''}. ${text(choice.reason)}${kept.length > 0 ? ` The parents keep ${kept.join('; ')}.` : ''}`;
+  });
+  const patterns = PATTERN_GROUPS.flatMap(({ status, title }) => {
+    const uses = design.patterns.filter((use) => (use.status ?? 'applied') === status);
+    return uses.length > 0 ? [[`${title}:`, '', ...uses.map(({ pattern, target, reason }) => `- **${text(pattern)}** (${text(target)}). ${text(reason)}`)].join('\n')] : [];
+  });
+  return [
+    choices.length > 0 ? choices.join('\n') : 'There are no relationships between the tables.',
+    ...(patterns.length > 0 ? patterns : ['No pattern was applied or considered, no anti-pattern avoided.']),
+  ].join('\n\n');
 }
 
-function describeResult(design: Omit<ConceptualDesign, 'document'>, profile: Profile): string {
-  const lines = ['| table | disposition | collection |', '|---|---|---|'];
-  for (const row of dispositions(design, profile)) lines.push(`| ${text(row.table)} | ${row.disposition} | ${text(row.collections.join(', '))} |`);
+const PATTERN_GROUPS = [
+  { status: 'applied', title: 'Patterns applied' },
+  { status: 'considered', title: 'Patterns considered and left' },
+  { status: 'avoided', title: 'Anti-patterns avoided' },
+] as const;
+
+/** What the parents' documents know of children that live elsewhere. */
+function keptOfChildren({ computed = [], subset }: RelationshipChoice): string[] {
+  const kept = computed.map(({ field, aggregate, column }) => `${text(field)} (${aggregate} of ${column === undefined ? 'the rows' : text(column)})`);
+  if (!subset) return kept;
+  const order = subset.orderBy.map(({ column, direction }) => `${text(column)} ${direction}`).join(', ');
+  return [...kept, `${text(subset.field)} (the first ${subset.limit} rows by ${order}: ${subset.columns.map(text).join(', ')})`];
+}
+
+function describeResult(design: Draft, profile: Profile): string {
+  const homes = homesOf(design, profile);
+  const lines: string[] = [];
+  for (const { name, rootTable, id } of design.collections) {
+    lines.push(`- **${text(name)}**, ${text('_id')} ${id.kind === 'column' ? `from ${text(id.column)}` : 'counts the rows from 1'}`);
+    for (const { table, rowCount } of profile.tables) {
+      const { root, steps } = homes.get(table)!;
+      if (root !== rootTable) continue;
+      const path = steps.map(({ field }) => text(field)).join('.');
+      const place = steps.length === 0 ? 'each a document' : `in ${path}, ${steps.at(-1)!.cardinality === 'one' ? 'one document at most for each parent' : 'an array'}`;
+      lines.push(`  - ${text(table)}: ${rowCount.toLocaleString('en')} ${rowCount === 1 ? 'row' : 'rows'}, ${place}`);
+    }
+  }
+  lines.push('', 'Every table of the source. Ret.: all its rows remain retrievable. Copies repeat some columns of a table’s rows, beside a reference or as a subset.', '');
+  lines.push('| table | disposition | collection | Ret. | copies in |', '|---|---|---|:---:|---|');
+  for (const row of dispositions(design, profile)) {
+    lines.push(`| ${text(row.table)} | ${row.disposition} | ${text(row.collections.join(', '))} | ${row.disposition === 'missing' ? 'no' : '✓'} | ${text(row.copies.join(', '))} |`);
+  }
+  lines.push('', 'The fields of each collection, with their final names and the transformation of each, stand in its logical design. Indexes are an artefact of their own, the index design.');
   return lines.join('\n');
 }
+
+/** Where the rows of a table live: as documents of `root`'s collection, or embedded in them along `steps`. */
+interface Home {
+  readonly root: string;
+  readonly steps: readonly { readonly field: string; readonly cardinality: 'one' | 'many' }[];
+}
+
+function homesOf(design: Draft, profile: Profile): Map<string, Home> {
+  const embeds = new Map(chosen(design, profile).flatMap(({ choice, relationship }) => (choice.choice === 'embed' ? [[relationship.childTable, { choice, parent: relationship.parentTable }] as const] : [])));
+  return new Map(
+    profile.tables.map(({ table }) => {
+      const steps: Home['steps'][number][] = [];
+      let root = table;
+      // A circle, which the loss check refuses, ends as well.
+      for (let embed = embeds.get(root); embed && steps.length < embeds.size; embed = embeds.get(root)) {
+        steps.unshift({ field: embed.choice.field ?? root, cardinality: embed.choice.cardinality ?? 'many' });
+        root = embed.parent;
+      }
+      return [table, { root, steps }];
+    }),
+  );
+}
+
+const chosen = (design: Draft, profile: Profile): { choice: RelationshipChoice; relationship: Relationship }[] =>
+  design.relationships.flatMap((choice) => {
+    const relationship = profile.relationships.find(({ id }) => id === choice.relationship);
+    return relationship ? [{ choice, relationship }] : [];
+  });
 
 export interface Disposition {
   readonly table: string;
   readonly disposition: 'standalone' | 'embedded' | 'missing';
   readonly collections: readonly string[];
+  /** Collections that repeat some of its columns: beside references to it, or as a subset of its rows. */
+  readonly copies: readonly string[];
 }
 
 /** The paper's Table 6: every source table with its destination. */
-export function dispositions(design: Omit<ConceptualDesign, 'document'>, profile: Profile): Disposition[] {
-  const embeds = new Map(
-    design.relationships.flatMap((choice) => {
-      const relationship = choice.choice === 'embed' ? profile.relationships.find((candidate) => candidate.id === choice.relationship) : undefined;
-      return relationship ? [[relationship.childTable, relationship.parentTable] as const] : [];
-    }),
-  );
+export function dispositions(design: Draft, profile: Profile): Disposition[] {
+  const homes = homesOf(design, profile);
+  const collectionsOf = (table: string): string[] => design.collections.filter(({ rootTable }) => rootTable === homes.get(table)?.root).map(({ name }) => name);
+  const copies = chosen(design, profile).flatMap(({ choice, relationship: { childTable, parentTable } }) => [
+    ...(choice.choice === 'copy' ? [{ of: parentTable, within: childTable }] : []),
+    ...(choice.subset ? [{ of: childTable, within: parentTable }] : []),
+  ]);
   return profile.tables.map(({ table }) => {
-    let root = table;
-    for (let steps = 0; embeds.has(root) && steps < 10; steps++) root = embeds.get(root)!;
-    const collections = design.collections.filter((collection) => collection.rootTable === root).map((collection) => collection.name);
-    return { table, disposition: collections.length === 0 ? 'missing' : root === table ? 'standalone' : 'embedded', collections };
+    const collections = collectionsOf(table);
+    return {
+      table,
+      disposition: collections.length === 0 ? 'missing' : homes.get(table)!.root === table ? 'standalone' : 'embedded',
+      collections,
+      copies: [...new Set(copies.filter(({ of }) => of === table).flatMap(({ within }) => collectionsOf(within)))].sort(),
+    };
   });
 }

@@ -106,8 +106,8 @@ suite('embedding', () => {
   test('every table has a disposition', () => {
     const { whole, profile } = design(parentAndChild("INSERT INTO child VALUES (1, 1, 'x');"));
     expect(dispositions(whole.conceptual, profile)).toEqual([
-      { table: 'parent', disposition: 'standalone', collections: ['parent'] },
-      { table: 'child', disposition: 'embedded', collections: ['parent'] },
+      { table: 'parent', disposition: 'standalone', collections: ['parent'], copies: [] },
+      { table: 'child', disposition: 'embedded', collections: ['parent'], copies: [] },
     ]);
   });
 });
