@@ -22,6 +22,7 @@ function design(sql: string, directives: Directive[] = []) {
   const workload = { database: 'db', patterns: [], unread: [] };
   const { design: conceptual, cannotAct } = proposeDesign({ catalog, profile, workload, strategy: 'access-pattern', limits, directives });
   const whole = deriveDesign({ conceptual, catalog, profile, directives });
+  for (const logical of whole.logical) expect(parseLogicalCsv(logicalCsv(logical))).toEqual(logical);
   return { catalog, profile, whole, cannotAct, embedded: conceptual.relationships.filter((choice) => choice.choice === 'embed').map((choice) => choice.relationship) };
 }
 
