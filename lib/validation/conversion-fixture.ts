@@ -21,7 +21,7 @@ import { validateReferences, type ReferenceCheck } from './cross-validation';
 import { readPlaces, ValueIds } from './document-places';
 import { runMapping } from './mapping';
 import { plantFaults } from './planted-faults';
-import { hasGenuineLoss, validateTable, type TableValidation } from './table-validation';
+import { hasGenuineLoss, validateTables, type TableValidation } from './table-validation';
 
 /** For tests: a source from SQL, its design, its migration, and all three validations. */
 export interface ConvertedSource {
@@ -120,7 +120,8 @@ export class ConversionFixture {
         }
         const ids = new ValueIds();
         const places = await readPlaces(db, ids, input.signal);
-        const tables = catalog.tables.map((table) => validateTable(table.name, { columns: table.columns.map((column) => column.name), read: () => run(`SELECT ${table.columns.map((column) => quoteName(column.name)).join(', ')} FROM ${quoteName(table.name)}`).rows }, places, ids));
+        const sources = catalog.tables.map((table) => ({ table: table.name, columns: table.columns.map((column) => column.name), read: () => run(`SELECT ${table.columns.map((column) => quoteName(column.name)).join(', ')} FROM ${quoteName(table.name)}`).rows }));
+        const tables = validateTables(sources, places, ids);
         const references: ReferenceCheck[] = [];
         for (const logical of design.logical) references.push(...(await validateReferences(logical.collection, design, profile, run, db)).references);
         return { collections, tables, references };

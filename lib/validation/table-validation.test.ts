@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Field } from '../design/document-design';
+import type { Transform } from '../design/transform';
 import { ConversionFixture, type ConvertedSource } from './conversion-fixture';
 
 let fixture: ConversionFixture;
@@ -45,6 +46,89 @@ test('a table left out of the design is found, by this pass alone', async () => 
   });
   expect(source.problems).toMatchObject([{ kind: 'loss', subject: 'u' }]);
   expect(await source.failing()).toEqual(['rows lost: u', 'table: u']);
+});
+
+/** Leaves a table or a column out of a design in which every table is a collection. */
+const without = (table: string, column?: string) => ({
+  strategy: 'one-to-one' as const,
+  change: ({ conceptual, logical }: ConvertedSource['design']): ConvertedSource['design'] =>
+    column === undefined
+      ? { conceptual: { ...conceptual, collections: conceptual.collections.filter(({ rootTable }) => rootTable !== table) }, logical: logical.filter(({ rootTable }) => rootTable !== table) }
+      : { conceptual, logical: logical.map((entry) => (entry.rootTable === table ? { ...entry, fields: entry.fields.filter((field) => field.kind !== 'column' || field.column !== column) } : entry)) },
+});
+
+const COPIES = "CREATE TABLE t_backup (id INTEGER PRIMARY KEY, v TEXT); CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT); INSERT INTO t VALUES (1, 'a'), (2, 'b'); INSERT INTO t_backup SELECT * FROM t;";
+
+test('a table left out whose rows are those of another has no place of its own', async () => {
+  const source = await fixture.convert(COPIES, without('t_backup'));
+  const { tables } = await source.validate();
+  expect(tables.find(({ table }) => table === 't')).toMatchObject({ place: 't', flags: [] });
+  const explanation = 'no place of its own: its values are in t, which holds the rows of t';
+  expect(tables.find(({ table }) => table === 't_backup')).toMatchObject({ place: null, flags: [{ column: 'id', values: 2, class: 'genuine_loss', explanation }, { column: 'v', values: 2, class: 'genuine_loss', explanation }] });
+});
+
+test('a table left out whose rows are some of another’s has no place of its own', async () => {
+  const source = await fixture.convert('CREATE TABLE t (id INTEGER PRIMARY KEY); CREATE TABLE vip (id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1), (2), (3); INSERT INTO vip VALUES (1), (3);', without('vip'));
+  expect((await source.validate()).tables.find(({ table }) => table === 'vip')).toMatchObject({ flags: [{ column: 'id', class: 'genuine_loss', explanation: 'no place of its own: its values are in t, which has 3 rows where the table has 2' }] });
+});
+
+test('a table of nulls that was left out is found by its rows', async () => {
+  const source = await fixture.convert('CREATE TABLE t (v TEXT); CREATE TABLE n (v TEXT, w TEXT); INSERT INTO t VALUES (NULL), (NULL), (NULL); INSERT INTO n VALUES (NULL, NULL), (NULL, NULL);', without('n'));
+  expect((await source.validate()).tables.find(({ table }) => table === 'n')).toMatchObject({ flags: [{ column: 'v', values: 2, class: 'genuine_loss' }] });
+});
+
+test.each([
+  ['names that say nothing', { t: 'x', t_backup: 'y' }],
+  ['each the other’s name', { t: 't_backup', t_backup: 't' }],
+])('tables of the same contents have a place each: %s', async (_, names: Record<string, string>) => {
+  const source = await fixture.convert(COPIES, {
+    strategy: 'one-to-one',
+    change: ({ conceptual, logical }) => ({
+      conceptual: { ...conceptual, collections: conceptual.collections.map((entry) => ({ ...entry, name: names[entry.rootTable]! })) },
+      logical: logical.map((entry) => ({ ...entry, collection: names[entry.rootTable]! })),
+    }),
+  });
+  const { tables } = await source.validate();
+  expect(tables.flatMap(({ flags }) => flags)).toEqual([]);
+  expect(new Set(tables.map(({ place }) => place)).size).toBe(2);
+});
+
+test('a table makes room for one that fits its place alone', async () => {
+  // u is looked for in the first collection, which holds its values too, and s has no other.
+  const source = await fixture.convert("CREATE TABLE s (a TEXT, b TEXT); CREATE TABLE u (a TEXT); INSERT INTO s VALUES ('1', 'x'), ('2', 'y'); INSERT INTO u VALUES ('1'), ('2');", {
+    strategy: 'one-to-one',
+    change: ({ conceptual, logical }) => {
+      const names: Record<string, string> = { s: 'a', u: 'b' };
+      return { conceptual: { ...conceptual, collections: conceptual.collections.map((entry) => ({ ...entry, name: names[entry.rootTable]! })) }, logical: logical.map((entry) => ({ ...entry, collection: names[entry.rootTable]! })) };
+    },
+  });
+  expect((await source.validate()).tables).toMatchObject([
+    { table: 's', place: 'a', flags: [] },
+    { table: 'u', place: 'b', flags: [] },
+  ]);
+});
+
+test('a column left out whose values are those of another has no field of its own', async () => {
+  const source = await fixture.convert('CREATE TABLE t (pos INTEGER, id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1, 1), (2, 2);', without('t', 'pos'));
+  expect((await source.validate()).tables[0]).toMatchObject({ place: 't', flags: [{ column: 'pos', values: 2, class: 'genuine_loss', explanation: 'no field of its own: its values are in t._id, which holds id' }] });
+});
+
+test('a column makes room for one that has no other field', async () => {
+  const source = await fixture.convert("CREATE TABLE t (a TEXT, b TEXT); INSERT INTO t VALUES (NULL, 'x'), ('y', 'y');", { change: renamed({ a: 'w', b: 'a' }) });
+  expect((await source.validate()).tables[0]).toMatchObject({ rowsApart: 0, flags: [], columns: [{ column: 'a', destination: 't.w' }, { column: 'b', destination: 't.a' }] });
+});
+
+test('of two retyped columns neither is said to be lost: the other’s field may hold it under a type that it does not have', async () => {
+  const bools: Record<string, Transform> = { a: { kind: 'bool', true: 'ja', false: 'nein' }, b: { kind: 'bool', true: 'nein', false: 'ja' } };
+  const source = await fixture.convert("CREATE TABLE t (a TEXT, b TEXT); INSERT INTO t VALUES ('ja', 'ja'), ('nein', 'nein'), ('nein', 'nein');", {
+    change: (design) => ({ ...design, logical: design.logical.map((logical) => ({ ...logical, fields: logical.fields.map((field): Field => (field.kind === 'column' ? { ...field, transform: bools[field.column]! } : field)) })) }),
+  });
+  expect((await source.validate()).tables[0]).toMatchObject({ rowsApart: 0, flags: [{ column: 'a', class: 'intentional_transformation' }, { column: 'b', class: 'intentional_transformation' }] });
+});
+
+test('columns that are held by the same key of an ancestor lose nothing', async () => {
+  const source = await fixture.convert('CREATE TABLE p (id INTEGER PRIMARY KEY, v TEXT); CREATE TABLE c (p_id INTEGER REFERENCES p(id), w TEXT); CREATE TABLE d (p_id INTEGER REFERENCES p(id), x TEXT); INSERT INTO p VALUES (1, NULL), (2, NULL); INSERT INTO c VALUES (1, NULL), (2, NULL); INSERT INTO d VALUES (1, NULL), (2, NULL);');
+  expect(await source.failing()).toEqual([]);
 });
 
 test('a boolean of any two words is an intentional transformation', async () => {

@@ -66,24 +66,122 @@ export interface TableSource {
   read(): Iterable<readonly Value[]>;
 }
 
-export function validateTable(table: string, source: TableSource, places: readonly Place[], ids: ValueIds): TableValidation {
+export interface NamedSource extends TableSource {
+  readonly table: string;
+}
+
+/** All tables of a source, since no two of them may be served by one place; `onTable` is called before each. */
+export function validateTables(tables: readonly NamedSource[], places: readonly Place[], ids: ValueIds, onTable: (at: number) => void = () => undefined): TableValidation[] {
+  const found = tables.map((table, at) => {
+    onTable(at);
+    return findPlace(table, places, ids);
+  });
+  const { own, shared } = placesOfTheirOwn(tables, found, places, ids);
+  return found.map((entry, at) => {
+    if (own[at]) return validated(tables[at]!, entry.rows, own[at]);
+    return shared[at] === undefined ? entry.validation : withoutPlace(new EncodedTable(tables[at]!, ids), tables[at]!.table, shared[at]);
+  });
+}
+
+interface Found {
+  readonly rows: number;
+  readonly validation: TableValidation;
+  /** Set where the place holds the whole table, and no more rows. */
+  readonly perfect: Fit | undefined;
+}
+
+function findPlace(source: NamedSource, places: readonly Place[], ids: ValueIds): Found {
+  const { table } = source;
   const encoded = new EncodedTable(source, ids);
   const { rows } = encoded;
-  const empty = { table, rows, place: null, rowsApart: 0 };
-  if (rows === 0) return { ...empty, columns: source.columns.map((column) => ({ column, destination: null, matched: 0, unmatched: 0 })), flags: [] };
+  const found = (validation: TableValidation, perfect?: Fit): Found => ({ rows, validation, perfect });
+  if (rows === 0) return found({ table, rows, place: null, rowsApart: 0, columns: source.columns.map((column) => ({ column, destination: null, matched: 0, unmatched: 0 })), flags: [] });
 
   let best: Fit | undefined;
   for (const place of likelyFirst(places, table, rows)) {
     const fit = fitPlace(table, encoded, place);
-    if (!best || fit.unmatched < best.unmatched || (fit.unmatched === best.unmatched && fit.rowsApart < best.rowsApart)) best = fit;
+    if (!best || isBetter(fit, best)) best = fit;
     // A place of another name may hold the values as they are, where this one has them retyped.
-    if (best.unmatched === 0 && best.rowsApart === 0 && (best.flags.length === 0 || likeness(place, table, rows) >= NAMED)) break;
+    if (isPerfect(best) && (best.flags.length === 0 || likeness(place, table, rows) >= NAMED)) break;
   }
-  if (!best) {
-    const flags = source.columns.map((column, c): LossFlag => ({ column, values: encoded.filled(c), samples: encoded.samples(c, () => true), class: 'genuine_loss', explanation: 'the database holds no documents' }));
-    return { ...empty, columns: source.columns.map((column, c) => ({ column, destination: null, matched: 0, unmatched: encoded.filled(c) })), flags: flags.filter((flag) => flag.values > 0) };
-  }
-  return { table, rows, place: best.place, columns: best.columns, rowsApart: best.rowsApart, flags: best.flags };
+  if (!best) return found(withoutPlace(encoded, table, 'the database holds no documents'));
+  if (isPerfect(best)) return found(validated(source, rows, best), best);
+  // All values are there, but these are the rows of something else, of which this table's are a part.
+  if (best.unmatched === 0 && best.rowsApart === 0) return found(withoutPlace(encoded, table, `no place of its own: its values are in ${best.place}, which has ${best.placeRows} rows where the table has ${rows}`));
+  return found(validated(source, rows, best));
+}
+
+const validated = ({ table }: NamedSource, rows: number, { place, columns, rowsApart, flags }: Fit): TableValidation => ({ table, rows, place, columns, rowsApart, flags });
+
+/** Values decide, then rows; of places that hold both, the one that has no other rows. */
+const isBetter = (fit: Fit, than: Fit): boolean => (fit.unmatched - than.unmatched || fit.rowsApart - than.rowsApart || Number(than.isWhole) - Number(fit.isWhole)) < 0;
+
+const isPerfect = (fit: Fit): boolean => fit.unmatched === 0 && fit.rowsApart === 0 && fit.isWhole;
+
+/** Every column is lost; a table of nulls only has rows to lose, which its first column stands for. */
+function withoutPlace(encoded: EncodedTable, table: string, explanation: string): TableValidation {
+  const { rows, source } = encoded;
+  const filled = source.columns.map((_, c) => encoded.filled(c));
+  const isEmpty = filled.every((values) => values === 0);
+  const flags = source.columns.map((column, c): LossFlag => ({ column, values: isEmpty ? rows : filled[c]!, samples: encoded.samples(c, () => true), class: 'genuine_loss', explanation }));
+  const columns = source.columns.map((column, c) => ({ column, destination: null, matched: 0, unmatched: filled[c]! }));
+  return { table, rows, place: null, rowsApart: 0, columns, flags: isEmpty ? flags.slice(0, 1) : flags.filter((flag) => flag.values > 0) };
+}
+
+/**
+ * Tables of equal contents fit the same places, and a table that was left out fits the place of another: each place is
+ * given to one table, so that as many as possible have one. Only for tables in conflict are other places looked at.
+ */
+function placesOfTheirOwn(tables: readonly NamedSource[], found: readonly Found[], places: readonly Place[], ids: ValueIds): { own: (Fit | undefined)[]; shared: (string | undefined)[] } {
+  const placeOf = new Map(places.map((place) => [place.name, place]));
+  // Who has the place's name has it before a table that merely has the same contents.
+  const perfect = found.flatMap(({ perfect: fit, rows }, at) => (fit ? [{ at, fit, likeness: likeness(placeOf.get(fit.place)!, tables[at]!.table, rows) }] : []));
+  const order = perfect.sort((a, b) => b.likeness - a.likeness).map(({ at }) => at);
+  const fits = found.map(({ perfect: fit }) => new Map(fit ? [[fit.place, fit]] : []));
+  const owners = assign(order, (at) => found[at]!.perfect!.place, (at) => {
+    const { table } = tables[at]!;
+    const encoded = new EncodedTable(tables[at]!, ids);
+    for (const place of likelyFirst(places, table, encoded.rows)) {
+      if (!hasSameRows(place, encoded.rows) || fits[at]!.has(place.name)) continue;
+      const fit = fitPlace(table, encoded, place);
+      if (isPerfect(fit)) fits[at]!.set(place.name, fit);
+    }
+    return [...fits[at]!.keys()];
+  });
+  const own = found.map((): Fit | undefined => undefined);
+  for (const [place, at] of owners) own[at] = fits[at]!.get(place)!;
+  const shared = found.map(({ perfect: fit }, at) => (fit && !own[at] ? `no place of its own: its values are in ${fit.place}, which holds the rows of ${tables[owners.get(fit.place)!]!.table}` : undefined));
+  return { own, shared };
+}
+
+/**
+ * Gives each of them something of its own among its possibilities; as many as can be get one, the earlier ones first.
+ * Returns who has what. Possibilities are asked for only where the first choice is taken.
+ */
+function assign(order: readonly number[], first: (at: number) => string, possibilities: (at: number) => readonly string[]): Map<string, number> {
+  const owners = new Map<string, number>();
+  const late = order.filter((at) => {
+    if (owners.has(first(at))) return true;
+    owners.set(first(at), at);
+    return false;
+  });
+  const known = new Map<number, readonly string[]>();
+  const possible = (at: number): readonly string[] => {
+    if (!known.has(at)) known.set(at, possibilities(at));
+    return known.get(at)!;
+  };
+  // An owner makes room if there is something else for it.
+  const give = (at: number, asked: Set<string>): boolean =>
+    possible(at).some((wanted) => {
+      if (asked.has(wanted)) return false;
+      asked.add(wanted);
+      const owner = owners.get(wanted);
+      if (owner !== undefined && !give(owner, asked)) return false;
+      owners.set(wanted, at);
+      return true;
+    });
+  for (const at of late) give(at, new Set());
+  return owners;
 }
 
 /** A table as columns of value ids: four bytes a value, whatever the value is. */
@@ -141,7 +239,17 @@ function likelyFirst(places: readonly Place[], table: string, rows: number): Pla
 }
 
 const NAMED = 2;
-const likeness = (place: Place, table: string, rows: number): number => (plainName(place.name.slice(place.name.lastIndexOf('.') + 1)) === plainName(table) ? NAMED : 0) + (place.rows === rows ? 1 : 0);
+const likeness = (place: Place, table: string, rows: number): number => (plainName(place.name.slice(place.name.lastIndexOf('.') + 1)) === plainName(table) ? NAMED : 0) + (hasSameRows(place, rows) ? 1 : 0);
+
+/**
+ * Rows of the place are as many as those of the table. Below documents within documents a row is read once from each of
+ * them and again through each, so that it counts twice for every such level.
+ */
+function hasSameRows(place: Place, rows: number): boolean {
+  const levels = place.name.split('.').length - 2;
+  const times = place.rows / rows;
+  return times === 1 || (times > 1 && Number.isInteger(Math.log2(times)) && Math.log2(times) <= levels);
+}
 
 const plainName = (name: string): string => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 
@@ -152,6 +260,9 @@ interface Fit {
   /** Values that are genuinely missing. */
   readonly unmatched: number;
   readonly rowsApart: number;
+  readonly placeRows: number;
+  /** A table's rows are the whole of a place, not some of its rows. */
+  readonly isWhole: boolean;
 }
 
 function fitPlace(table: string, source: EncodedTable, place: Place): Fit {
@@ -194,11 +305,31 @@ function fitPlace(table: string, source: EncodedTable, place: Place): Fit {
     const missing = new Set(direct.lackingIds);
     flags.push({ column, values: direct.lacking, samples: source.samples(c, (id) => missing.has(id)), class: 'genuine_loss', explanation: `${direct.lacking} values are nowhere in ${direct.paths[0] ?? place.name}` });
   });
-  const rowsApart = unmatched > 0 ? 0 : countRowsApart(source.rows, codes, chosen, place, (c) => {
+  const alternatives = (c: number): string[] => {
     const wanted = source.counts(codes[c]!);
     return [...place.columns.keys()].filter((path) => wanted.distinct.every((id) => id === NULL_ID || countsAt(path).get(id) >= wanted.get(id)));
-  });
-  return { place: place.name, columns, flags, unmatched, rowsApart };
+  };
+  const isRetyped = (c: number): boolean => codes[c] !== source.codes[c];
+  // Columns that are as they were go first: a retyped one might have become something else as well.
+  const rank = (c: number): number => nameLikeness(chosen[c]!, place.name, table, columns[c]!.column) - (isRetyped(c) ? TAKEN : 0);
+  const used = chosen.flatMap((path, c) => (path === null ? [] : [c])).sort((a, b) => rank(b) - rank(a));
+  const owners = assign(used, (c) => chosen[c]!, alternatives);
+  const homeless = new Set(used);
+  for (const [path, c] of owners) {
+    homeless.delete(c);
+    chosen[c] = path;
+    columns[c] = { ...columns[c]!, destination: path };
+  }
+  for (const c of homeless) {
+    if (isRetyped(c)) continue;
+    const { column, destination, matched } = columns[c]!;
+    columns[c] = { column, destination, matched: 0, unmatched: matched };
+    chosen[c] = null;
+    unmatched += matched;
+    flags.push({ column, values: matched, samples: source.samples(c, () => true), class: 'genuine_loss', explanation: `no field of its own: its values are in ${destination}, which holds ${columns[owners.get(destination!)!]!.column}` });
+  }
+  const rowsApart = unmatched > 0 ? 0 : countRowsApart(source.rows, codes, chosen, place, alternatives);
+  return { place: place.name, columns, flags, unmatched, rowsApart, placeRows: place.rows, isWhole: hasSameRows(place, source.rows) };
 }
 
 interface PathFit {

@@ -8,7 +8,7 @@ import { validateReferences } from '../../validation/cross-validation';
 import { readPlaces, ValueIds } from '../../validation/document-places';
 import { runMapping, type MappingResult, type SqlRunner } from '../../validation/mapping';
 import { plantFaults } from '../../validation/planted-faults';
-import { hasGenuineLoss, validateTable } from '../../validation/table-validation';
+import { hasGenuineLoss, validateTables } from '../../validation/table-validation';
 import { inputOf, need, readDesign, readIndexes, type ProfileContent } from './design-stages';
 import type { ProducedArtefact, Stage, StageInput } from './stage';
 
@@ -105,16 +105,20 @@ export const tableValidationStage: Stage = async (input, context) => {
   return withSource(input, async (sql) => {
     const artefacts: ProducedArtefact[] = [];
     let [ok, failed] = [0, 0];
-    for (const [at, table] of catalog.tables.entries()) {
-      context.signal.throwIfAborted();
-      context.progress(at, catalog.tables.length, 'tables');
+    const sources = catalog.tables.map((table) => {
       const query = `SELECT ${table.columns.map((column) => quoteName(column.name)).join(', ')} FROM ${quoteName(table.name)}`;
-      const content = validateTable(table.name, { columns: table.columns.map((column) => column.name), read: () => sql(query).rows }, places, ids);
+      return { table: table.name, columns: table.columns.map((column) => column.name), read: () => sql(query).rows };
+    });
+    const contents = validateTables(sources, places, ids, (at) => {
+      context.signal.throwIfAborted();
+      context.progress(at, sources.length, 'tables');
+    });
+    for (const content of contents) {
       if (hasGenuineLoss(content)) failed++;
       else ok++;
       // No flags: passed and recorded, nothing for a person to look at.
       const gate = content.flags.length > 0 || content.rowsApart > 0 ? { gate: 'table_validation' as const } : {};
-      artefacts.push({ kind: 'table_validation', key: `${input.source.name}/${table.name}`, content, inputs, ...gate });
+      artefacts.push({ kind: 'table_validation', key: `${input.source.name}/${content.table}`, content, inputs, ...gate });
     }
     return { artefacts, report: { passed: ok, failed } };
   });
