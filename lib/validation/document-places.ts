@@ -119,11 +119,13 @@ class PlaceReader {
     }
   }
 
-  #collect(value: unknown, at: PathNode, top: PathNode, leaves: Leaf[], nested: { value: unknown; at: PathNode }[]): void {
-    if (Array.isArray(value)) nested.push({ value, at });
+  /** Leaves at any depth outside arrays; of what is nested only what is next below, which finds the rest by itself. */
+  #collect(value: unknown, at: PathNode, top: PathNode, leaves: Leaf[], nested: { value: unknown; at: PathNode }[] | undefined): void {
+    if (Array.isArray(value)) nested?.push({ value, at });
     else if (isDocument(value)) {
-      if (at !== top) nested.push({ value, at });
-      for (const [key, inner] of Object.entries(value)) this.#collect(inner, childOf(at, key), top, leaves, nested);
+      if (at !== top) nested?.push({ value, at });
+      const below = at === top ? nested : undefined;
+      for (const [key, inner] of Object.entries(value)) this.#collect(inner, childOf(at, key), top, leaves, below);
     } else leaves.push({ path: at.path, id: typeof value === 'string' || typeof value === 'number' ? this.ids.of(value) : this.ids.of(fromBson(value)) });
   }
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ConversionFixture } from './conversion-fixture';
+import { readPlaces, ValueIds } from './document-places';
 
 let fixture: ConversionFixture;
 beforeAll(async () => {
@@ -53,3 +54,13 @@ test.each<[string, (document: Entry) => unknown]>([
   expect(await source.failing()).not.toEqual([]);
   await source.db.dropDatabase();
 });
+
+test('an array in a document in a document: its entries are rows once, however deep', async () => {
+  const depth = 14;
+  const chain = Array.from({ length: depth }, (_, at) => `CREATE TABLE t${at} (id INTEGER PRIMARY KEY${at > 0 ? ` REFERENCES t${at - 1}(id)` : ''}, v TEXT); INSERT INTO t${at} VALUES (1, 'a${at}'), (2, 'b${at}');`).join(' ');
+  const source = await fixture.convert(`${chain} CREATE TABLE leaf (t_id INTEGER NOT NULL REFERENCES t${depth - 1}(id), n TEXT); INSERT INTO leaf VALUES (1, 'x'), (1, 'y'), (2, 'z');`, { strategy: 'fk-embedding' });
+  const ids = new ValueIds();
+  const places = await readPlaces(source.db, ids, new AbortController().signal);
+  expect(places.map(({ name, rows }) => [name.split('.').length, rows])).toEqual([...Array.from({ length: depth }, (_, at) => [at + 1, 2]), [depth + 1, 3]]);
+  expect(await source.failing()).toEqual([]);
+}, 60_000);
