@@ -196,11 +196,13 @@ function arrayFaults(path: string, sample: readonly Document[]): Planted[] {
   const to = from && places.find((place) => place.document === from.document && place.nth !== from.nth);
   const empty = places.find((place) => entries(place).length === 0) ?? from;
   return [
-    ...(several ? [fault('entries reordered', [several, (holder, name) => void (holder[name] = [...(holder[name] as unknown[])].reverse())])] : []),
+    ...(several ? [fault('entries reordered', [several, (holder, name) => void (holder[name] = firstTwoSwapped(holder[name] as unknown[]))])] : []),
     ...(from && to ? [fault('entry moved to another row', [from, (holder, name) => void (holder[name] as unknown[]).pop()], [to, (holder, name) => void (holder[name] as unknown[]).push(entries(from).at(-1))])] : []),
     ...(empty ? [fault('array dropped', [empty, (holder, name) => void delete holder[name]])] : []),
   ];
 }
+
+const firstTwoSwapped = ([first, second, ...rest]: readonly unknown[]): unknown[] => [second, first, ...rest];
 
 /** Rounds of faults, each with the mapping that is to catch it, no mapping twice in a round. */
 function roundsOf(faults: readonly LeafFault[], mappings: readonly ValidationMapping[]): { fault: LeafFault; mapping: ValidationMapping }[][] {

@@ -142,7 +142,7 @@ function placesOfTheirOwn(tables: readonly NamedSource[], found: readonly Found[
     const { table } = tables[at]!;
     const encoded = new EncodedTable(tables[at]!, ids);
     for (const place of likelyFirst(places, table, encoded.rows)) {
-      if (!hasSameRows(place, encoded.rows) || fits[at]!.has(place.name)) continue;
+      if (place.rows !== encoded.rows || fits[at]!.has(place.name)) continue;
       const fit = fitPlace(table, encoded, place);
       if (isPerfect(fit)) fits[at]!.set(place.name, fit);
     }
@@ -239,17 +239,7 @@ function likelyFirst(places: readonly Place[], table: string, rows: number): Pla
 }
 
 const NAMED = 2;
-const likeness = (place: Place, table: string, rows: number): number => (plainName(place.name.slice(place.name.lastIndexOf('.') + 1)) === plainName(table) ? NAMED : 0) + (hasSameRows(place, rows) ? 1 : 0);
-
-/**
- * Rows of the place are as many as those of the table. Below documents within documents a row is read once from each of
- * them and again through each, so that it counts twice for every such level.
- */
-function hasSameRows(place: Place, rows: number): boolean {
-  const levels = place.name.split('.').length - 2;
-  const times = place.rows / rows;
-  return times === 1 || (times > 1 && Number.isInteger(Math.log2(times)) && Math.log2(times) <= levels);
-}
+const likeness = (place: Place, table: string, rows: number): number => (plainName(place.name.slice(place.name.lastIndexOf('.') + 1)) === plainName(table) ? NAMED : 0) + (place.rows === rows ? 1 : 0);
 
 const plainName = (name: string): string => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 
@@ -329,7 +319,7 @@ function fitPlace(table: string, source: EncodedTable, place: Place): Fit {
     flags.push({ column, values: matched, samples: source.samples(c, () => true), class: 'genuine_loss', explanation: `no field of its own: its values are in ${destination}, which holds ${columns[owners.get(destination!)!]!.column}` });
   }
   const rowsApart = unmatched > 0 ? 0 : countRowsApart(source.rows, codes, chosen, place, alternatives);
-  return { place: place.name, columns, flags, unmatched, rowsApart, placeRows: place.rows, isWhole: hasSameRows(place, source.rows) };
+  return { place: place.name, columns, flags, unmatched, rowsApart, placeRows: place.rows, isWhole: place.rows === source.rows };
 }
 
 interface PathFit {
