@@ -176,7 +176,7 @@ function Patterns({ patterns }: { readonly patterns: readonly PatternUse[] }) {
           ),
         },
         { head: 'Status', cell: (row) => <Badge tone={statusTone[row.status ?? 'applied']}>{row.status ?? 'applied'}</Badge> },
-        { head: 'Where', cell: (row) => <code className="font-mono text-xs wrap-anywhere"><WithArrows text={row.target} /></code> },
+        { head: 'Where', cell: (row) => <code className="block min-w-40 font-mono text-xs wrap-anywhere"><WithArrows text={row.target} /></code> },
         { head: 'Why', cell: (row) => <span className="block min-w-60 wrap-anywhere"><WithArrows text={row.reason} /></span> },
       ]}
     />
