@@ -9,7 +9,7 @@ import { Badge } from '../ui/badge';
 import { Button } from '../ui/button';
 import { Card } from '../ui/card';
 import { Dialog } from '../ui/dialog';
-import { Select } from '../ui/field';
+import { BenchmarkChoice } from '../benchmarks/benchmark-choice';
 import { EmptyNote, ErrorNote, Loading } from '../ui/notes';
 import { PlainTable } from '../ui/plain-table';
 
@@ -30,18 +30,7 @@ export function RunsPage() {
   return (
     <Page
       title="Agent runs"
-      actions={
-        benchmarks.data ? (
-          <Select aria-label="Benchmark" value={benchmarkId} onChange={(event) => go({ benchmark: event.target.value, page: 1 })}>
-            <option value="">All benchmarks</option>
-            {benchmarks.data.map((row) => (
-              <option key={row.id} value={row.id}>
-                {row.name}
-              </option>
-            ))}
-          </Select>
-        ) : null
-      }
+      actions={<BenchmarkChoice benchmarks={benchmarks.data} value={benchmarkId} onChange={(benchmark) => go({ benchmark, page: 1 })} />}
     >
       <Card padded={false}>
         {runs.isPending ? <Loading what="agent runs" /> : null}

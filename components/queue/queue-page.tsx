@@ -14,6 +14,7 @@ import { Page } from '../shell/page';
 import { Badge } from '../ui/badge';
 import { Button } from '../ui/button';
 import { Card } from '../ui/card';
+import { BenchmarkChoice } from '../benchmarks/benchmark-choice';
 import { Input, Select } from '../ui/field';
 import { EmptyNote, ErrorNote, Loading } from '../ui/notes';
 import { PlainTable } from '../ui/plain-table';
@@ -69,16 +70,7 @@ export function QueuePage() {
       ) : null}
       <Card padded={false}>
         <div className="flex flex-wrap items-center gap-2 border-b border-line p-2">
-          {benchmarks.data ? (
-            <Select aria-label="Benchmark" value={get('benchmark')} onChange={(event) => set('benchmark', event.target.value)}>
-              <option value="">All benchmarks</option>
-              {benchmarks.data.map((row) => (
-                <option key={row.id} value={row.id}>
-                  {row.name}
-                </option>
-              ))}
-            </Select>
-          ) : null}
+          <BenchmarkChoice benchmarks={benchmarks.data} value={get('benchmark')} onChange={(benchmark) => set('benchmark', benchmark)} />
           {benchmark ? <DatabaseChoice benchmark={benchmark} value={get('database')} onChange={(value) => set('database', value)} /> : null}
           <Select aria-label="Gate" value={get('gate')} onChange={(event) => set('gate', event.target.value)}>
             <option value="">All gates</option>
