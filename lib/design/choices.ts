@@ -1,20 +1,23 @@
 import type { Catalog } from '../sqlite/catalog';
 import type { Profile, Relationship } from '../sqlite/profile';
+import { bucketsBy, bucketSize } from './buckets';
 import { MAX_COPIED_COLUMNS, proposeCopy, shortColumns } from './copies';
 import type { Directive } from './directive';
-import type { CollectionDesign, ComputedChoice, IdRule, RelationshipChoice, SubsetChoice } from './document-design';
+import type { Choice, CollectionDesign, ComputedChoice, IdRule, RelationshipChoice, SubsetChoice } from './document-design';
 import { legalCollectionName, legalFieldName, NameSet } from './names';
+import type { DesignLimits } from './obstacles';
 import { identity } from './transform';
 import type { Workload } from './workload';
 
 /** One candidate: what becomes of each relationship, by its id. Those that are not named are references. */
-export type Choices = ReadonlyMap<string, RelationshipChoice['choice']>;
+export type Choices = ReadonlyMap<string, Choice>;
 
 export interface ChoiceContext {
   readonly catalog: Catalog;
   readonly profile: Profile;
   readonly workload: Workload;
   readonly directives: readonly Directive[];
+  readonly limits: DesignLimits;
 }
 
 /** The embedded relationships of a candidate, by child table: a table has one place. */
@@ -38,11 +41,12 @@ export function realise(choices: Choices, kept: KeptOfChildren, context: ChoiceC
     const [computed, subset] = [kept.computed.get(id), kept.subsets.get(id)];
     const base = { relationship: id, choice, reason: '', ...(computed ? { computed } : {}), ...(subset ? { subset } : {}) };
     if (choice === 'embed') return { relationship: id, choice, reason: '', field: legalFieldName(relationship.childTable), cardinality: cardinalityOf(relationship, catalog) };
+    if (choice === 'bucket') return { ...base, field: legalFieldName(relationship.childTable) };
     if (choice === 'reference') return base;
     const isOnly = copied.filter(({ childTable, parentTable }) => childTable === relationship.childTable && parentTable === relationship.parentTable).length === 1;
     return { ...base, field: copyName(relationship, isOnly, catalog), columns: columnsToCopy(relationship, context) };
   });
-  return { collections: nameCollections(context, embeddedBy(choices, profile)), relationships };
+  return { collections: nameCollections(context, choices), relationships };
 }
 
 /** Those that the workload reads; where it reads none of the parent's, the first few that are short. */
@@ -63,14 +67,17 @@ function copyName({ childTable, childColumns, parentTable }: Relationship, isOnl
   return legalFieldName(wanted.find((name) => !taken.includes(name.toLowerCase())) ?? parentTable);
 }
 
-function nameCollections({ catalog, profile, directives }: ChoiceContext, embedded: ReadonlyMap<string, Relationship>): CollectionDesign[] {
+function nameCollections({ catalog, profile, directives, limits }: ChoiceContext, choices: Choices): CollectionDesign[] {
   const names = new NameSet();
+  const [embedded, buckets] = [embeddedBy(choices, profile), bucketsBy(choices, profile)];
   return catalog.tables
     .filter((table) => !embedded.has(table.name))
     .map((table) => {
       const renamed = directives.findLast((directive) => directive.kind === 'rename_collection' && directive.table === table.name);
       const wanted = renamed?.kind === 'rename_collection' ? renamed.name : table.name;
-      return { name: names.take(legalCollectionName(wanted)), rootTable: table.name, id: idRuleFor(table.name, catalog, profile) };
+      const kept = buckets.get(table.name);
+      const id: IdRule = kept ? { kind: 'bucket', columns: kept.childColumns, size: bucketSize(kept, profile, limits) } : idRuleFor(table.name, catalog, profile);
+      return { name: names.take(legalCollectionName(wanted)), rootTable: table.name, id };
     });
 }
 

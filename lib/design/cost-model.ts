@@ -104,6 +104,13 @@ export class CostModel {
     return (top.reduce((sum, count) => sum + count * count, 0) + (rest > 0 ? (rest * rest) / others : 0)) / filled;
   }
 
+  /** Documents that hold so many rows with one value of a column: a bucket keeps those together that share what it is by. */
+  holders(table: string, column: string, rows: number): number {
+    const placement = this.placements.get(table);
+    if (placement?.logical.id.kind !== 'bucket' || !placement.logical.id.columns.some((shared) => sameName(shared, column))) return rows;
+    return Math.min(rows, Math.max(1, (rows * this.forecast(placement.collection).documents) / Math.max(1, this.rows(table))));
+  }
+
   /** The share of a table's rows that a source's conditions let through. */
   share({ table, equality, range, other }: BlockSource): number {
     const rows = Math.max(1, this.rows(table));
@@ -273,7 +280,7 @@ class Plan {
           // A document holds a value at least once where any of its entries does.
           const rows = how === 'range' ? this.model.rows(table) * RANGE_SHARE : this.model.rowsForConstant(table, column);
           const copied = this.bound.get(at)?.copy;
-          const holders = copied ? (rows / Math.max(1, this.model.rows(table))) * this.model.rows(copied.relationship.childTable) : rows;
+          const holders = copied ? (rows / Math.max(1, this.model.rows(table))) * this.model.rows(copied.relationship.childTable) : this.model.holders(table, column, rows);
           if (path !== undefined) conditions.set(path, { how, documents: Math.min(all, Math.max(holders, 1)) });
         }
       }
@@ -303,11 +310,12 @@ class Plan {
       return;
     }
     const perProbe = this.model.rowsPerValue(this.table(target), link.own.column);
+    const holders = this.model.holders(this.table(target), link.own.column, perProbe);
     const path = this.pathOf(target, link.own.column);
     const indexed = path !== undefined && this.model.indexKeys(placement.collection, [path]).some(([firstKey]) => firstKey === path);
     const probes = this.flow;
     // Without an index the other side is read once, and kept by key.
-    const documents = indexed ? probes * Math.min(perProbe, Math.max(all, 1)) : all;
+    const documents = indexed ? probes * Math.min(holders, Math.max(all, 1)) : all;
     // What is found is put into an array of the document that asks, and taken out of it again.
     this.total = addCosts(this.total, { ...NO_COST, lookups: probes, entries: probes * perProbe });
     this.fetch(documents, meanBytes);

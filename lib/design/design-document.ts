@@ -112,12 +112,12 @@ function describeResult(design: Draft, profile: Profile): string {
   const homes = homesOf(design, profile);
   const lines: string[] = [];
   for (const { name, rootTable, id } of design.collections) {
-    lines.push(`- **${text(name)}**, ${text('_id')} ${id.kind === 'column' ? `from ${text(id.column)}` : 'counts the rows from 1'}`);
+    lines.push(`- **${text(name)}**, ${text('_id')} ${id.kind === 'column' ? `from ${text(id.column)}` : id.kind === 'bucket' ? `counts the buckets from 1: up to ${id.size} rows with the same ${text(id.columns.join(', '))} in each` : 'counts the rows from 1'}`);
     for (const { table, rowCount } of profile.tables) {
       const { root, steps } = homes.get(table)!;
       if (root !== rootTable) continue;
       const path = steps.map(({ field }) => text(field)).join('.');
-      const place = steps.length === 0 ? 'each a document' : `in ${path}, ${steps.at(-1)!.cardinality === 'one' ? 'one document at most for each parent' : 'an array'}`;
+      const place = steps.length === 0 ? (id.kind === 'bucket' ? `in ${text(bucketName(design, profile, table))}, an array` : 'each a document') : `in ${path}, ${steps.at(-1)!.cardinality === 'one' ? 'one document at most for each parent' : 'an array'}`;
       lines.push(`  - ${text(table)}: ${rowCount.toLocaleString('en')} ${rowCount === 1 ? 'row' : 'rows'}, ${place}`);
     }
   }
@@ -129,6 +129,8 @@ function describeResult(design: Draft, profile: Profile): string {
   lines.push('', 'The fields of each collection, with their final names and the transformation of each, stand in its logical design. Indexes are an artefact of their own, the index design.');
   return lines.join('\n');
 }
+
+const bucketName = (design: Draft, profile: Profile, table: string): string => chosen(design, profile).find(({ choice, relationship }) => choice.choice === 'bucket' && relationship.childTable === table)?.choice.field ?? table;
 
 /** Where the rows of a table live: as documents of `root`'s collection, or embedded in them along `steps`. */
 interface Home {

@@ -39,18 +39,29 @@ export interface CollectionDesign {
 
 /**
  * How `_id` is made. `column`: the source column itself, which is then not stored a second time. `ordinal`: the
- * row's position in the source's scan order, for tables without a usable single-column key.
+ * row's position in the source's scan order, for tables without a usable single-column key. `bucket`: a document holds
+ * up to `size` rows with the same values of `columns`, and its `_id` counts the buckets, in the order of those values.
  */
-export type IdRule = { readonly kind: 'column'; readonly column: string; readonly transform: Transform } | { readonly kind: 'ordinal' };
+export type IdRule = { readonly kind: 'column'; readonly column: string; readonly transform: Transform } | { readonly kind: 'ordinal' } | BucketRule;
+
+export interface BucketRule {
+  readonly kind: 'bucket';
+  readonly columns: readonly string[];
+  readonly size: number;
+}
 
 /**
  * What becomes of one relationship. `embed` makes the child rows entries of the parent's documents; `copy` is a
- * reference with some of the parent's columns copied beside it.
+ * reference with some of the parent's columns copied beside it; `bucket` is a reference from documents that hold
+ * several child rows of one parent each.
  */
+export const CHOICES = ['embed', 'reference', 'copy', 'bucket'] as const;
+export type Choice = (typeof CHOICES)[number];
+
 export interface RelationshipChoice {
   readonly relationship: string;
-  readonly choice: 'embed' | 'reference' | 'copy';
-  /** For `embed` the field that holds the child rows, for `copy` the one that holds the parent's columns. */
+  readonly choice: Choice;
+  /** For `embed` and `bucket` the field that holds the child rows, for `copy` the one that holds the parent's columns. */
   readonly field?: string;
   /** For `copy`: the parent's columns. */
   readonly columns?: readonly string[];
@@ -91,7 +102,7 @@ export interface SortColumn {
 }
 
 export interface ChoiceAlternative {
-  readonly choice: RelationshipChoice['choice'];
+  readonly choice: Choice;
   readonly cost?: Cost;
   readonly obstacle?: string;
 }
@@ -128,7 +139,8 @@ export interface ColumnField {
 /**
  * A placement: rows of `table` live here. `embedMany` is an array, empty when the parent has no child; `embedOne`
  * is a document, absent when there is no child. A join column of the child whose value is stored as the parent's
- * key may be left out of `fields`: the parent holds it.
+ * key may be left out of `fields`: the parent holds it. In a bucket the parent is the bucket, `relationship` is `BUCKET`,
+ * and the rows join by the columns that they share.
  */
 export interface EmbedField {
   readonly kind: 'embedOne' | 'embedMany';
@@ -184,6 +196,12 @@ export interface ComputedField {
   readonly aggregate: 'count' | 'sum' | 'avg' | 'min' | 'max';
   readonly column?: string;
 }
+
+/** Stands for the relationship between a bucket and the rows in it. */
+export const BUCKET = 'bucket';
+
+/** The rows of a bucket; undefined where each document is a row. */
+export const bucketRows = (fields: readonly Field[]): EmbedField | undefined => fields.find((field): field is EmbedField => isEmbed(field) && field.relationship === BUCKET);
 
 export const isEmbed = (field: Field): field is EmbedField => field.kind === 'embedOne' || field.kind === 'embedMany';
 

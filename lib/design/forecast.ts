@@ -1,5 +1,6 @@
 import { columnProfile, type Profile, type TableProfile } from '../sqlite/profile';
-import { isEmbed, type ColumnField, type DocumentDesign, type Field } from './document-design';
+import { bucketCount } from './buckets';
+import { bucketRows, isEmbed, type ColumnField, type DocumentDesign, type Field } from './document-design';
 
 /** How large a collection will be, from row counts, mean bytes and the measured fan-out. */
 export interface CollectionForecast {
@@ -42,8 +43,16 @@ export function forecastRows({ table, fields, below, copies }: PlacedRows, profi
 }
 
 export function forecastCollections(design: DocumentDesign, profile: Profile): CollectionForecast[] {
-  return design.logical.map(({ collection, rootTable, fields }) => {
+  return design.logical.map(({ collection, rootTable, id, fields }) => {
     const longestArrays: Record<string, number> = {};
+    const rows = bucketRows(fields);
+    if (id.kind === 'bucket' && rows) {
+      const longest = Math.min(id.size, tableProfile(profile, rootTable)?.rowCount ?? 0);
+      const { total, largest } = forecastRows(placedRows(rows.fields, rootTable, `${rows.name}.`, profile, longestArrays), profile);
+      const documents = bucketCount(rootTable, id.columns, id.size, profile);
+      const mean = total / Math.max(1, tableProfile(profile, rootTable)?.rowCount ?? 0);
+      return { collection, documents, meanBytes: FIELD_BYTES * fields.length + total / Math.max(1, documents), largestBytes: FIELD_BYTES * fields.length + largest + Math.max(0, longest - 1) * mean, longestArrays: { [rows.name]: longest, ...longestArrays } };
+    }
     const { total, largest } = forecastRows(placedRows(fields, rootTable, '', profile, longestArrays), profile);
     const documents = tableProfile(profile, rootTable)?.rowCount ?? 0;
     return { collection, documents, meanBytes: FIELD_BYTES + (documents === 0 ? 0 : total / documents), largestBytes: FIELD_BYTES + largest, longestArrays };

@@ -1,5 +1,5 @@
 import { parse } from 'csv-parse/sync';
-import { isEmbed, isNested, type ColumnField, type ComputedField, type EmbedField, type ExtendedReferenceField, type Field, type JoinColumn, type LogicalDesign, type SubsetField } from './document-design';
+import { isEmbed, isNested, type BucketRule, type ColumnField, type ComputedField, type EmbedField, type ExtendedReferenceField, type Field, type JoinColumn, type LogicalDesign, type SubsetField } from './document-design';
 import { logicalDesignSchema } from './schema';
 import { parseTransform, TransformError, type Transform } from './transform';
 import { describe } from './transform-name';
@@ -24,7 +24,7 @@ export function logicalCsv(design: LogicalDesign): string {
   rows.push(
     id.kind === 'column'
       ? [`${ref(rootTable)}.${ref(id.column)}`, `${collection}._id`, bsonType(id.transform.kind), `_id from key; ${describe(id.transform)}`]
-      : [ref(rootTable), `${collection}._id`, ORDINAL.type, ORDINAL.note],
+      : [ref(rootTable), `${collection}._id`, ORDINAL.type, id.kind === 'bucket' ? bucketNote(id) : ORDINAL.note],
   );
   const visit = (fields: readonly Field[], table: string, path: string): void => {
     for (const field of fields) {
@@ -46,6 +46,7 @@ export function logicalCsv(design: LogicalDesign): string {
 type NotedField = EmbedField | ExtendedReferenceField | SubsetField | ComputedField;
 
 const KIND_TYPES = { embedOne: 'Document', embedMany: 'Array', extendedReference: 'Copy', subset: 'Subset', computed: 'Computed' } as const satisfies Record<NotedField['kind'], string>;
+const bucketNote = ({ columns, size }: BucketRule): string => `bucket: position, from 1, among buckets of up to ${size} rows with the same ${columns.map(ref).join(', ')}`;
 const ORDINAL = { type: 'Int', note: 'ordinal: position of the row in the source, from 1' };
 
 function noteFor(field: NotedField): string {
@@ -168,6 +169,15 @@ function parseId({ line, cells }: CsvRow): Pick<LogicalDesign, 'collection' | 'r
     if (type.trim() !== '' && type.trim() !== ORDINAL.type) throw new LogicalCsvError(line, `the type ${JSON.stringify(type.trim())} does not follow from an ordinal, which gives ${JSON.stringify(ORDINAL.type)}`);
     requireUnderstood(readNote(line, note), ORDINAL.note);
     return { collection, rootTable: parseTable(line, source), id: { kind: 'ordinal' } };
+  }
+  if (note.trim().startsWith('bucket')) {
+    if (type.trim() !== '' && type.trim() !== ORDINAL.type) throw new LogicalCsvError(line, `the type ${JSON.stringify(type.trim())} does not follow from the position of a bucket, which gives ${JSON.stringify(ORDINAL.type)}`);
+    const read = readNote(line, note);
+    const match = new RegExp(`up to (\\d{1,9}) rows with the same (${REF}(?:, ${REF})*)$`, 'u').exec(read.shape);
+    if (!match) throw new LogicalCsvError(line, 'buckets are written as "bucket: position, from 1, among buckets of up to 100 rows with the same c"');
+    const id: BucketRule = { kind: 'bucket', columns: [...match[2]!.matchAll(new RegExp(REF, 'gu'))].map(([column]) => read.name(column)), size: Number(match[1]) };
+    requireUnderstood(read, bucketNote(id));
+    return { collection, rootTable: parseTable(line, source), id };
   }
   const { table, column } = parseColumn(line, source);
   return { collection, rootTable: table, id: { kind: 'column', column, transform: transformAt(line, type, note.trim().replace(/^_id from key; /, '')) } };

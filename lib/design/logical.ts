@@ -1,7 +1,7 @@
 import type { Catalog } from '../sqlite/catalog';
 import { columnProfile, type Profile, type Relationship } from '../sqlite/profile';
 import type { Directive } from './directive';
-import type { ColumnField, ComputedChoice, ComputedField, ConceptualDesign, DocumentDesign, EmbedField, ExtendedReferenceField, Field, IdRule, JoinColumn, LogicalDesign, RelationshipChoice, SubsetChoice, SubsetField } from './document-design';
+import { BUCKET, type BucketRule, type ColumnField, type ComputedChoice, type ComputedField, type ConceptualDesign, type DocumentDesign, type EmbedField, type ExtendedReferenceField, type Field, type IdRule, type JoinColumn, type LogicalDesign, type RelationshipChoice, type SubsetChoice, type SubsetField } from './document-design';
 import { legalFieldName, NameSet } from './names';
 import { typeOf, type TypeSettings } from './retype';
 import { identity, type Transform } from './transform';
@@ -20,10 +20,28 @@ export function deriveLogical(collection: string, input: LogicalInput): LogicalD
   const found = input.conceptual.collections.find((candidate) => candidate.name === collection);
   if (!found) throw new Error(`the conceptual design of ${input.conceptual.database} has no collection ${collection}`);
   const { rootTable } = found;
+  if (found.id.kind === 'bucket') return { collection, rootTable, id: found.id, fields: bucketFields(rootTable, found.id, input) };
   const id: IdRule = found.id.kind === 'column' ? { ...found.id, transform: transformFor(rootTable, found.id.column, input) } : found.id;
   const idColumn = id.kind === 'column' ? id.column : undefined;
   const fields = fieldsOf(rootTable, (column) => column === idColumn, input, [rootTable]);
   return { collection, rootTable, id, fields };
+}
+
+/** What the rows of a bucket share, once, and an array of the rest of each. */
+function bucketFields(table: string, { columns }: BucketRule, input: LogicalInput): Field[] {
+  const names = new NameSet();
+  const shared = columns.map((column) => columnField(table, column, names, input));
+  const wanted = input.conceptual.relationships.find(({ relationship, choice }) => choice === 'bucket' && input.profile.relationships.some(({ id, childTable }) => id === relationship && childTable === table))?.field;
+  const rows: EmbedField = {
+    kind: 'embedMany',
+    name: names.take(legalFieldName(wanted ?? table)),
+    table,
+    relationship: BUCKET,
+    join: columns.map((column) => ({ parent: column, child: column })),
+    orderBy: [],
+    fields: fieldsOf(table, (column) => columns.includes(column), input, [table]),
+  };
+  return [...shared, rows];
 }
 
 export function deriveDesign(input: LogicalInput): DocumentDesign {
@@ -36,7 +54,7 @@ function fieldsOf(tableName: string, leaveOut: (column: string) => boolean, inpu
   const names = new NameSet();
   const own = table.columns
     .filter((column) => !leaveOut(column.name))
-    .map((column): ColumnField => ({ kind: 'column', name: names.take(fieldName(tableName, column.name, input)), column: column.name, transform: transformFor(tableName, column.name, input) }));
+    .map(({ name }) => columnField(tableName, name, names, input));
   const bytes = own.filter(({ column }) => (columnProfile(input.profile, tableName, column)?.invalidUtf8 ?? 0) > 0).map((field): ColumnField => ({ ...field, name: names.take(`${field.name}_bytes`), transform: { kind: 'bytes', encoding: input.profile.encoding } }));
   const chosen = input.conceptual.relationships.flatMap((choice) => {
     const relationship = input.profile.relationships.find((candidate) => candidate.id === choice.relationship);
@@ -71,7 +89,7 @@ function subsetField(relationship: Relationship, { field, limit, orderBy, column
 /** As the original's, in name and type. */
 function copiedFields(table: string, columns: readonly string[], input: LogicalInput): ColumnField[] {
   const names = new NameSet();
-  return columns.map((column) => ({ kind: 'column', name: names.take(fieldName(table, column, input)), column, transform: transformFor(table, column, input) }));
+  return columns.map((column) => columnField(table, column, names, input));
 }
 
 function extendedReference(relationship: Relationship, choice: RelationshipChoice, names: NameSet, input: LogicalInput): ExtendedReferenceField {
@@ -100,6 +118,8 @@ function embedField(relationship: Relationship, wanted: string, cardinality: 'on
     fields: fieldsOf(childTable, (column) => keyIsHeld && childColumns.includes(column), input, [...above, childTable]),
   };
 }
+
+const columnField = (table: string, column: string, names: NameSet, input: LogicalInput): ColumnField => ({ kind: 'column', name: names.take(fieldName(table, column, input)), column, transform: transformFor(table, column, input) });
 
 /** A copy has the type of its original: both are decided here. */
 function transformFor(table: string, column: string, { profile, types, directives }: LogicalInput): Transform {

@@ -1,7 +1,8 @@
 import type { Catalog } from '../sqlite/catalog';
 import type { Profile } from '../sqlite/profile';
 import { columnProfile, isTotal } from '../sqlite/profile';
-import { isEmbed, isNested, type ColumnField, type DocumentDesign, type Field } from './document-design';
+import { BUCKET, bucketRows, isEmbed, isNested, type ColumnField, type DocumentDesign, type Field } from './document-design';
+import { keyObstacle } from './buckets';
 import { columnPath, keepsBytes, placementOf } from './placement';
 import { typeObstacle } from './retype';
 import { identity } from './transform';
@@ -21,7 +22,7 @@ export interface DesignProblem {
  * every embedding is total, nothing outgrows its limits, every field has one source. Empty when all holds.
  */
 export function checkDesign(design: DocumentDesign, catalog: Catalog, profile: Profile, limits: DesignLimits): DesignProblem[] {
-  return [...checkSource(catalog, profile), ...checkCollections(design), ...checkColumns(design, catalog), ...checkBytes(design, profile), ...checkEmbeddings(design, profile, limits), ...checkCopies(design, profile, limits), ...checkTransforms(design, profile)];
+  return [...checkSource(catalog, profile), ...checkCollections(design), ...checkColumns(design, catalog), ...checkBuckets(design, profile, limits), ...checkBytes(design, profile), ...checkEmbeddings(design, profile, limits), ...checkCopies(design, profile, limits), ...checkTransforms(design, profile)];
 }
 
 /** What no design can carry: values and rows that MongoDB cannot hold, or that cannot be told from others here. */
@@ -149,7 +150,28 @@ function checkCopies(design: DocumentDesign, profile: Profile, limits: DesignLim
 function placementCount(design: DocumentDesign, table: string): number {
   const count = (fields: readonly Field[]): number =>
     fields.reduce((sum, field) => sum + (isEmbed(field) ? Number(field.table === table) + count(field.fields) : 0), 0);
-  return design.logical.reduce((sum, logical) => sum + Number(logical.rootTable === table) + count(logical.fields), 0);
+  return design.logical.reduce((sum, { rootTable, id, fields }) => sum + Number(rootTable === table && id.kind !== 'bucket') + count(fields), 0);
+}
+
+/** A bucket holds what its rows share, once, and their other columns row by row. */
+function checkBuckets(design: DocumentDesign, profile: Profile, limits: DesignLimits): DesignProblem[] {
+  const problems: DesignProblem[] = [];
+  for (const { collection, rootTable, id, fields } of design.logical) {
+    const broken = (detail: string): number => problems.push({ kind: 'broken', subject: collection, detail });
+    const rows = bucketRows(fields);
+    if (id.kind !== 'bucket') {
+      if (rows) broken(`${rows.name} holds the rows of buckets, but documents are no buckets`);
+      continue;
+    }
+    const shared = fields.filter((field) => field !== rows);
+    if (rows?.kind !== 'embedMany' || rows.table !== rootTable || rows.orderBy.length > 0) broken(`buckets of ${rootTable} need an array of its rows, in source order`);
+    else if (rows.join.length !== id.columns.length || !rows.join.every(({ parent, child }) => parent === child && id.columns.includes(child))) broken(`the rows in ${rows.name} have to join by ${id.columns.join(', ')}`);
+    if (shared.length !== id.columns.length || !id.columns.every((column) => shared.some((field) => field.kind === 'column' && field.column === column && field.transform.kind !== 'bytes'))) broken(`beside its rows a bucket holds ${id.columns.join(', ')}, and nothing else that could differ between them`);
+    const obstacle = keyObstacle(rootTable, id.columns, profile);
+    if (obstacle) problems.push({ kind: 'loss', subject: collection, detail: `${obstacle}: its rows could not be told apart by their buckets` });
+    if (id.size > limits.maxArray) problems.push({ kind: 'limit', subject: collection, detail: `buckets of ${id.size} rows; the limit is ${limits.maxArray}` });
+  }
+  return problems;
 }
 
 function checkEmbeddings(design: DocumentDesign, profile: Profile, limits: DesignLimits): DesignProblem[] {
@@ -158,6 +180,12 @@ function checkEmbeddings(design: DocumentDesign, profile: Profile, limits: Desig
     for (const field of fields) {
       if (!isEmbed(field)) continue;
       const subject = `${at}.${field.name}`;
+      if (field.relationship === BUCKET) {
+        // Only below the root: `checkBuckets` looks at the array itself.
+        if (at.includes('.')) problems.push({ kind: 'broken', subject, detail: 'only a document is a bucket' });
+        visit(field.fields, field.table, subject);
+        continue;
+      }
       const relationship = profile.relationships.find((candidate) => candidate.id === field.relationship);
       if (!relationship || relationship.parentTable !== parent || relationship.childTable !== field.table) {
         problems.push({ kind: 'broken', subject, detail: `${field.relationship} is no relationship between ${field.table} and ${parent}` });
@@ -192,7 +220,8 @@ function checkTransforms(design: DocumentDesign, profile: Profile): DesignProble
     if (!placement) continue;
     for (const column of table.columns) {
       const found = columnPath(placement, column.column);
-      if (!found || found.inherited || found.transform.kind === 'identity') continue;
+      // What an ancestor holds is looked at there, unless the ancestor is a bucket of these rows.
+      if (!found || (found.inherited && placement.steps.at(-1)?.relationship !== BUCKET) || found.transform.kind === 'identity') continue;
       const obstacle = typeObstacle(column, found.transform);
       if (obstacle) problems.push({ kind: 'loss', subject: `${table.table}.${column.column}`, detail: `${describe(found.transform)} cannot carry the column: ${obstacle}` });
     }

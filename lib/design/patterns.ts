@@ -1,6 +1,8 @@
 import type { Catalog } from '../sqlite/catalog';
 import type { Profile, Relationship, TableProfile } from '../sqlite/profile';
-import type { PatternUse, RelationshipChoice } from './document-design';
+import { MIN_BUCKET_QUERIES, queriesByKey } from './buckets';
+import { score, type Cost } from './cost';
+import type { Choice, ChoiceAlternative, PatternUse, RelationshipChoice } from './document-design';
 import type { DesignLimits } from './obstacles';
 import { MAX_SUBSET } from './subsets';
 import { readTogether, type Workload } from './workload';
@@ -28,6 +30,10 @@ function applied(choices: readonly RelationshipChoice[], { profile }: PatternInp
     const uses: PatternUse[] = [];
     if (choice.choice === 'copy') {
       uses.push({ pattern: 'Extended reference', target: `${relationship.childTable}.${choice.field ?? ''}`, reason: `${(choice.columns ?? []).join(', ')} of ${relationship.parentTable} beside the reference, for queries that read nothing else of it.` });
+    }
+    if (choice.choice === 'bucket') {
+      const { childTable, childColumns, fanOut } = relationship;
+      uses.push({ pattern: 'Bucket', target: `${childTable}.${choice.field ?? ''}`, reason: `The rows of ${childTable} with the same ${childColumns.join(', ')} share documents: ${fanOut.mean.toFixed(1)} on average, at most ${fanOut.max}.${savedBy(choice)}` });
     }
     const { childlessParents } = relationship.fanOut;
     if (choice.choice === 'embed' && choice.cardinality === 'one' && childlessParents > 0) {
@@ -62,8 +68,10 @@ function considered(choices: readonly RelationshipChoice[], { catalog, profile, 
       uses.push({ pattern: 'Outlier', target: `${parentTable} and ${childTable}`, status: 'considered', reason: `99 % of the rows of ${parentTable} have at most ${fanOut.p99} rows of ${childTable}, one has ${fanOut.max}. Left: the rows beyond the limit would live in a second place, and every query would have to look in both.` });
     }
     if (fanOut.p99 > limits.maxArrayP99) {
-      const when = dateColumn(profile, childTable);
-      if (when) uses.push({ pattern: 'Bucket', target: childTable, status: 'considered', reason: `${fanOut.p99} rows (p99) for one ${parentTable}, in order of ${when}. Left: buckets by ${parentTable} and ${when} would save index entries, but gold reads single rows.` });
+      const bucket = choice.alternatives?.find((entry) => entry.choice === 'bucket');
+      if (choice.choice !== 'bucket' && bucket && !choices.some((other) => other.choice === 'bucket' && relationshipOf(other, profile)?.childTable === childTable)) {
+        uses.push({ pattern: 'Bucket', target: childTable, status: 'considered', reason: `${fanOut.p99} rows (p99) for one ${parentTable}. Left: ${bucketReason(choice, bucket, queriesByKey(relationship, workload))}` });
+      }
       if (!choice.subset && readTogether(workload, relationship) > 0 && sortsBy(workload, relationship)) {
         uses.push({ pattern: 'Subset', target: `${parentTable} and ${childTable}`, status: 'considered', reason: `The workload sorts ${childTable} within ${parentTable}; the first ${MAX_SUBSET} of up to ${fanOut.max} could be repeated in it. Left: fewer than three queries ask for the first rows alone, and one that filters first would not find its rows among them.` });
       }
@@ -94,10 +102,22 @@ function avoided(choices: readonly RelationshipChoice[], { catalog, profile, lim
   return uses;
 }
 
-const relationshipOf = ({ relationship }: RelationshipChoice, profile: Profile): Relationship | undefined => profile.relationships.find(({ id }) => id === relationship);
+function bucketReason(choice: RelationshipChoice, { obstacle, cost }: ChoiceAlternative, queries: number): string {
+  if (obstacle) return `${obstacle}.`;
+  if (choice.directed) return 'a reviewer directed otherwise.';
+  const own = choice.alternatives?.find((entry) => entry.choice === choice.choice)?.cost;
+  if (queries < MIN_BUCKET_QUERIES) return `${queries === 0 ? 'no query finds' : queries === 1 ? 'one query finds' : 'two queries find'} rows by it.`;
+  return `${own && cost && score(cost) < score(own) ? 'the estimate is too close to decide.' : 'the other queries would read whole buckets for single rows.'}${savedBy(choice, 'bucket')}`;
+}
 
-const dateColumn = (profile: Profile, table: string): string | undefined =>
-  profile.tables.find((found) => found.table === table)?.columns.find(({ formats }) => formats.some((format) => format.endsWith('date') || format === 'iso-datetime'))?.column;
+/** What the workload costs with a choice, and with what it is compared to: nothing where either is not known. */
+function savedBy({ choice, alternatives }: RelationshipChoice, other: Choice = 'reference'): string {
+  const [mine, theirs] = [choice, other].map((wanted) => alternatives?.find((entry) => entry.choice === wanted)?.cost);
+  const figure = (cost: Cost): string => Math.round(score(cost)).toLocaleString('en');
+  return mine && theirs ? ` The workload would cost an estimated ${figure(theirs)} ${other === 'bucket' ? 'in buckets' : 'without them'}, ${figure(mine)} as it is.` : '';
+}
+
+const relationshipOf = ({ relationship }: RelationshipChoice, profile: Profile): Relationship | undefined => profile.relationships.find(({ id }) => id === relationship);
 
 const sortsBy = (workload: Workload, { id, childTable }: Relationship): boolean =>
   workload.patterns.some(({ relationships, sorted }) => relationships.includes(id) && sorted.some(({ table }) => table === childTable));

@@ -33,7 +33,8 @@ export interface ColumnPath {
 /** The one placement of a table, or undefined when the design leaves the table out. */
 export function placementOf(design: DocumentDesign, table: string): Placement | undefined {
   for (const logical of design.logical) {
-    if (sameName(logical.rootTable, table)) return { table: logical.rootTable, collection: logical.collection, steps: [], logical };
+    // Where documents are buckets, the rows are what lies in them.
+    if (sameName(logical.rootTable, table) && logical.id.kind !== 'bucket') return { table: logical.rootTable, collection: logical.collection, steps: [], logical };
     const found = embedded(logical, logical.fields, logical.rootTable, '', [], table);
     if (found) return found;
   }

@@ -1,11 +1,12 @@
 import type { Catalog } from '../sqlite/catalog';
 import type { Profile, Relationship } from '../sqlite/profile';
+import { bucketObstacle, bucketsBy, embedIntoBuckets } from './buckets';
 import { embeddedBy, realise, type Choices } from './choices';
 import { proposeCopy } from './copies';
 import { score, type Cost } from './cost';
 import { describeDesign } from './design-document';
 import type { CannotAct, Directive } from './directive';
-import type { ChoiceAlternative, ConceptualDesign, RelationshipChoice, Strategy } from './document-design';
+import { CHOICES, type Choice, type ChoiceAlternative, type ConceptualDesign, type RelationshipChoice, type Strategy } from './document-design';
 import { foreignKeyEmbeddings } from './fk-embedding';
 import { copyObstacle, hardObstacle, softObstacle, type DesignLimits } from './obstacles';
 import { namePatterns } from './patterns';
@@ -53,7 +54,7 @@ export function proposeDesign(input: ProposalInput): Proposal {
 /** What reviewers directed, as far as it loses nothing. */
 function readDirectives({ profile, limits, directives }: ProposalInput): { directed: Choices; cannotAct: CannotAct[] } {
   const cannotAct: CannotAct[] = [];
-  const directed = new Map<string, RelationshipChoice['choice']>();
+  const directed = new Map<string, Choice>();
   const wishes = new Map<string, Directive & { kind: 'relationship' }>();
   for (const directive of directives) {
     if (directive.kind === 'relationship') wishes.set(directive.relationship, directive);
@@ -65,10 +66,12 @@ function readDirectives({ profile, limits, directives }: ProposalInput): { direc
     const obstacle = !relationship
       ? `there is no relationship ${id}`
       : directive.choice === 'embed'
-        ? hardObstacle(relationship, { profile, limits }, embeddedBy(directed, profile))
+        ? (embedIntoBuckets(relationship, directed, profile) ?? hardObstacle(relationship, { profile, limits }, embeddedBy(directed, profile)))
         : directive.choice === 'copy'
           ? copyObstacle(relationship, profile)
-          : undefined;
+          : directive.choice === 'bucket'
+            ? directedBucketObstacle(relationship, { profile, limits }, directed)
+            : undefined;
     if (obstacle) cannotAct.push({ directive, reason: obstacle });
     else directed.set(id, directive.choice);
   }
@@ -76,24 +79,32 @@ function readDirectives({ profile, limits, directives }: ProposalInput): { direc
 }
 
 function embedForeignKeys(catalog: Catalog, profile: Profile, directed: Choices): Choices {
-  return new Map([...foreignKeyEmbeddings(catalog, profile).map(({ id }) => [id, 'embed'] as const), ...directed]);
+  const possible = foreignKeyEmbeddings(catalog, profile).filter((relationship) => !embedIntoBuckets(relationship, directed, profile));
+  return new Map([...possible.map(({ id }) => [id, 'embed'] as const), ...directed]);
 }
 
 /** The workload's cost under each choice, the one that was made among them, each with the indexes that it calls for: as what-if has it. */
 function alternativesOf(relationship: Relationship, choices: Choices, own: Cost, search: DesignSearch, input: ProposalInput): ChoiceAlternative[] {
-  return (['embed', 'reference', 'copy'] as const).map((choice): ChoiceAlternative => {
+  return CHOICES.map((choice): ChoiceAlternative => {
     if (choice === choices.get(relationship.id)) return { choice, cost: own };
     const changed = search.change(choices, relationship, choice);
     return 'obstacle' in changed ? { choice, obstacle: changed.obstacle } : { choice, cost: figures(search.design(changed.choices), input).cost };
   });
 }
 
+/** A table has one place: what a reviewer directed first keeps it. */
+function directedBucketObstacle(relationship: Relationship, input: Pick<ProposalInput, 'profile' | 'limits'>, directed: Choices): string | undefined {
+  const taken = embeddedBy(directed, input.profile).get(relationship.childTable) ?? bucketsBy(directed, input.profile).get(relationship.childTable);
+  return taken && taken.id !== relationship.id ? `a reviewer directed ${taken.id}: ${directed.get(taken.id) ?? ''}, and ${relationship.childTable} has one place` : bucketObstacle(relationship, input, directed);
+}
+
+const DIRECTED: Readonly<Record<Choice, string>> = { embed: 'Embedded', reference: 'Referenced', copy: 'Copied', bucket: 'In buckets' };
 const directedReason = (relationship: Relationship, { choice }: RelationshipChoice): string =>
-  choice === 'embed' ? `Embedded because a reviewer directed it. ${numbers(relationship)}` : `${choice === 'copy' ? 'Copied' : 'Referenced'} because a reviewer directed it.`;
+  `${DIRECTED[choice]} because a reviewer directed it.${choice === 'embed' ? ` ${numbers(relationship)}` : ''}`;
 
 function reasonFor(relationship: Relationship, { choice, columns }: RelationshipChoice, alternatives: readonly ChoiceAlternative[], choices: Choices, input: ProposalInput): string {
   const together = readTogether(input.workload, relationship);
-  const against = (other: RelationshipChoice['choice'], as: string): string => {
+  const against = (other: Choice, as: string): string => {
     const [mine, theirs] = [choice, other].map((wanted) => alternatives.find((entry) => entry.choice === wanted)?.cost);
     return mine && theirs ? ` ${comparison(score(mine), score(theirs), as)}` : '';
   };
@@ -102,6 +113,10 @@ function reasonFor(relationship: Relationship, { choice, columns }: Relationship
     const [mine, referenced] = (['embed', 'reference'] as const).map((wanted) => alternatives.find((entry) => entry.choice === wanted)?.cost);
     const kept = mine && referenced && score(referenced) < score(mine) ? ' That is too little against the guidebook, which keeps together what is read together.' : '';
     return `Embedded: every child has exactly one parent and the array is bounded. ${numbers(relationship)}${use}${against('reference', 'As a reference')}${kept}`;
+  }
+  if (choice === 'bucket') {
+    const { childTable, childColumns, fanOut } = relationship;
+    return `In buckets by ${childColumns.join(', ')}: ${together} ${together === 1 ? 'query reads' : 'queries read'} ${childTable} with ${relationship.parentTable}, ${fanOut.mean.toFixed(1)} rows of it for each on average, at most ${fanOut.max}. A bucket is one document to find where each row would be one.${against('reference', 'As a reference')}`;
   }
   const others = new Map([...embeddedBy(choices, input.profile)].filter(([table]) => table !== relationship.childTable));
   const obstacle = hardObstacle(relationship, input, others) ?? softObstacle(relationship, input, others);

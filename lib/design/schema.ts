@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ConceptualDesign, DocumentDesign, Field, IndexDesign, LogicalDesign } from './document-design';
+import { CHOICES, type ConceptualDesign, type DocumentDesign, type Field, type IndexDesign, type LogicalDesign } from './document-design';
 import { transformSchema } from './transform';
 
 /** What an agent or a reviewer submits is parsed by these before anything else looks at it. */
@@ -21,6 +21,7 @@ const collectionName = z
 const idRule = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('column'), column: z.string(), transform: transformSchema }),
   z.strictObject({ kind: z.literal('ordinal') }),
+  z.strictObject({ kind: z.literal('bucket'), columns: z.array(z.string()).min(1), size: z.int().min(1, 'a bucket holds one row at least').max(1000, 'a bucket holds 1000 rows at most') }),
 ]);
 
 const columnField = z.strictObject({ kind: z.literal('column'), name: fieldName, column: z.string(), transform: transformSchema });
@@ -67,7 +68,7 @@ export const conceptualDesignSchema = z.strictObject({
   relationships: z.array(
     z.strictObject({
       relationship: z.string(),
-      choice: z.enum(['embed', 'reference', 'copy']),
+      choice: z.enum(CHOICES),
       field: fieldName.optional(),
       columns: z.array(z.string()).min(1).optional(),
       cardinality: z.enum(['one', 'many']).optional(),
@@ -75,7 +76,7 @@ export const conceptualDesignSchema = z.strictObject({
       directed: z.boolean().optional(),
       computed: z.array(z.strictObject({ field: fieldName, aggregate, column: z.string().optional(), queries: z.number().optional() })).optional(),
       subset: z.strictObject({ field: fieldName, limit: subsetLimit, orderBy: sortColumns.min(1), columns: z.array(z.string()).min(1), queries: z.number().optional() }).optional(),
-      alternatives: z.array(z.strictObject({ choice: z.enum(['embed', 'reference', 'copy']), cost: cost.optional(), obstacle: z.string().optional() })).optional(),
+      alternatives: z.array(z.strictObject({ choice: z.enum(CHOICES), cost: cost.optional(), obstacle: z.string().optional() })).optional(),
     }),
   ),
   patterns: z.array(z.strictObject({ pattern: z.string(), target: z.string(), reason: z.string(), status: z.enum(['applied', 'considered', 'avoided']).optional() })),

@@ -1,20 +1,15 @@
 import type { Relationship } from '../sqlite/profile';
+import { bucketObstacle, bucketsBy, callsForBuckets, embedIntoBuckets } from './buckets';
 import { proposeCopy } from './copies';
 import { embeddedBy, realise, type ChoiceContext, type Choices, type KeptOfChildren } from './choices';
 import { proposeComputed } from './computed';
 import { score, type Cost } from './cost';
 import { CostModel } from './cost-model';
-import type { DocumentDesign, RelationshipChoice } from './document-design';
+import type { Choice, DocumentDesign } from './document-design';
 import { deriveDesign } from './logical';
-import { copyObstacle, hardObstacle, softObstacle, type DesignLimits } from './obstacles';
+import { copyObstacle, hardObstacle, softObstacle } from './obstacles';
 import { proposeSubsets } from './subsets';
 import { readTogether, readWithout } from './workload';
-
-export interface SearchInput extends ChoiceContext {
-  readonly limits: DesignLimits;
-}
-
-type Choice = RelationshipChoice['choice'];
 
 /** Another choice has to be cheaper by this share: an estimate that is a little better is no reason to change a design. */
 const MIN_GAIN = 0.01;
@@ -31,7 +26,7 @@ export class DesignSearch {
   private readonly known = new Map<string, Cost>();
 
   constructor(
-    private readonly input: SearchInput,
+    private readonly input: ChoiceContext,
     /** Choices that reviewers directed: they stand. */
     private readonly directed: Choices,
   ) {}
@@ -90,15 +85,24 @@ export class DesignSearch {
   /** The candidate with one relationship changed; what the change makes impossible elsewhere is an obstacle. */
   change(choices: Choices, relationship: Relationship, choice: Choice): { choices: Choices } | { obstacle: string } {
     const next = new Map(choices);
-    if (choice === 'embed') {
-      const taken = embeddedBy(choices, this.input.profile).get(relationship.childTable);
-      if (taken && taken.id !== relationship.id) {
-        if (this.directed.get(taken.id) === 'embed') return { obstacle: `${relationship.childTable} is embedded in ${taken.parentTable}, as a reviewer directed` };
+    const { profile } = this.input;
+    const { childTable } = relationship;
+    if (choice === 'embed' || choice === 'bucket') {
+      // A table has one place.
+      for (const taken of [embeddedBy(choices, profile).get(childTable), bucketsBy(choices, profile).get(childTable)]) {
+        if (!taken || taken.id === relationship.id) continue;
+        if (this.directed.has(taken.id)) return { obstacle: `${childTable} ${choices.get(taken.id) === 'embed' ? `is embedded in ${taken.parentTable}` : `lies in buckets by ${taken.childColumns.join(', ')}`}, as a reviewer directed` };
         next.set(taken.id, this.unembedded(taken));
       }
     }
     next.set(relationship.id, choice);
-    const embedded = embeddedBy(next, this.input.profile);
+    const embedded = embeddedBy(next, profile);
+    const inBuckets = choice === 'embed' ? embedIntoBuckets(relationship, next, profile) : undefined;
+    if (inBuckets) return { obstacle: inBuckets };
+    if (choice === 'bucket') {
+      const obstacle = bucketObstacle(relationship, this.input, next);
+      return obstacle ? { obstacle } : { choices: next };
+    }
     if (choice === 'copy') {
       const obstacle = copyObstacle(relationship, this.input.profile);
       return obstacle ? { obstacle } : { choices: next };
@@ -131,7 +135,7 @@ export class DesignSearch {
       before = choices.size;
       for (const relationship of this.inOrder()) {
         const embedded = embeddedBy(choices, this.input.profile);
-        if (choices.has(relationship.id) || embedded.has(relationship.childTable) || this.obstacle(relationship, embedded) || this.isReadAlone(relationship)) continue;
+        if (choices.has(relationship.id) || embedded.has(relationship.childTable) || this.obstacle(relationship, embedded) || embedIntoBuckets(relationship, choices, this.input.profile) || this.isReadAlone(relationship)) continue;
         choices.set(relationship.id, 'embed');
       }
     }
@@ -147,6 +151,7 @@ export class DesignSearch {
   /** What is read with its parent belongs into it, and a copy that saves joins is worth its bytes. */
   private isAgainstTheGuidebook(relationship: Relationship, from: Choice | undefined, to: Choice): boolean {
     if (to === 'embed') return this.isReadAlone(relationship);
+    if (to === 'bucket') return true;
     return from === 'embed' ? !this.isReadAlone(relationship) : from === 'copy';
   }
 
@@ -172,7 +177,8 @@ export class DesignSearch {
 
   private admissible(relationship: Relationship, choices: Choices): Choice[] {
     const others = new Map([...embeddedBy(choices, this.input.profile)].filter(([table]) => table !== relationship.childTable));
-    return [this.unembedded(relationship), 'reference', ...(this.obstacle(relationship, others) ? [] : (['embed'] as const))];
+    const inBuckets = callsForBuckets(relationship, this.input) && !bucketObstacle(relationship, this.input, choices);
+    return [this.unembedded(relationship), 'reference', ...(this.obstacle(relationship, others) ? [] : (['embed'] as const)), ...(inBuckets ? (['bucket'] as const) : [])];
   }
 
   private obstacle(relationship: Relationship, embedded: ReadonlyMap<string, Relationship>): string | undefined {

@@ -1,17 +1,16 @@
 import { embeddedBy, type ChoiceContext, type Choices, type KeptOfChildren } from './choices';
 import { roundCost, score, type Cost } from './cost';
 import { CostModel } from './cost-model';
-import type { ConceptualDesign, DocumentDesign, RelationshipChoice } from './document-design';
+import type { Choice, ConceptualDesign, DocumentDesign } from './document-design';
 import { forecastCollections, type CollectionForecast } from './forecast';
 import { proposeIndexes } from './indexes';
 import { checkDesign, type DesignProblem } from './loss-check';
-import { softObstacle, type DesignLimits } from './obstacles';
+import { softObstacle } from './obstacles';
 import { DesignSearch } from './search';
 
 export interface WhatIfInput extends ChoiceContext {
-  readonly limits: DesignLimits;
   readonly design: ConceptualDesign;
-  readonly change: { readonly relationship: string; readonly choice: RelationshipChoice['choice'] };
+  readonly change: { readonly relationship: string; readonly choice: Choice };
 }
 
 /** What a design costs and how large it is, with the indexes that would be proposed for it. */
@@ -31,7 +30,7 @@ export interface WhatIf {
   readonly before: DesignFigures;
   readonly after?: DesignFigures;
   /** Other relationships that would change with it. */
-  readonly moved: readonly { readonly relationship: string; readonly from: RelationshipChoice['choice']; readonly to: RelationshipChoice['choice'] }[];
+  readonly moved: readonly { readonly relationship: string; readonly from: Choice; readonly to: Choice }[];
   /** What the loss check finds in the changed design; empty: nothing would be lost. */
   readonly problems: readonly DesignProblem[];
 }

@@ -4,7 +4,7 @@ import type { SqliteValue } from '../results/value';
 import { defineKey } from '../results/value';
 import { quoteName as q, type Catalog, type Table } from '../sqlite/catalog';
 import { openSource } from '../sqlite/open';
-import { isArray, isEmbed, type ColumnField, type ComputedField, type EmbedField, type ExtendedReferenceField, type Field, type LogicalDesign, type SubsetField } from '../design/document-design';
+import { bucketRows, isArray, isEmbed, type BucketRule, type ColumnField, type ComputedField, type EmbedField, type ExtendedReferenceField, type Field, type LogicalDesign, type SubsetField } from '../design/document-design';
 import { identity, toBson, TransformError, transformInput } from '../design/transform';
 
 /** A value or a row that the design cannot carry; nothing was written in its place. */
@@ -39,13 +39,26 @@ export function* assemble(sourcePath: string, catalog: Catalog, design: LogicalD
   const running: Iterator<SqliteValue[]>[] = [];
   try {
     const root = tableOf(catalog, design.rootTable);
-    const chain: ChainLink[] = [{ table: root, alias: 't0', join: [], orderBy: [] }];
+    const { id } = design;
+    const rows = id.kind === 'bucket' ? bucketRows(design.fields) : undefined;
+    const fields = rows?.fields ?? design.fields;
+    const chain: ChainLink[] = [{ table: root, alias: 't0', join: [], orderBy: [], ...(id.kind === 'bucket' && { together: id.columns }) }];
     const source: Source = { sqlite, running, catalog, used, after: after?.position };
-    const extras = new RowExtras(design.fields, root, 't0');
+    const extras = new RowExtras(fields, root, 't0');
     const stream = new RowStream(source, chain, extras);
-    const children = rowFields(design.fields).map((field) => new ChildAssembler(field, chain, source));
-    const columns = columnsOf(design.fields, stream, root);
-    const id = design.id;
+    const children = rowFields(fields).map((field) => new ChildAssembler(field, chain, source));
+    const columns = columnsOf(fields, stream, root);
+    if (id.kind === 'bucket') {
+      const entry = (row: Row): Record<string, unknown> => {
+        const filled: Record<string, unknown> = {};
+        fill(filled, fields, columns, row, extras, children);
+        bump(used, root.name);
+        return filled;
+      };
+      yield* buckets(design, id, stream, entry, after?.documents ?? 0);
+      for (const child of children) child.assertExhausted();
+      return;
+    }
     const idAt = id.kind === 'column' ? stream.position(id.column) : -1;
     let ordinal = after?.documents ?? 0;
     for (let row = stream.next(); row; row = stream.next()) {
@@ -65,6 +78,26 @@ export function* assemble(sourcePath: string, catalog: Catalog, design: LogicalD
   }
 }
 
+/** A document for up to so many rows that share what the bucket keeps them by, and that come one after the other. */
+function* buckets({ fields }: LogicalDesign, { columns, size }: BucketRule, stream: RowStream, entry: (row: Row) => Record<string, unknown>, before: number): Generator<Assembled> {
+  let ordinal = before;
+  for (let first = stream.peek(); first; first = stream.peek()) {
+    const entries: Record<string, unknown>[] = [];
+    let last = first;
+    for (let row: Row | undefined = first; row && entries.length < size && shares(row, first, columns.length); row = stream.peek()) {
+      stream.next();
+      entries.push(entry(row));
+      last = row;
+    }
+    const document: Record<string, unknown> = { _id: new Int32(++ordinal) };
+    for (const field of fields) defineKey(document, field.name, field.kind === 'column' ? carryField(field, first.values[stream.position(field.column)]!) : entries);
+    yield { document, position: last.keys };
+  }
+}
+
+/** The first keys of a row are what its bucket keeps it by: integers or texts. */
+const shares = (row: Row, other: Row, width: number): boolean => row.keys.slice(0, width).every((key, at) => key === other.keys[at]);
+
 interface Source {
   readonly sqlite: Database.Database;
   readonly running: Iterator<SqliteValue[]>[];
@@ -79,6 +112,8 @@ interface ChainLink {
   readonly alias: string;
   readonly join: EmbedField['join'];
   readonly orderBy: EmbedField['orderBy'];
+  /** Columns whose equal values, by their bytes, bring rows together, before the scan order counts. */
+  readonly together?: readonly string[];
 }
 
 interface Row {
@@ -146,7 +181,7 @@ class RowStream {
 
   constructor({ sqlite, running, after }: Source, chain: readonly ChainLink[], extras: RowExtras) {
     const last = chain.at(-1)!;
-    const keyColumns = chain.map((link) => scanKey(link.table).map((column) => `${link.alias}.${column}`));
+    const keyColumns = chain.map(({ alias, table, together = [] }) => [...together.map((column) => `${alias}.${q(column)} COLLATE BINARY`), ...scanKey(table).map((column) => `${alias}.${column}`)]);
     const keys = keyColumns.flat();
     this.#keyWidth = keys.length;
     this.#columns = last.table.columns.map((column) => column.name);

@@ -1,6 +1,6 @@
 import type { Document } from 'mongodb';
 import { quoteName as q, type Catalog } from '../sqlite/catalog';
-import { isArray, isEmbed, isNested, type ColumnField, type ComputedField, type EmbedField, type ExtendedReferenceField, type Field, type LogicalDesign, type SubsetField } from '../design/document-design';
+import { BUCKET, isArray, isEmbed, isNested, type BucketRule, type ColumnField, type ComputedField, type EmbedField, type ExtendedReferenceField, type Field, type LogicalDesign, type SubsetField } from '../design/document-design';
 import { NameSet } from '../design/names';
 import { identity, transformInput, type Transform } from '../design/transform';
 import type { MappingResult, ValidationMapping } from './mapping';
@@ -37,9 +37,28 @@ function leafPaths(design: LogicalDesign): string[] {
  * small groups, and the same for every embedded table. Each carries the root's key, so that rows cannot come apart.
  */
 export function collectionMappings(design: LogicalDesign, catalog: Catalog): ValidationMapping[] {
+  if (design.id.kind === 'bucket') return bucketMappings(design, design.id, catalog);
   const root: Level = { table: design.rootTable, alias: 't0', from: `${q(design.rootTable)} t0`, stages: [], path: '', fields: design.fields, positions: [], isEntry: false };
   const key: KeyColumn = design.id.kind === 'column' ? { sql: `t0.${q(design.id.column)}`, join: '', transform: design.id.transform } : { sql: 'o.n', join: ordinalJoin(catalog, design.rootTable), transform: identity };
   return [countMapping(design), ...levelMappings(design.collection, root, key, catalog)];
+}
+
+/** Of buckets: how many there are, what the rows of each share, and the rows, each at its place. */
+function bucketMappings({ collection, rootTable, fields }: LogicalDesign, { columns, size }: BucketRule, catalog: Catalog): ValidationMapping[] {
+  const scan = scanOrder(catalog, rootTable);
+  const shared = columns.map((column) => `${q(column)} COLLATE BINARY`);
+  // By their bytes, as they are kept apart; then cut into pieces.
+  const ranked = `SELECT ${[...scan.map((column, at) => `${column} AS k${at}`), ...shared.map((column, at) => `${column} AS b${at}`)].join(', ')}, row_number() OVER (PARTITION BY ${shared.join(', ')} ORDER BY ${scan.join(', ')}) - 1 AS n FROM ${q(rootTable)}`;
+  const cut = `SELECT *, dense_rank() OVER (ORDER BY ${columns.map((_, at) => `b${at} COLLATE BINARY`).join(', ')}, n / ${size}) AS bucket, n % ${size} AS place FROM (${ranked})`;
+  const key: KeyColumn = { sql: 'o.bucket', join: ` JOIN (${cut}) o ON ${scan.map((column, at) => `o.k${at} = t0.${column}`).join(' AND ')}`, transform: identity };
+  const buckets: Level = { table: rootTable, alias: 't0', from: `${q(rootTable)} t0`, where: ' WHERE o.place = 0', stages: [], path: '', fields, positions: [], isEntry: false };
+  const count: ValidationMapping = {
+    name: `${collection}: number of documents`,
+    description: `there are as many documents as ${rootTable} has buckets of up to ${size} rows with the same ${columns.join(', ')}`,
+    sql: `SELECT count(*) AS n FROM (${cut}) WHERE place = 0 HAVING count(*) > 0`,
+    ...countingDocuments(collection),
+  };
+  return [count, ...levelMappings(collection, buckets, key, catalog)];
 }
 
 interface Level {
@@ -54,6 +73,8 @@ interface Level {
   readonly positions: readonly Position[];
   /** The level's rows are entries of an array: the last position is theirs. */
   readonly isEntry: boolean;
+  /** Which rows of `from` stand for the level's documents, where not all do. */
+  readonly where?: string;
 }
 
 /** The place of a row among its siblings: what the stages unwind it to, and the same from the source. */
@@ -89,8 +110,12 @@ const countMapping = (design: LogicalDesign): ValidationMapping => ({
   description: `${design.rootTable} has as many rows as ${design.collection} has documents`,
   // An empty collection yields no count at all, as does an empty table here.
   sql: `SELECT count(*) AS n FROM ${q(design.rootTable)} HAVING count(*) > 0`,
+  ...countingDocuments(design.collection),
+});
+
+const countingDocuments = (collection: string): Pick<ValidationMapping, 'transforms' | 'collection' | 'pipeline' | 'covers'> => ({
   transforms: {},
-  collection: design.collection,
+  collection,
   pipeline: [{ $group: { _id: null, n: { $sum: 1 } } }, { $project: { _id: 0, n: 1 } }],
   covers: [],
 });
@@ -124,7 +149,7 @@ function levelMappings(collection: string, level: Level, key: KeyColumn, catalog
         ...positions.map(({ sql, name }) => `${sql} AS ${q(name)}`),
         ...projected.map(({ field, name }) => `${transformInput(field.transform, `${level.alias}.${q(field.column)}`)} AS ${q(name)}`),
         ...arrays.map(({ name }) => `1 AS ${q(name)}`),
-      ].join(', ')} FROM ${level.from}${positions.map(({ join }) => join).join('')}${key.join}`,
+      ].join(', ')} FROM ${level.from}${positions.map(({ join }) => join).join('')}${key.join}${level.where ?? ''}`,
       transforms: retyped([[keyName, key.transform], ...projected.map(({ field, name }) => [name, field.transform] as const)]),
       collection,
       pipeline: [
@@ -215,6 +240,12 @@ function computedMapping(collection: string, level: Level, field: ComputedField,
 
 function levelBelow(level: Level, field: EmbedField, catalog: Catalog): Level {
   const path = level.path + field.name;
+  if (field.relationship === BUCKET) {
+    // The same rows, all of them, each at its place in its bucket.
+    const { where: _, ...rows } = level;
+    const at = 'position 1';
+    return { ...rows, stages: [{ $unwind: { path: `$${path}`, includeArrayIndex: at } }], path: `${path}.`, fields: field.fields, positions: [{ field: at, sql: 'o.place', join: '' }], isEntry: true };
+  }
   const alias = `t${Number(level.alias.slice(1)) + 1}`;
   const on = field.join.map(({ parent, child }) => `${level.alias}.${q(parent)} = ${alias}.${q(child)}`).join(' AND ');
   // Names that are made from a source's hold no blank.

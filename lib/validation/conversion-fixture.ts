@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import type { Db, MongoClient } from 'mongodb';
+import type { Directive } from '../design/directive';
 import type { DocumentDesign, Strategy } from '../design/document-design';
 import { deriveDesign } from '../design/logical';
 import { checkDesign, type DesignProblem } from '../design/loss-check';
@@ -47,6 +48,7 @@ export interface Validated {
 
 export interface ConvertOptions {
   readonly strategy?: Strategy;
+  readonly directives?: readonly Directive[];
   change?(design: DocumentDesign): DocumentDesign;
 }
 
@@ -82,7 +84,7 @@ export class ConversionFixture {
   }
 
   /** Writes the source and designs it, without a row moving. */
-  plan(source: TestSource, { strategy = 'access-pattern', change = (design) => design }: ConvertOptions = {}): Omit<ConvertedSource, 'migration' | 'db' | 'validate' | 'failing'> {
+  plan(source: TestSource, { strategy = 'access-pattern', directives = [], change = (design) => design }: ConvertOptions = {}): Omit<ConvertedSource, 'migration' | 'db' | 'validate' | 'failing'> {
     const name = `s${++this.#made}`;
     const sourcePath = typeof source === 'object' ? source.file : path.join(this.folder, `${name}.sqlite`);
     if (typeof source !== 'object') write(sourcePath, source);
@@ -90,7 +92,7 @@ export class ConversionFixture {
     try {
       const catalog = catalogOf(sqlite, { name, sha256: name, descriptions: {} });
       const profile = profileDatabase(sqlite, catalog);
-      const { design: conceptual } = proposeDesign({ catalog, profile, workload: { database: name, patterns: [], unread: [] }, strategy, limits: testLimits, directives: [] });
+      const { design: conceptual } = proposeDesign({ catalog, profile, workload: { database: name, patterns: [], unread: [] }, strategy, limits: testLimits, directives });
       const design = change(deriveDesign({ conceptual, catalog, profile, directives: [] }));
       const input = { sourcePath, catalog, design, indexes: {}, mongo: this.mongo, prefix: 'test', signal: new AbortController().signal };
       return { sourcePath, catalog, profile, design, problems: checkDesign(design, catalog, profile, testLimits), input };
