@@ -5,13 +5,14 @@ import { checkDesign } from '../../lib/design/loss-check';
 import { proposeIndexes } from '../../lib/design/indexes';
 import { proposeDesign } from '../../lib/design/propose';
 import type { Directive } from '../../lib/design/directive';
+import { CHOICES } from '../../lib/design/document-design';
 import type { ConceptualDesignAnswer, ConceptualDesignTask } from '../contract';
 
 /** What a language model submits: its choices and its prose. The structure is built from them, never parsed out of prose. */
 export const submissionSchema = z.strictObject({
   relationships: z
-    .array(z.strictObject({ relationship: z.string(), choice: z.enum(['embed', 'reference', 'copy']), reason: z.string().min(10).max(2000) }))
-    .describe('One entry for every relationship of the profile, with its id. `copy` is a reference with a few of the parent’s columns beside it, those that the workload reads.'),
+    .array(z.strictObject({ relationship: z.string(), choice: z.enum(CHOICES), reason: z.string().min(10).max(2000) }))
+    .describe('One entry for every relationship of the profile, with its id. `copy` is a reference with a few of the parent’s columns beside it, those that the workload reads. `bucket` keeps the child rows in documents of several rows of one parent each.'),
   collections: z.array(z.strictObject({ table: z.string(), name: z.string().min(1).max(100) })).describe('Names for collections, where the table’s own name is not good.'),
   patterns: z.array(z.strictObject({ pattern: z.string(), target: z.string(), reason: z.string() })).describe('Guidebook patterns used, and anti-patterns avoided.'),
   source: z.string().min(1).describe('Part 1, Markdown: the source schema, the domain, a profile of each entity.'),

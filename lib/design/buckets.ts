@@ -59,7 +59,7 @@ export function keyObstacle(table: string, columns: readonly string[], profile: 
     const found = columnProfile(profile, table, column);
     if (!found) return `${table} has no column ${column}`;
     const { null: nulls, integer, real, text, blob } = found.stored;
-    if (nulls > 0) return `${nulls} ${nulls === 1 ? 'row' : 'rows'} of ${table} have no ${column} to be kept by`;
+    if (nulls > 0) return `${nulls === 1 ? `1 row of ${table} has` : `${nulls} rows of ${table} have`} no ${column} to be kept by`;
     if (real + blob > 0 || (integer > 0 && text > 0)) return `${column} of ${table} does not hold integers alone, nor texts alone`;
     if (found.invalidUtf8 > 0) return `${column} of ${table} holds bytes that are no text`;
   }

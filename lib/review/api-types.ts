@@ -11,6 +11,7 @@
  *   dates as `{"$date": "…"}`, bytes as `{"$binary": …}`.
  */
 import { z } from 'zod';
+import { CHOICES } from '../design/document-design';
 import type { DesignFigures } from '../design/what-if';
 import type { AgentStep as ContractStep } from '../../agents/contract';
 import { directiveSchema, type Directive } from '../design/directive';
@@ -585,7 +586,7 @@ export interface ArtefactDiff {
 // ── Designs ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** POST /api/databases/:id/what-if → WhatIf. Nothing is stored. */
-export const whatIfBody = z.strictObject({ relationship: text(2000).min(1), choice: z.enum(['embed', 'reference', 'copy']) });
+export const whatIfBody = z.strictObject({ relationship: text(2000).min(1), choice: z.enum(CHOICES) });
 /** GET /api/databases/:id/design-figures → DesignFiguresResponse. */
 export interface DesignFiguresResponse {
   readonly chosen: DesignFigures;

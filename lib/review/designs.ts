@@ -2,7 +2,7 @@ import { BSON, type Document, type MongoClient } from 'mongodb';
 import { AppError, notFound } from '../auth/errors';
 import type { BlobStore } from '../db/blob-store';
 import type { Database } from '../db/database';
-import type { ConceptualDesign } from '../design/document-design';
+import type { Choice, ConceptualDesign } from '../design/document-design';
 import { deriveDesign } from '../design/logical';
 import { proposeDesign } from '../design/propose';
 import { figures, whatIf, type WhatIf } from '../design/what-if';
@@ -29,7 +29,7 @@ async function designInput(db: Database, blobs: BlobStore, databaseId: string) {
   return { catalog, profile, workload: await read<Workload>('workload'), design: await read<ConceptualDesign>('conceptual_design'), limits, directives: [] };
 }
 
-export async function databaseWhatIf(db: Database, blobs: BlobStore, databaseId: string, change: { relationship: string; choice: 'embed' | 'reference' | 'copy' }): Promise<WhatIf> {
+export async function databaseWhatIf(db: Database, blobs: BlobStore, databaseId: string, change: { relationship: string; choice: Choice }): Promise<WhatIf> {
   return whatIf({ ...(await designInput(db, blobs, databaseId)), change });
 }
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import type { DocumentDesign } from '../design/document-design';
 import { World } from './translation-fixture';
 
 // Queries that nobody thought of: SQLite is the oracle, over data full of nulls and mixed types.
@@ -77,9 +78,15 @@ const queries = fc.constantFrom(...FROMS).chain(([from, tables]) => {
   );
 });
 
-for (const strategy of ['access-pattern', 'one-to-one'] as const) {
-  it(`translates whatever it translates to equal rows (${strategy})`, async () => {
-    const source = await World.create(DDL, { strategy });
+/** The rows of b by their a, two in a document. */
+const inBuckets = {
+  directives: [{ kind: 'relationship', relationship: 'b(a_id)->a(id)', choice: 'bucket' }] as const,
+  change: (design: DocumentDesign): DocumentDesign => ({ ...design, logical: design.logical.map((logical) => (logical.id.kind === 'bucket' ? { ...logical, id: { ...logical.id, size: 2 } } : logical)) }),
+};
+
+for (const [name, options] of Object.entries({ 'access-pattern': { strategy: 'access-pattern' as const }, 'one-to-one': { strategy: 'one-to-one' as const }, buckets: inBuckets })) {
+  it(`translates whatever it translates to equal rows (${name})`, async () => {
+    const source = await World.create(DDL, options);
     try {
       await fc.assert(
         fc.asyncProperty(queries, async (sql) => {

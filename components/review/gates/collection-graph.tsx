@@ -21,6 +21,7 @@ export function CollectionGraph({ design, profile }: { readonly design: Conceptu
 }
 
 function layout(design: ConceptualDesign, profile: Profile): { nodes: Node[]; edges: Edge[] } {
+  const buckets = design.relationships.filter((choice) => choice.choice === 'bucket');
   const embeds = design.relationships.filter((choice) => choice.choice === 'embed');
   const relationship = (id: string) => profile.relationships.find((entry) => entry.id === id);
   const parentOf = new Map(embeds.flatMap((choice) => (relationship(choice.relationship) ? [[relationship(choice.relationship)!.childTable, choice] as const] : [])));
@@ -37,7 +38,8 @@ function layout(design: ConceptualDesign, profile: Profile): { nodes: Node[]; ed
       const child = choice.choice === 'copy' ? relationship(choice.relationship)?.childTable : undefined;
       return child !== undefined && rootOf(child) === collection.rootTable;
     });
-    const height = 44 + (inside.length + copies.length) * 20;
+    const rows = buckets.find((choice) => relationship(choice.relationship)?.childTable === collection.rootTable);
+    const height = 44 + (inside.length + copies.length + (rows ? 1 : 0)) * 20;
     if (at > 0 && at % columns === 0) [x, y, rowHeight] = [0, y + rowHeight + 60, 0];
     const position = { x, y };
     x += WIDTH + 80;
@@ -50,6 +52,7 @@ function layout(design: ConceptualDesign, profile: Profile): { nodes: Node[]; ed
         label: (
           <div>
             <b>{collection.name}</b>
+            {rows ? <div title={`${rows.relationship}: rows of one key share documents`}>↳ {rows.field}[ ] in buckets</div> : null}
             {inside.map((choice) => (
               <div key={choice.relationship}>
                 ↳ {choice.field}

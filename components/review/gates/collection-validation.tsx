@@ -1,6 +1,6 @@
 'use client';
 import { useState } from 'react';
-import { isEmbed, type Field, type LogicalDesign } from '../../../lib/design/document-design';
+import { BUCKET, isEmbed, type Field, type LogicalDesign } from '../../../lib/design/document-design';
 import { describe } from '../../../lib/design/transform-name';
 import type { CollectionValidation } from '../../../lib/validation/collection-validation';
 import type { MappingResult } from '../../../lib/validation/mapping';
@@ -160,8 +160,8 @@ function fieldRows(design: LogicalDesign, content: CollectionValidation): FieldR
     fields.flatMap((field): FieldRow[] => {
       const path = prefix + field.name;
       if (isEmbed(field)) {
-        const on = field.join.map(({ parent, child }) => `${child} = ${parent}`).join(', ');
-        return [{ path, source: `${field.table} on ${on}`, type: field.kind === 'embedMany' ? 'array of documents' : 'document', covered: null }, ...visit(field.fields, field.table, `${path}.`)];
+        const on = field.relationship === BUCKET ? 'of the bucket' : `on ${field.join.map(({ parent, child }) => `${child} = ${parent}`).join(', ')}`;
+        return [{ path, source: `${field.table} ${on}`, type: field.kind === 'embedMany' ? 'array of documents' : 'document', covered: null }, ...visit(field.fields, field.table, `${path}.`)];
       }
       if (field.kind === 'column') return [{ path, source: `${table}.${field.column}`, type: describe(field.transform), covered: content.coverage[path] ?? [], column: { table, column: field.column }, retyped: field.transform.kind !== 'identity' }];
       if (field.kind === 'subset') {
@@ -174,6 +174,6 @@ function fieldRows(design: LogicalDesign, content: CollectionValidation): FieldR
       }
       return [{ path, source: `${field.table}${field.column === undefined ? '' : `.${field.column}`}`, type: field.aggregate, covered: content.coverage[path] ?? [] }];
     });
-  const id: FieldRow = design.id.kind === 'column' ? { path: '_id', source: `${design.rootTable}.${design.id.column}`, type: describe(design.id.transform), covered: content.coverage._id ?? [] } : { path: '_id', source: design.rootTable, type: 'ordinal of the row', covered: content.coverage._id ?? [] };
+  const id: FieldRow = design.id.kind === 'column' ? { path: '_id', source: `${design.rootTable}.${design.id.column}`, type: describe(design.id.transform), covered: content.coverage._id ?? [] } : { path: '_id', source: design.rootTable, type: `ordinal of the ${design.id.kind === 'bucket' ? `bucket, up to ${design.id.size} rows with the same ${design.id.columns.join(', ')}` : 'row'}`, covered: content.coverage._id ?? [] };
   return [id, ...visit(design.fields, design.rootTable, '')];
 }

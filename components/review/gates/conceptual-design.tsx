@@ -45,6 +45,7 @@ export function ConceptualDesignGate({ task, content, before, directives, setDir
         <Badge tone="good">{counted(many('embed'), 'relationship')} embedded</Badge>
         <Badge>{many('reference')} referenced</Badge>
         <Badge>{many('copy')} referenced with a copy</Badge>
+        {many('bucket') > 0 ? <Badge>{many('bucket')} in buckets</Badge> : null}
       </div>
       <Card padded={false}>
         <Tabs
@@ -104,8 +105,16 @@ function Collections({ collections, directives, setDirectives }: { readonly coll
       rowKey={(row) => row.name}
       columns={[
         { head: 'Collection', cell: (row) => <code className="font-mono text-xs font-medium wrap-anywhere">{row.name}</code> },
-        { head: 'A document for each row of', cell: (row) => <code className="font-mono text-xs wrap-anywhere">{row.rootTable}</code> },
-        { head: '_id', cell: (row) => (row.id.kind === 'column' ? <code className="font-mono text-xs wrap-anywhere">{row.id.column}</code> : 'the row’s position') },
+        {
+          head: 'A document for each',
+          cell: (row) => (
+            <>
+              {row.id.kind === 'bucket' ? `up to ${row.id.size} rows with the same ${row.id.columns.join(', ')} of ` : 'row of '}
+              <code className="font-mono text-xs wrap-anywhere">{row.rootTable}</code>
+            </>
+          ),
+        },
+        { head: '_id', cell: (row) => (row.id.kind === 'column' ? <code className="font-mono text-xs wrap-anywhere">{row.id.column}</code> : `the ${row.id.kind === 'bucket' ? 'bucket' : 'row'}’s position`) },
         {
           head: 'Name',
           cell: (row) => {

@@ -1,5 +1,5 @@
 'use client';
-import type { ConceptualDesign, RelationshipChoice } from '../../../lib/design/document-design';
+import { CHOICES, type ConceptualDesign, type RelationshipChoice } from '../../../lib/design/document-design';
 import type { CrossValidation } from '../../../lib/validation/cross-validation';
 import { counted, number } from '../../format';
 import { CodeBlock } from '../../text/code-block';
@@ -74,9 +74,7 @@ function OtherChoices({ choice, directives, setDirectives }: { readonly choice: 
       </>
     );
   }
-  return (['embed', 'reference', 'copy'] as const)
-    .filter((other) => other !== choice.choice)
-    .map((other) => {
+  return CHOICES.filter((other) => other !== choice.choice).map((other) => {
       const obstacle = choice.alternatives?.find((entry) => entry.choice === other)?.obstacle;
       return (
         <Button key={other} look="quiet" title={obstacle} disabled={obstacle !== undefined} aria-label={`${other} instead: ${relationship}`} onClick={() => setDirectives([...directives, { kind: 'relationship', relationship, choice: other }])}>

@@ -1,7 +1,7 @@
 'use client';
 import { useState } from 'react';
 import { score } from '../../../lib/design/cost';
-import type { ConceptualDesign, RelationshipChoice } from '../../../lib/design/document-design';
+import { CHOICES, type Choice, type ConceptualDesign, type RelationshipChoice } from '../../../lib/design/document-design';
 import type { Workload } from '../../../lib/design/workload';
 import type { ProfileContent } from '../../../lib/pipeline/stages/design-stages';
 import { number } from '../../format';
@@ -18,7 +18,7 @@ type Props = Pick<GateProps<ConceptualDesign>, 'task' | 'content' | 'before' | '
 /** Every relationship with its measurements, the choice and why, and what could be chosen instead. */
 export function RelationshipsTable({ task, content, before, directives, setDirectives, profile, workload }: Props) {
   const [asked, setAsked] = useState<RelationshipChoice | null>(null);
-  const request = (relationship: string, choice: RelationshipChoice['choice']): void =>
+  const request = (relationship: string, choice: Choice): void =>
     setDirectives([...directives.filter((entry) => entry.kind !== 'relationship' || entry.relationship !== relationship), { kind: 'relationship', relationship, choice }]);
   const earlier = (row: RelationshipChoice) => before?.relationships.find((entry) => entry.relationship === row.relationship);
   const measured = (row: RelationshipChoice) => profile?.profile.relationships.find((entry) => entry.id === row.relationship);
@@ -53,7 +53,7 @@ export function RelationshipsTable({ task, content, before, directives, setDirec
                   {row.choice}
                   {row.choice === 'embed' ? ` ${row.cardinality ?? ''}` : ''}
                 </Badge>
-                {row.choice === 'embed' && row.field ? <p className="text-xs text-muted">as <code className="font-mono wrap-anywhere">{row.field}</code></p> : null}
+                {(row.choice === 'embed' || row.choice === 'bucket') && row.field ? <p className="text-xs text-muted">as <code className="font-mono wrap-anywhere">{row.field}</code></p> : null}
                 {row.choice === 'copy' ? <CopiedColumns choice={row} before={earlier(row)} /> : null}
               </div>
             ),
@@ -135,12 +135,10 @@ const Head = ({ name, of }: { readonly name: string; readonly of: string }) => (
 );
 
 /** The choices that were not made, each with what the workload would cost under it, or why it cannot be. */
-function Alternatives({ choice, onRequest }: { readonly choice: RelationshipChoice; readonly onRequest: (other: RelationshipChoice['choice']) => void }) {
-  const of = (name: RelationshipChoice['choice']) => choice.alternatives?.find((entry) => entry.choice === name);
+function Alternatives({ choice, onRequest }: { readonly choice: RelationshipChoice; readonly onRequest: (other: Choice) => void }) {
+  const of = (name: Choice) => choice.alternatives?.find((entry) => entry.choice === name);
   const own = of(choice.choice)?.cost;
-  return (['embed', 'reference', 'copy'] as const)
-    .filter((other) => other !== choice.choice)
-    .map((other) => {
+  return CHOICES.filter((other) => other !== choice.choice).map((other) => {
       const { cost, obstacle } = of(other) ?? {};
       return (
         <div key={other} className="flex items-center gap-x-1.5 whitespace-nowrap" title={obstacle}>

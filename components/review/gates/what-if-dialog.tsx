@@ -1,7 +1,7 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { RelationshipChoice } from '../../../lib/design/document-design';
+import { CHOICES, type Choice } from '../../../lib/design/document-design';
 import type { DesignFigures, WhatIf } from '../../../lib/design/what-if';
 import { api } from '../../api';
 import { bytes, counted, number } from '../../format';
@@ -12,7 +12,7 @@ import { Dialog } from '../../ui/dialog';
 import { ErrorNote, Loading } from '../../ui/notes';
 import { PlainTable } from '../../ui/plain-table';
 
-type Choice = RelationshipChoice['choice'];
+const NOW: Readonly<Record<Choice, string>> = { embed: 'embedded', reference: 'referenced', copy: 'referenced with a copy', bucket: 'referenced from buckets' };
 
 interface WhatIfDialogProps {
   readonly databaseId: string;
@@ -24,14 +24,14 @@ interface WhatIfDialogProps {
 
 /** One choice changed: what the workload would cost, how large the collections would be, and whether anything would be lost. */
 export function WhatIfDialog({ databaseId, relationship, now, onClose, onRequest }: WhatIfDialogProps) {
-  const others = (['embed', 'reference', 'copy'] as const).filter((choice) => choice !== now);
+  const others = CHOICES.filter((choice) => choice !== now);
   const [choice, setChoice] = useState<Choice>(others[0]!);
   const answer = useQuery({
     queryKey: ['what-if', databaseId, relationship, choice],
     queryFn: ({ signal }) => api<WhatIf>(`/api/databases/${databaseId}/what-if`, { method: 'POST', body: { relationship, choice }, signal }),
   });
   return (
-    <Dialog open wide onClose={onClose} title="What if?" description={<><RelationshipName name={relationship} /> is {now === 'embed' ? 'embedded' : now === 'copy' ? 'referenced with a copy' : 'referenced'} now. Nothing is changed by asking.</>}>
+    <Dialog open wide onClose={onClose} title="What if?" description={<><RelationshipName name={relationship} /> is {NOW[now]} now. Nothing is changed by asking.</>}>
       <form
         className="space-y-3"
         onSubmit={(event) => {
