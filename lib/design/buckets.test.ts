@@ -45,6 +45,7 @@ describe('rows are kept in buckets', () => {
     ['two queries are not enough', SERIES.slice(0, 2)],
     ['most queries look for single rows', [...SERIES, ...Array.from({ length: 40 }, (_, rid) => `SELECT value FROM reading WHERE day = '2020-02-${rid}'`)]],
     ['series are short', SERIES, ddl(undefined, '1 + i / 2')],
+    ['other rows refer to them', SERIES, `${ddl()} CREATE TABLE note (nid INTEGER PRIMARY KEY, reading_id INTEGER REFERENCES reading(rid)); INSERT INTO note VALUES (1, 1);`],
     ['rows without a key', SERIES, ddl('station_id INTEGER REFERENCES station(id)', 'CASE WHEN i % 7 THEN 1 + i % 10 END')],
   ])('but not where %s', (_, sql, source) => {
     expect(propose(sql, [], source).choice.choice).not.toBe('bucket');
@@ -57,7 +58,7 @@ describe('rows are kept in buckets', () => {
 
 test('why not, with figures or the obstacle', () => {
   const reason = (sql: readonly string[], source?: string): string | undefined => propose(sql, [], source).conceptual.patterns.find(({ pattern }) => pattern === 'Bucket')?.reason;
-  expect(reason(SERIES.slice(0, 2))).toContain('Left: two queries find rows by it.');
+  expect(reason(SERIES.slice(0, 2))).toContain('Left: two queries find rows of reading by station_id.');
   expect(reason([...SERIES, ...Array.from({ length: 40 }, (_, rid) => `SELECT value FROM reading WHERE day = '2020-02-${rid}'`)])).toMatch(/Left: the other queries would read whole buckets for single rows\. The workload would cost an estimated [\d,]+ in buckets, [\d,]+ as it is\./);
   expect(reason(SERIES, ddl('station_id INTEGER REFERENCES station(id)', 'CASE WHEN i % 7 THEN 1 + i % 10 END'))).toContain('571 rows of reading have no station_id to be kept by');
 });
@@ -85,6 +86,7 @@ test('what if: in and out of buckets, with sizes; what is embedded moves', () =>
   expect(problems).toEqual([]);
   expect(after!.score).toBeLessThan(before.score);
   expect(after!.collections.find(({ collection }) => collection === 'reading')).toMatchObject({ documents: 45, longestArrays: { reading: 100 } });
+  expect(whatIf({ ...asked, change: { relationship: ID, choice: 'bucket' } }).advice).toBe('two queries find rows of reading by station_id');
   expect(whatIf({ ...asked, change: { relationship: ID, choice: 'embed' } }).obstacle).toBeUndefined();
 });
 

@@ -1,12 +1,12 @@
 import { columnProfile, type Profile, type Relationship } from '../sqlite/profile';
 import type { Choices } from './choices';
-import { DOCUMENT_MARGIN, MAX_DOCUMENT_BYTES, type DesignLimits } from './obstacles';
+import { DOCUMENT_MARGIN, MAX_DOCUMENT_BYTES, referredTo, type DesignLimits } from './obstacles';
 import type { Workload } from './workload';
 
 /** Fewer rows of a parent on average are no series worth a document of their own. */
 const MIN_ROWS = 10;
 /** What is asked less often does not pay for keeping rows in another shape than they came in. */
-export const MIN_BUCKET_QUERIES = 3;
+const MIN_QUERIES = 3;
 
 /** The relationships by whose keys rows are kept in buckets, by child table: a table has one place. */
 export const bucketsBy = (choices: Choices, profile: Profile): Map<string, Relationship> =>
@@ -28,16 +28,21 @@ export function bucketSize({ childTable }: Relationship, profile: Profile, limit
 /** Framing of an entry: names and types of its fields, generously. */
 const ENTRY_BYTES = 1024;
 
-/** Does anything speak for buckets: series of rows, long enough to share documents, that enough queries find by their key (guidebook, section 4.7)? */
-export function callsForBuckets(relationship: Relationship, { profile, workload }: { readonly profile: Profile; readonly workload: Workload }): boolean {
+/** What speaks against buckets, although they would lose nothing; a directive may pass this (guidebook, section 4.7). */
+export function bucketAdvice(relationship: Relationship, { profile, workload }: { readonly profile: Profile; readonly workload: Workload }): string | undefined {
   const { childTable, childColumns } = relationship;
+  const referrers = referredTo(childTable, profile, new Map());
+  if (referrers) return referrers;
   const rows = profile.tables.find(({ table }) => table === childTable)?.rowCount ?? 0;
   const groups = Math.max(1, ...childColumns.map((column) => columnProfile(profile, childTable, column)?.distinct ?? 1));
-  return !workload.assumed && rows / groups >= MIN_ROWS && queriesByKey(relationship, workload) >= MIN_BUCKET_QUERIES;
+  if (rows / groups < MIN_ROWS) return `${(rows / groups).toFixed(1)} rows of ${childTable} on average share a key, which makes no series`;
+  const queries = workload.assumed ? 0 : queriesByKey(relationship, workload);
+  if (queries >= MIN_QUERIES) return undefined;
+  return `${queries === 0 ? 'no query finds' : queries === 1 ? 'one query finds' : 'two queries find'} rows of ${childTable} by ${childColumns.join(', ')}`;
 }
 
 /** Queries that find rows by what buckets would keep them by: of a parent, or with a value that they name. */
-export const queriesByKey = ({ id, childTable, childColumns }: Relationship, { patterns }: Workload): number =>
+const queriesByKey = ({ id, childTable, childColumns }: Relationship, { patterns }: Workload): number =>
   patterns
     .filter(({ relationships, filtered, grouped }) => relationships.includes(id) || childColumns.every((column) => [...filtered, ...grouped].some((use) => use.table === childTable && use.column === column)))
     .reduce((sum, { frequency }) => sum + frequency, 0);

@@ -1,6 +1,6 @@
 import type { Catalog } from '../sqlite/catalog';
 import type { Profile, Relationship, TableProfile } from '../sqlite/profile';
-import { MIN_BUCKET_QUERIES, queriesByKey } from './buckets';
+import { bucketAdvice } from './buckets';
 import { score, type Cost } from './cost';
 import type { Choice, ChoiceAlternative, PatternUse, RelationshipChoice } from './document-design';
 import type { DesignLimits } from './obstacles';
@@ -70,7 +70,7 @@ function considered(choices: readonly RelationshipChoice[], { catalog, profile, 
     if (fanOut.p99 > limits.maxArrayP99) {
       const bucket = choice.alternatives?.find((entry) => entry.choice === 'bucket');
       if (choice.choice !== 'bucket' && bucket && !choices.some((other) => other.choice === 'bucket' && relationshipOf(other, profile)?.childTable === childTable)) {
-        uses.push({ pattern: 'Bucket', target: childTable, status: 'considered', reason: `${fanOut.p99} rows (p99) for one ${parentTable}. Left: ${bucketReason(choice, bucket, queriesByKey(relationship, workload))}` });
+        uses.push({ pattern: 'Bucket', target: childTable, status: 'considered', reason: `${fanOut.p99} rows (p99) for one ${parentTable}. Left: ${bucketReason(choice, bucket, bucketAdvice(relationship, { profile, workload }))}` });
       }
       if (!choice.subset && readTogether(workload, relationship) > 0 && sortsBy(workload, relationship)) {
         uses.push({ pattern: 'Subset', target: `${parentTable} and ${childTable}`, status: 'considered', reason: `The workload sorts ${childTable} within ${parentTable}; the first ${MAX_SUBSET} of up to ${fanOut.max} could be repeated in it. Left: fewer than three queries ask for the first rows alone, and one that filters first would not find its rows among them.` });
@@ -102,11 +102,11 @@ function avoided(choices: readonly RelationshipChoice[], { catalog, profile, lim
   return uses;
 }
 
-function bucketReason(choice: RelationshipChoice, { obstacle, cost }: ChoiceAlternative, queries: number): string {
+function bucketReason(choice: RelationshipChoice, { obstacle, cost }: ChoiceAlternative, advice: string | undefined): string {
   if (obstacle) return `${obstacle}.`;
   if (choice.directed) return 'a reviewer directed otherwise.';
   const own = choice.alternatives?.find((entry) => entry.choice === choice.choice)?.cost;
-  if (queries < MIN_BUCKET_QUERIES) return `${queries === 0 ? 'no query finds' : queries === 1 ? 'one query finds' : 'two queries find'} rows by it.`;
+  if (advice) return `${advice}.`;
   return `${own && cost && score(cost) < score(own) ? 'the estimate is too close to decide.' : 'the other queries would read whole buckets for single rows.'}${savedBy(choice, 'bucket')}`;
 }
 

@@ -1,5 +1,5 @@
 import type { Relationship } from '../sqlite/profile';
-import { bucketObstacle, bucketsBy, callsForBuckets, embedIntoBuckets } from './buckets';
+import { bucketAdvice, bucketObstacle, bucketsBy, embedIntoBuckets } from './buckets';
 import { proposeCopy } from './copies';
 import { embeddedBy, realise, type ChoiceContext, type Choices, type KeptOfChildren } from './choices';
 import { proposeComputed } from './computed';
@@ -177,7 +177,7 @@ export class DesignSearch {
 
   private admissible(relationship: Relationship, choices: Choices): Choice[] {
     const others = new Map([...embeddedBy(choices, this.input.profile)].filter(([table]) => table !== relationship.childTable));
-    const inBuckets = callsForBuckets(relationship, this.input) && !bucketObstacle(relationship, this.input, choices);
+    const inBuckets = !bucketAdvice(relationship, this.input) && !bucketObstacle(relationship, this.input, choices);
     return [this.unembedded(relationship), 'reference', ...(this.obstacle(relationship, others) ? [] : (['embed'] as const)), ...(inBuckets ? (['bucket'] as const) : [])];
   }
 

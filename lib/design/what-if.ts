@@ -1,3 +1,4 @@
+import { bucketAdvice } from './buckets';
 import { embeddedBy, type ChoiceContext, type Choices, type KeptOfChildren } from './choices';
 import { roundCost, score, type Cost } from './cost';
 import { CostModel } from './cost-model';
@@ -47,7 +48,7 @@ export function whatIf(input: WhatIfInput): WhatIf {
   if ('obstacle' in changed) return { obstacle: changed.obstacle, before, moved: [], problems: [] };
   const after = search.design(changed.choices, keptAfter(changed.choices, input, search));
   const others = new Map([...embeddedBy(changed.choices, profile)].filter(([table]) => table !== relationship.childTable));
-  const advice = change.choice === 'embed' ? softObstacle(relationship, input, others) : undefined;
+  const advice = change.choice === 'embed' ? softObstacle(relationship, input, others) : change.choice === 'bucket' ? bucketAdvice(relationship, input) : undefined;
   return {
     ...(advice ? { advice } : {}),
     before,
