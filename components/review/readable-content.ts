@@ -48,7 +48,7 @@ function conceptual({ collections, relationships, patterns, document }: Conceptu
 }
 
 function choiceText({ choice, cardinality, field, columns, directed }: RelationshipChoice): string {
-  return [choice, choice === 'embed' ? cardinality : '', field ? `as ${field}` : '', columns ? `(${columns.join(', ')})` : '', directed ? '— directed' : ''].filter(Boolean).join(' ');
+  return [choice, choice === 'embed' ? cardinality : '', field ? `as ${field}` : '', columns ? `(${choice === 'bucket' ? 'repeating ' : ''}${columns.join(', ')})` : '', directed ? '— directed' : ''].filter(Boolean).join(' ');
 }
 
 /** What parents keep of their children without holding them. */

@@ -41,7 +41,10 @@ export function realise(choices: Choices, kept: KeptOfChildren, context: ChoiceC
     const [computed, subset] = [kept.computed.get(id), kept.subsets.get(id)];
     const base = { relationship: id, choice, reason: '', ...(computed ? { computed } : {}), ...(subset ? { subset } : {}) };
     if (choice === 'embed') return { relationship: id, choice, reason: '', field: legalFieldName(relationship.childTable), cardinality: cardinalityOf(relationship, catalog) };
-    if (choice === 'bucket') return { ...base, field: legalFieldName(relationship.childTable) };
+    if (choice === 'bucket') {
+      const columns = proposeCopy(relationship, profile, context.workload)?.columns;
+      return { ...base, field: legalFieldName(relationship.childTable), ...(columns && relationship.parentIsKey ? { columns, parentField: copyName(relationship, true, catalog) } : {}) };
+    }
     if (choice === 'reference') return base;
     const isOnly = copied.filter(({ childTable, parentTable }) => childTable === relationship.childTable && parentTable === relationship.parentTable).length === 1;
     return { ...base, field: copyName(relationship, isOnly, catalog), columns: columnsToCopy(relationship, context) };

@@ -280,7 +280,7 @@ class Plan {
           // A document holds a value at least once where any of its entries does.
           const rows = how === 'range' ? this.model.rows(table) * RANGE_SHARE : this.model.rowsForConstant(table, column);
           const copied = this.bound.get(at)?.copy;
-          const holders = copied ? (rows / Math.max(1, this.model.rows(table))) * this.model.rows(copied.relationship.childTable) : this.model.holders(table, column, rows);
+          const holders = copied ? this.model.holders(copied.relationship.childTable, copied.relationship.childColumns[0]!, (rows / Math.max(1, this.model.rows(table))) * this.model.rows(copied.relationship.childTable)) : this.model.holders(table, column, rows);
           if (path !== undefined) conditions.set(path, { how, documents: Math.min(all, Math.max(holders, 1)) });
         }
       }

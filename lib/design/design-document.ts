@@ -173,7 +173,7 @@ export function dispositions(design: Draft, profile: Profile): Disposition[] {
   const homes = homesOf(design, profile);
   const collectionsOf = (table: string): string[] => design.collections.filter(({ rootTable }) => rootTable === homes.get(table)?.root).map(({ name }) => name);
   const copies = chosen(design, profile).flatMap(({ choice, relationship: { childTable, parentTable } }) => [
-    ...(choice.choice === 'copy' ? [{ of: parentTable, within: childTable }] : []),
+    ...(choice.columns ? [{ of: parentTable, within: childTable }] : []),
     ...(choice.subset ? [{ of: childTable, within: parentTable }] : []),
   ]);
   return profile.tables.map(({ table }) => {

@@ -63,8 +63,10 @@ export interface RelationshipChoice {
   readonly choice: Choice;
   /** For `embed` and `bucket` the field that holds the child rows, for `copy` the one that holds the parent's columns. */
   readonly field?: string;
-  /** For `copy`: the parent's columns. */
+  /** For `copy` and `bucket`: the parent's columns that are repeated, beside the reference or once a bucket. */
   readonly columns?: readonly string[];
+  /** For `bucket`: the field that holds the parent's columns. */
+  readonly parentField?: string;
   /** For `embed`: one child at most, or an array of children. */
   readonly cardinality?: 'one' | 'many';
   /** A sentence with the numbers that a reviewer can check. */

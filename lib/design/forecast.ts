@@ -49,9 +49,10 @@ export function forecastCollections(design: DocumentDesign, profile: Profile): C
     if (id.kind === 'bucket' && rows) {
       const longest = Math.min(id.size, tableProfile(profile, rootTable)?.rowCount ?? 0);
       const { total, largest } = forecastRows(placedRows(rows.fields, rootTable, `${rows.name}.`, profile, longestArrays), profile);
+      const shared = placedRows(fields.filter((field) => field !== rows), rootTable, '', profile, {}).copies ?? { mean: 0, largest: 0 };
       const documents = bucketCount(rootTable, id.columns, id.size, profile);
       const mean = total / Math.max(1, tableProfile(profile, rootTable)?.rowCount ?? 0);
-      return { collection, documents, meanBytes: FIELD_BYTES * fields.length + total / Math.max(1, documents), largestBytes: FIELD_BYTES * fields.length + largest + Math.max(0, longest - 1) * mean, longestArrays: { [rows.name]: longest, ...longestArrays } };
+      return { collection, documents, meanBytes: FIELD_BYTES * fields.length + shared.mean + total / Math.max(1, documents), largestBytes: FIELD_BYTES * fields.length + shared.largest + largest + Math.max(0, longest - 1) * mean, longestArrays: { [rows.name]: longest, ...longestArrays } };
     }
     const { total, largest } = forecastRows(placedRows(fields, rootTable, '', profile, longestArrays), profile);
     const documents = tableProfile(profile, rootTable)?.rowCount ?? 0;

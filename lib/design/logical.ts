@@ -27,21 +27,25 @@ export function deriveLogical(collection: string, input: LogicalInput): LogicalD
   return { collection, rootTable, id, fields };
 }
 
-/** What the rows of a bucket share, once, and an array of the rest of each. */
+/** What the rows of a bucket share, once, with what is repeated of their parent, and an array of the rest of each. */
 function bucketFields(table: string, { columns }: BucketRule, input: LogicalInput): Field[] {
   const names = new NameSet();
   const shared = columns.map((column) => columnField(table, column, names, input));
-  const wanted = input.conceptual.relationships.find(({ relationship, choice }) => choice === 'bucket' && input.profile.relationships.some(({ id, childTable }) => id === relationship && childTable === table))?.field;
+  const [made] = input.conceptual.relationships.flatMap((choice) => {
+    const relationship = choice.choice === 'bucket' ? input.profile.relationships.find(({ id, childTable }) => id === choice.relationship && childTable === table) : undefined;
+    return relationship ? [{ choice, relationship }] : [];
+  });
+  const parents = made?.choice.columns ? [extendedReference(made.relationship, { ...made.choice, field: made.choice.parentField ?? made.relationship.parentTable }, names, input)] : [];
   const rows: EmbedField = {
     kind: 'embedMany',
-    name: names.take(legalFieldName(wanted ?? table)),
+    name: names.take(legalFieldName(made?.choice.field ?? table)),
     table,
     relationship: BUCKET,
     join: columns.map((column) => ({ parent: column, child: column })),
     orderBy: [],
     fields: fieldsOf(table, (column) => columns.includes(column), input, [table]),
   };
-  return [...shared, rows];
+  return [...shared, ...parents, rows];
 }
 
 export function deriveDesign(input: LogicalInput): DocumentDesign {

@@ -163,7 +163,9 @@ function checkBuckets(design: DocumentDesign, profile: Profile, limits: DesignLi
       if (rows) broken(`${rows.name} holds the rows of buckets, but documents are no buckets`);
       continue;
     }
-    const shared = fields.filter((field) => field !== rows);
+    // What is repeated of a parent is looked at with the other copies: all rows of a bucket have the same, if they join by what they share.
+    const joinsByShared = (field: Field): boolean => field.kind === 'extendedReference' && field.join.every(({ child }) => id.columns.includes(child));
+    const shared = fields.filter((field) => field !== rows && !joinsByShared(field));
     if (rows?.kind !== 'embedMany' || rows.table !== rootTable || rows.orderBy.length > 0) broken(`buckets of ${rootTable} need an array of its rows, in source order`);
     else if (rows.join.length !== id.columns.length || !rows.join.every(({ parent, child }) => parent === child && id.columns.includes(child))) broken(`the rows in ${rows.name} have to join by ${id.columns.join(', ')}`);
     if (shared.length !== id.columns.length || !id.columns.every((column) => shared.some((field) => field.kind === 'column' && field.column === column && field.transform.kind !== 'bytes'))) broken(`beside its rows a bucket holds ${id.columns.join(', ')}, and nothing else that could differ between them`);

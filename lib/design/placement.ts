@@ -1,5 +1,5 @@
 import { sameName } from '../sqlite/catalog';
-import { isEmbed, type CopyField, type DocumentDesign, type EmbedField, type Field, type JoinColumn, type LogicalDesign } from './document-design';
+import { BUCKET, isEmbed, type CopyField, type DocumentDesign, type EmbedField, type Field, type JoinColumn, type LogicalDesign } from './document-design';
 import type { Transform } from './transform';
 
 /** Where the rows of a source table live: the roots of a collection (no steps), or embedded below them. */
@@ -83,12 +83,16 @@ export interface CopyPlace {
   readonly field: CopyField;
 }
 
-/** The copies beside a placement's own fields. */
+/** The copies beside a placement's own fields, and those that a bucket holds for all of its rows. */
 export function copiesOf(placement: Placement): CopyPlace[] {
-  const prefix = placement.steps.at(-1)?.path;
-  return fieldsAtDepth(placement, placement.steps.length)
-    .filter((field): field is CopyField => field.kind !== 'column' && !isEmbed(field))
-    .map((field) => ({ path: prefix ? `${prefix}.${field.name}` : field.name, field }));
+  const depth = placement.steps.length;
+  const at = (depths: number): CopyPlace[] => {
+    const prefix = placement.steps[depths - 1]?.path;
+    return fieldsAtDepth(placement, depths)
+      .filter((field): field is CopyField => field.kind !== 'column' && !isEmbed(field))
+      .map((field) => ({ path: prefix ? `${prefix}.${field.name}` : field.name, field }));
+  };
+  return [...at(depth), ...(placement.steps[depth - 1]?.relationship === BUCKET ? at(depth - 1) : [])];
 }
 
 function pathAtDepth(placement: Placement, depth: number, column: string): ColumnPath | undefined {

@@ -116,7 +116,8 @@ function reasonFor(relationship: Relationship, { choice, columns }: Relationship
   }
   if (choice === 'bucket') {
     const { childTable, childColumns, fanOut } = relationship;
-    return `In buckets by ${childColumns.join(', ')}: ${together} ${together === 1 ? 'query reads' : 'queries read'} ${childTable} with ${relationship.parentTable}, ${fanOut.mean.toFixed(1)} rows of it for each on average, at most ${fanOut.max}. A bucket is one document to find where each row would be one.${against('reference', 'As a reference')}`;
+    const kept = columns ? ` Each repeats ${columns.join(', ')} of its ${relationship.parentTable}.` : '';
+    return `In buckets by ${childColumns.join(', ')}: ${together} ${together === 1 ? 'query reads' : 'queries read'} ${childTable} with ${relationship.parentTable}, ${fanOut.mean.toFixed(1)} rows of it for each on average, at most ${fanOut.max}. A bucket is one document to find where each row would be one.${kept}${against('reference', 'As a reference')}`;
   }
   const others = new Map([...embeddedBy(choices, input.profile)].filter(([table]) => table !== relationship.childTable));
   const obstacle = hardObstacle(relationship, input, others) ?? softObstacle(relationship, input, others);

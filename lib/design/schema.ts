@@ -71,6 +71,7 @@ export const conceptualDesignSchema = z.strictObject({
       choice: z.enum(CHOICES),
       field: fieldName.optional(),
       columns: z.array(z.string()).min(1).optional(),
+      parentField: fieldName.optional(),
       cardinality: z.enum(['one', 'many']).optional(),
       reason: z.string(),
       directed: z.boolean().optional(),

@@ -44,7 +44,7 @@ export function* assemble(sourcePath: string, catalog: Catalog, design: LogicalD
     const fields = rows?.fields ?? design.fields;
     const chain: ChainLink[] = [{ table: root, alias: 't0', join: [], orderBy: [], ...(id.kind === 'bucket' && { together: id.columns }) }];
     const source: Source = { sqlite, running, catalog, used, after: after?.position };
-    const extras = new RowExtras(fields, root, 't0');
+    const extras = new RowExtras([...fields, ...(rows ? design.fields.filter((field) => field.kind === 'extendedReference') : [])], root, 't0');
     const stream = new RowStream(source, chain, extras);
     const children = rowFields(fields).map((field) => new ChildAssembler(field, chain, source));
     const columns = columnsOf(fields, stream, root);
@@ -55,7 +55,8 @@ export function* assemble(sourcePath: string, catalog: Catalog, design: LogicalD
         bump(used, root.name);
         return filled;
       };
-      yield* buckets(design, id, stream, entry, after?.documents ?? 0);
+      const ofParent = (field: ExtendedReferenceField, row: Row): unknown => extras.valueOf(field, row, root.columns.length);
+      yield* buckets(design, id, stream, { entry, ofParent }, after?.documents ?? 0);
       for (const child of children) child.assertExhausted();
       return;
     }
@@ -78,8 +79,14 @@ export function* assemble(sourcePath: string, catalog: Catalog, design: LogicalD
   }
 }
 
+interface BucketRows {
+  entry(row: Row): Record<string, unknown>;
+  /** What is repeated of the row's parent. */
+  ofParent(field: ExtendedReferenceField, row: Row): unknown;
+}
+
 /** A document for up to so many rows that share what the bucket keeps them by, and that come one after the other. */
-function* buckets({ fields }: LogicalDesign, { columns, size }: BucketRule, stream: RowStream, entry: (row: Row) => Record<string, unknown>, before: number): Generator<Assembled> {
+function* buckets({ fields }: LogicalDesign, { columns, size }: BucketRule, stream: RowStream, { entry, ofParent }: BucketRows, before: number): Generator<Assembled> {
   let ordinal = before;
   for (let first = stream.peek(); first; first = stream.peek()) {
     const entries: Record<string, unknown>[] = [];
@@ -90,7 +97,10 @@ function* buckets({ fields }: LogicalDesign, { columns, size }: BucketRule, stre
       last = row;
     }
     const document: Record<string, unknown> = { _id: new Int32(++ordinal) };
-    for (const field of fields) defineKey(document, field.name, field.kind === 'column' ? carryField(field, first.values[stream.position(field.column)]!) : entries);
+    for (const field of fields) {
+      const value = field.kind === 'column' ? carryField(field, first.values[stream.position(field.column)]!) : field.kind === 'extendedReference' ? ofParent(field, first) : entries;
+      if (value !== undefined) defineKey(document, field.name, value);
+    }
     yield { document, position: last.keys };
   }
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { DocumentDesign } from '../design/document-design';
+import type { DocumentDesign, Field } from '../design/document-design';
 import { World } from './translation-fixture';
 
 /** Series of three stations and of one that is not there, of two kinds; nulls and ties among the values. */
@@ -14,7 +14,8 @@ INSERT INTO reading VALUES (1, 1, 1, '2024-01-01', 1.5), (2, 2, 1, '2024-01-01',
 CREATE TABLE alarm (aid INTEGER PRIMARY KEY, reading_id INTEGER REFERENCES reading(rid), level INTEGER);
 INSERT INTO alarm VALUES (1, 5, 2), (2, 5, 3), (3, 9, 1), (4, NULL, 1), (5, 99, 2);`;
 
-const ofTwo = (design: DocumentDesign): DocumentDesign => ({ ...design, logical: design.logical.map((logical) => (logical.id.kind === 'bucket' ? { ...logical, id: { ...logical.id, size: 2 } } : logical)) });
+const STATION: Field = { kind: 'extendedReference', name: 'station', table: 'station', relationship: 'reading(station_id)->station(id)', join: [{ parent: 'id', child: 'station_id' }], fields: [{ kind: 'column', name: 'name', column: 'name', transform: { kind: 'identity' } }] };
+const ofTwo = (design: DocumentDesign): DocumentDesign => ({ ...design, logical: design.logical.map((logical) => (logical.id.kind === 'bucket' ? { ...logical, id: { ...logical.id, size: 2 }, fields: [...logical.fields, STATION] } : logical)) });
 
 let world: World;
 beforeAll(async () => {
@@ -51,10 +52,21 @@ it.each([
   'SELECT rid, value, rank() OVER (PARTITION BY station_id ORDER BY value DESC) FROM reading',
   'SELECT rid FROM reading WHERE value = (SELECT max(value) FROM reading r WHERE r.station_id = reading.station_id)',
   'SELECT station_id FROM reading WHERE kind_id = 1 INTERSECT SELECT station_id FROM reading WHERE kind_id = 2',
+  "SELECT s.name, avg(r.value) FROM reading r JOIN station s ON s.id = r.station_id WHERE s.name > 'A' GROUP BY s.name",
+  'SELECT r.rid, s.name FROM station s LEFT JOIN reading r ON r.station_id = s.id ORDER BY s.id, r.rid',
+  'SELECT a.level, s.name FROM alarm a LEFT JOIN reading r ON r.rid = a.reading_id LEFT JOIN station s ON s.id = r.station_id',
+  'SELECT a.level, s.name FROM alarm a JOIN reading r ON r.rid = a.reading_id JOIN station s ON s.id = r.station_id',
   'SELECT rid FROM reading WHERE station_id IN (1, 3) OR day IS NULL',
 ])('%s', async (sql) => {
   const { verdict, detail } = await world.check(sql);
   expect(verdict, detail).toBe('equal');
+});
+
+it('reads what is repeated of the parent in the bucket', () => {
+  const { collection, pipeline } = world.translate("SELECT s.name, avg(r.value) FROM reading r JOIN station s ON s.id = r.station_id WHERE s.name > 'A' GROUP BY s.name");
+  expect(collection).toBe('reading');
+  expect(JSON.stringify(pipeline)).not.toContain('$lookup');
+  expect(world.optimised("SELECT r.value FROM reading r JOIN station s ON s.id = r.station_id WHERE s.name = 'A'")[0]).toEqual({ $match: { 'station.name': 'A' } });
 });
 
 it('finds the buckets of a key before it takes them apart', () => {

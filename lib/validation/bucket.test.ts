@@ -30,12 +30,18 @@ const resized = (design: DocumentDesign, size: number): DocumentDesign => {
   const small = <T extends LogicalDesign | DocumentDesign['conceptual']['collections'][number]>(entry: T): T => (entry.id.kind === 'bucket' ? { ...entry, id: { ...entry.id, size } } : entry);
   return { conceptual: { ...design.conceptual, collections: design.conceptual.collections.map(small) }, logical: design.logical.map(small) };
 };
-const converted = (): Promise<ConvertedSource> => fixture.convert(sql, { directives, change: ofThree });
+/** What is repeated of the station lies beside its key, once a bucket. */
+const withStation = (design: DocumentDesign): DocumentDesign => {
+  const station: Field = { kind: 'extendedReference', name: 'place', table: 'station', relationship: ID, join: [{ parent: 'code', child: 'station' }], fields: [{ kind: 'column', name: 'name', column: 'name', transform: { kind: 'identity' } }] };
+  return { ...design, logical: design.logical.map((logical) => (logical.rootTable === 'reading' ? { ...logical, fields: [logical.fields[0]!, station, ...logical.fields.slice(1)] } : logical)) };
+};
+const converted = (): Promise<ConvertedSource> => fixture.convert(sql, { directives, change: (design) => withStation(ofThree(design)) });
 
 test('rows that share a key share documents, up to so many, in source order', async () => {
   const source = await converted();
   expect(source.problems).toEqual([]);
   const documents = await source.db.collection('reading').find().sort({ _id: 1 }).toArray();
+  expect(documents.map(({ place }) => place as unknown)).toEqual([{ name: 'Bergen' }, { name: 'Oslo' }, { name: 'Oslo' }, { name: 'Rome' }, undefined]);
   expect(documents.map(({ _id, station, reading }) => [_id as unknown, station as unknown, (reading as { rid: number }[]).map(({ rid }) => rid)])).toEqual([
     [1, 'A', [3, 11]],
     [2, 'a', [1, 4, 5]],
@@ -93,6 +99,8 @@ describe('faults are caught', () => {
       const found = await db.collection<{ _id: number; reading: unknown[] }>('reading').findOne({ _id: 2 });
       return bucket({ $set: { reading: found!.reading.reverse() } })(db);
     }],
+    ['what is repeated of the parent altered', bucket({ $set: { 'place.name': 'Rome' } })],
+    ['what is repeated of the parent left out', bucket({ $unset: { place: '' } })],
     ['a copy altered', bucket({ $set: { 'reading.0.kind.unit': 'F' } })],
   ])('%s', async (_, fault) => {
     const source = await converted();
@@ -103,7 +111,7 @@ describe('faults are caught', () => {
 });
 
 test('it stands in the CSV and the schemas; what is none is refused', () => {
-  const { design, catalog, profile, sourcePath } = fixture.plan(sql, { directives, change: ofThree });
+  const { design, catalog, profile, sourcePath } = fixture.plan(sql, { directives, change: (planned) => withStation(ofThree(planned)) });
   const logical = design.logical.find(({ rootTable }) => rootTable === 'reading')!;
   const csv = logicalCsv(logical);
   expect(csv).toContain('"reading","reading._id","Int","bucket: position, from 1, among buckets of up to 3 rows with the same station"');
@@ -119,6 +127,7 @@ test('it stands in the CSV and the schemas; what is none is refused', () => {
   const changed = (change: (logical: LogicalDesign) => LogicalDesign): string[] =>
     checkDesign({ ...design, logical: design.logical.map((entry) => (entry === logical ? change(entry) : entry)) }, catalog, profile, testLimits).map(({ kind, detail }) => `${kind}: ${detail}`);
   const rows = bucketRows(logical.fields)!;
+  const copied = logical.fields[1]!;
   const withRows = (replaced: Field[]): LogicalDesign => ({ ...logical, fields: [...logical.fields.filter((field) => field !== rows), ...replaced] });
   expect(changed((entry) => entry)).toEqual([]);
   expect(changed((entry) => ({ ...entry, id: { kind: 'ordinal' } }))).toEqual(expect.arrayContaining([expect.stringContaining('documents are no buckets')]));
@@ -130,7 +139,8 @@ test('it stands in the CSV and the schemas; what is none is refused', () => {
   const value = rows.fields.find((field) => field.kind === 'column' && field.column === 'value')!;
   expect(changed(() => ({ ...logical, fields: [value, ...logical.fields] }))[0]).toContain('nothing else that could differ');
   expect(changed((entry) => ({ ...entry, id: { kind: 'bucket', columns: ['station'], size: 2000 } }))).toEqual(['limit: buckets of 2000 rows; the limit is 1000']);
+  expect(changed((entry) => ({ ...entry, fields: [entry.fields[0]!, { ...copied, relationship: 'reading(kind_id)->kind(id)', table: 'kind', join: [{ parent: 'id', child: 'kind_id' }] } as Field, rows] }))).toEqual(expect.arrayContaining([expect.stringContaining('nothing else that could differ')]));
   const byKind = (field: Field): Field => (field.kind === 'column' && field.column === 'station' ? { ...field, column: 'kind_id', name: 'kind_id' } : field === rows ? { ...rows, join: [{ parent: 'kind_id', child: 'kind_id' }], fields: rows.fields.map((own) => (own.kind === 'column' && own.column === 'kind_id' ? { ...own, column: 'station', name: 'station' } : own)) } : field);
-  expect(changed((entry) => ({ ...entry, id: { kind: 'bucket', columns: ['kind_id'], size: 3 }, fields: entry.fields.map(byKind) }))).toEqual([]);
+  expect(changed((entry) => ({ ...entry, id: { kind: 'bucket', columns: ['kind_id'], size: 3 }, fields: entry.fields.filter((field) => field !== copied).map(byKind) }))).toEqual([]);
   expect(changed((entry) => ({ ...entry, id: { kind: 'bucket', columns: ['day'], size: 3 }, fields: entry.fields }))).toEqual(expect.arrayContaining([expect.stringMatching(/loss: 1 row of reading has no day/)]));
 });

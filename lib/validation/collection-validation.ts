@@ -189,7 +189,7 @@ function referenceMapping(collection: string, level: Level, field: ExtendedRefer
   return {
     name: `${collection}.${path}: copy of ${field.table}`,
     description: `${field.fields.map((own) => own.name).join(', ')} equal the ${field.table} row that is referred to`,
-    sql: `SELECT ${[`${key.sql} AS ${q(keyName)}`, ...copied.map(({ own, name }) => `copied.${q(own.column)} AS ${q(name)}`)].join(', ')} FROM ${level.from}${key.join} JOIN ${q(field.table)} copied ON ${on}`,
+    sql: `SELECT ${[`${key.sql} AS ${q(keyName)}`, ...copied.map(({ own, name }) => `copied.${q(own.column)} AS ${q(name)}`)].join(', ')} FROM ${level.from}${key.join} JOIN ${q(field.table)} copied ON ${on}${level.where ?? ''}`,
     transforms: retyped([[keyName, key.transform], ...copied.map(({ own, name }) => [name, own.transform] as const)]),
     collection,
     pipeline: [...level.stages, { $match: { [path]: { $exists: true } } }, { $project: Object.fromEntries([['_id', 0], [keyName, '$_id'], ...copied.map(({ own, name }) => [name, `$${path}.${own.name}`])]) }],

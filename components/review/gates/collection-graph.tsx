@@ -35,7 +35,7 @@ function layout(design: ConceptualDesign, profile: Profile): { nodes: Node[]; ed
   const nodes = design.collections.map((collection, at): Node => {
     const inside = [...parentOf].filter(([table]) => rootOf(table) === collection.rootTable).map(([, choice]) => choice);
     const copies = design.relationships.filter((choice) => {
-      const child = choice.choice === 'copy' ? relationship(choice.relationship)?.childTable : undefined;
+      const child = choice.columns ? relationship(choice.relationship)?.childTable : undefined;
       return child !== undefined && rootOf(child) === collection.rootTable;
     });
     const rows = buckets.find((choice) => relationship(choice.relationship)?.childTable === collection.rootTable);
@@ -61,7 +61,7 @@ function layout(design: ConceptualDesign, profile: Profile): { nodes: Node[]; ed
             ))}
             {copies.map((choice) => (
               <div key={choice.relationship} title={`copied: ${(choice.columns ?? []).join(', ')}`}>
-                + {choice.field}: {(choice.columns ?? []).join(', ')}
+                + {choice.parentField ?? choice.field}: {(choice.columns ?? []).join(', ')}
               </div>
             ))}
           </div>

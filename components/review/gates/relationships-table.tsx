@@ -54,7 +54,7 @@ export function RelationshipsTable({ task, content, before, directives, setDirec
                   {row.choice === 'embed' ? ` ${row.cardinality ?? ''}` : ''}
                 </Badge>
                 {(row.choice === 'embed' || row.choice === 'bucket') && row.field ? <p className="text-xs text-muted">as <code className="font-mono wrap-anywhere">{row.field}</code></p> : null}
-                {row.choice === 'copy' ? <CopiedColumns choice={row} before={earlier(row)} /> : null}
+                {row.columns ? <CopiedColumns choice={row} before={earlier(row)} /> : null}
               </div>
             ),
           },
@@ -156,11 +156,11 @@ function Alternatives({ choice, onRequest }: { readonly choice: RelationshipChoi
 function CopiedColumns({ choice, before }: { readonly choice: RelationshipChoice; readonly before: RelationshipChoice | undefined }) {
   const columns = choice.columns ?? [];
   return (
-    <ul aria-label={`Columns copied to ${choice.field ?? ''}`} className="font-mono text-xs">
+    <ul aria-label={`Columns copied to ${choice.parentField ?? choice.field ?? ''}`} className="font-mono text-xs">
       {columns.map((column) => (
         <li key={column} className="wrap-anywhere">
-          {choice.field}.{column}
-          {before?.choice === 'copy' && !before.columns?.includes(column) ? <Badge tone="warn">new</Badge> : null}
+          {choice.parentField ?? choice.field}.{column}
+          {before?.columns && !before.columns.includes(column) ? <Badge tone="warn">new</Badge> : null}
         </li>
       ))}
     </ul>
