@@ -3,12 +3,15 @@
  * design, migration and the three validations, each in seconds, with the peak memory of this process; the migration is
  * also measured against inserting the same ready-made documents, and at a tenth of the rows.
  *
- *   npx tsx bench/large-database.ts [rows of the largest table]
+ *   npx tsx bench/large-database.ts [rows of the largest table] [--buckets]
+ *
+ * With `--buckets` a reviewer directs the rows of the largest table into buckets.
  */
 import Database from 'better-sqlite3';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { parseArgs } from 'node:util';
 import { builtinAgent } from '../agents/drivers/builtin';
 import type { IndexDesign, LogicalDesign } from '../lib/design/document-design';
 import { assembleDocuments } from '../lib/migration/assemble';
@@ -72,7 +75,7 @@ async function measure(folder: string, transactions: number): Promise<Figures> {
       agent: builtinAgent,
       mongo,
       mongoPrefix: 'bench',
-      directives: [],
+      directives: values.buckets ? [{ kind: 'relationship', relationship: 'trans(account_id)->account(account_id)', choice: 'bucket' }] : [],
       read: async <T>({ kind, key }: { kind: string; key: string }) => kept.get(`${kind}/${key}`) as T | undefined,
     };
     const seconds: Record<string, number> = {};
@@ -110,9 +113,10 @@ async function measure(folder: string, transactions: number): Promise<Figures> {
   }
 }
 
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { buckets: { type: 'boolean' } } });
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'aptmql-bench-'));
 try {
-  const largest = Number(process.argv[2] ?? 1_056_320);
+  const largest = Number(positionals[0] ?? 1_056_320);
   console.log(`${largest / 10} rows in the largest table`);
   const small = await measure(folder, Math.round(largest / 10));
   console.log(`${largest} rows in the largest table`);
