@@ -52,9 +52,10 @@ function choiceText({ choice, cardinality, field, columns, directed }: Relations
 }
 
 /** What parents keep of their children without holding them. */
-export const keptOf = ({ computed = [], subset }: RelationshipChoice): readonly { readonly field: string; readonly what: string }[] => [
+export const keptOf = ({ computed = [], subset, outlier }: RelationshipChoice): readonly { readonly field: string; readonly what: string }[] => [
   ...computed.map(({ field, aggregate, column }) => ({ field, what: `${aggregate}${column === undefined ? '' : ` of ${column}`}` })),
   ...(subset ? [{ field: subset.field, what: `first ${subset.limit} by ${subset.orderBy.map(({ column, direction }) => `${column} ${direction}`).join(', ')}: ${subset.columns.join(', ')}` }] : []),
+  ...(outlier ? [{ field: outlier.field, what: `all up to ${outlier.limit}: ${outlier.columns.join(', ')}; of more none, and the key in ${outlier.flag}` }] : []),
 ];
 const keptTexts = (choice: RelationshipChoice): string[] => keptOf(choice).map(({ field, what }) => `${field}, ${what}`);
 

@@ -1,14 +1,15 @@
-import { isEmbed, type Field, type LogicalDesign } from '../design/document-design';
-import type { Transform } from '../design/transform';
+import { isEmbed, type Field, type IdRule, type LogicalDesign } from '../design/document-design';
+import { heldKey } from '../design/placement';
+import { identity, type Transform } from '../design/transform';
 import { columnProfile, type Profile } from '../sqlite/profile';
 
 /** JSON Schema (MongoDB's `$jsonSchema` dialect) of one collection, from its logical design and the types as stored. */
 export function jsonSchema(design: LogicalDesign, profile: Profile): Record<string, unknown> {
   const id = design.id.kind === 'column' ? { bsonType: bsonTypes(design.id.transform, design.rootTable, design.id.column, profile) } : { bsonType: 'int' };
-  return { title: design.collection, ...objectSchema(design.fields, design.rootTable, profile, { _id: id }) };
+  return { title: design.collection, ...objectSchema(design.fields, design.rootTable, profile, design.id, { _id: id }) };
 }
 
-function objectSchema(fields: readonly Field[], table: string, profile: Profile, more: Record<string, unknown> = {}): Record<string, unknown> {
+function objectSchema(fields: readonly Field[], table: string, profile: Profile, rule?: IdRule, more: Record<string, unknown> = {}): Record<string, unknown> {
   const properties = { ...more };
   const required = Object.keys(more);
   for (const field of fields) {
@@ -21,6 +22,11 @@ function objectSchema(fields: readonly Field[], table: string, profile: Profile,
       if (field.kind === 'embedMany') required.push(field.name);
     } else if (field.kind === 'subset') {
       properties[field.name] = { bsonType: 'array', maxItems: field.limit, items: objectSchema(field.fields, field.table, profile), description: `copies of the first ${field.limit} rows of ${field.table}` };
+      required.push(field.name);
+    } else if (field.kind === 'outlier') {
+      const parent = field.join[0]!.parent;
+      properties[field.name] = { bsonType: 'array', maxItems: field.limit, items: objectSchema(field.fields, field.table, profile), description: `copies of all rows of ${field.table}, where there are ${field.limit} at most` };
+      properties[field.flag] = { bsonType: bsonTypes(heldKey(fields, rule, parent) ?? identity, table, parent, profile), description: `${table}.${parent}, only where there are more than ${field.limit} rows of ${field.table}` };
       required.push(field.name);
     } else if (field.kind === 'extendedReference') {
       properties[field.name] = { ...objectSchema(field.fields, field.table, profile), description: `copy of ${field.table}` };

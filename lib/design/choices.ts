@@ -3,7 +3,7 @@ import type { Profile, Relationship } from '../sqlite/profile';
 import { bucketsBy, bucketSize } from './buckets';
 import { MAX_COPIED_COLUMNS, proposeCopy, shortColumns } from './copies';
 import type { Directive } from './directive';
-import type { Choice, CollectionDesign, ComputedChoice, IdRule, RelationshipChoice, SubsetChoice } from './document-design';
+import type { Choice, CollectionDesign, ComputedChoice, IdRule, OutlierChoice, RelationshipChoice, SubsetChoice } from './document-design';
 import { legalCollectionName, legalFieldName, NameSet } from './names';
 import type { DesignLimits } from './obstacles';
 import { identity } from './transform';
@@ -29,7 +29,10 @@ export function embeddedBy(choices: Choices, profile: Profile): Map<string, Rela
 export interface KeptOfChildren {
   readonly computed: ReadonlyMap<string, readonly ComputedChoice[]>;
   readonly subsets: ReadonlyMap<string, SubsetChoice>;
+  readonly outliers: ReadonlyMap<string, OutlierChoice>;
 }
+
+export const NOTHING_KEPT: KeptOfChildren = { computed: new Map(), subsets: new Map(), outliers: new Map() };
 
 /** Names everything that a candidate's choices make: collections, embedded fields, copies. Reasons are left empty. */
 export function realise(choices: Choices, kept: KeptOfChildren, context: ChoiceContext): { collections: CollectionDesign[]; relationships: RelationshipChoice[] } {
@@ -38,8 +41,8 @@ export function realise(choices: Choices, kept: KeptOfChildren, context: ChoiceC
   const relationships = profile.relationships.map((relationship): RelationshipChoice => {
     const { id } = relationship;
     const choice = choices.get(id) ?? 'reference';
-    const [computed, subset] = [kept.computed.get(id), kept.subsets.get(id)];
-    const base = { relationship: id, choice, reason: '', ...(computed ? { computed } : {}), ...(subset ? { subset } : {}) };
+    const [computed, subset, outlier] = [kept.computed.get(id), kept.subsets.get(id), kept.outliers.get(id)];
+    const base = { relationship: id, choice, reason: '', ...(computed ? { computed } : {}), ...(subset ? { subset } : {}), ...(outlier ? { outlier } : {}) };
     if (choice === 'embed') return { relationship: id, choice, reason: '', field: legalFieldName(relationship.childTable), cardinality: cardinalityOf(relationship, catalog) };
     if (choice === 'bucket') {
       const columns = proposeCopy(relationship, profile, context.workload)?.columns;

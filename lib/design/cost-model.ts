@@ -3,8 +3,10 @@ import { columnProfile, type Profile, type Relationship } from '../sqlite/profil
 import { joinsOn, type BlockColumn, type BlockSource, type QueryBlock } from '../sqlite/select/query-blocks';
 import { aggregatesByParent } from './computed';
 import { addCosts, NO_COST, score, type Cost } from './cost';
-import type { ComputedField, CopyField, DocumentDesign, ExtendedReferenceField, IndexDesign, SubsetField } from './document-design';
+import type { ComputedField, CopyField, DocumentDesign, ExtendedReferenceField, IndexDesign, OutlierField, SubsetField } from './document-design';
 import { forecastCollections, type CollectionForecast } from './forecast';
+import { outliersOf, type Outliers } from './outlier-share';
+import { childReads } from './outliers';
 import { columnPath, copiesOf, placementOf, type Placement } from './placement';
 import { leadsWith, topRows } from './subsets';
 import type { Workload } from './workload';
@@ -129,6 +131,16 @@ export class CostModel {
   /** The extended reference of a relationship beside the rows of its child table. */
   copy(relationship: Relationship): ExtendedReferenceField | undefined {
     return this.copies(relationship.childTable).find((field): field is ExtendedReferenceField => field.kind === 'extendedReference' && field.relationship === relationship.id);
+  }
+
+  /** Where the parents keep all that a block reads of their children, but for those that have too many: how many do, and their children. */
+  keptChildren(block: QueryBlock, child: number, parent: number): Outliers | undefined {
+    for (const relationship of this.relationships()) {
+      const columns = childReads(block, relationship, child, parent);
+      const kept = columns && this.copies(relationship.parentTable).find((field): field is OutlierField => field.kind === 'outlier' && field.relationship === relationship.id);
+      if (kept && columns.every((column) => kept.fields.some((field) => sameName(field.column, column)))) return outliersOf(relationship, kept.limit, this.profile);
+    }
+    return undefined;
   }
 
   private copies(table: string): readonly CopyField[] {
@@ -310,6 +322,15 @@ class Plan {
       return;
     }
     const perProbe = this.model.rowsPerValue(this.table(target), link.own.column);
+    const parents = Math.max(1, this.model.rows(this.table(link.other.source)));
+    // Nothing else of the query is found in the children's documents, and the parent's own is there.
+    const kept = entered.length === 1 && !this.bound.get(link.other.source)?.copy ? this.model.keptChildren(this.block, target, link.other.source) : undefined;
+    if (kept) {
+      this.total = addCosts(this.total, { ...NO_COST, lookups: (this.flow * kept.parents) / parents, entries: this.flow * perProbe });
+      this.fetch((this.flow * kept.children) / parents, meanBytes);
+      this.flow *= perProbe * this.shareOf(entered);
+      return;
+    }
     const holders = this.model.holders(this.table(target), link.own.column, perProbe);
     const path = this.pathOf(target, link.own.column);
     const indexed = path !== undefined && this.model.indexKeys(placement.collection, [path]).some(([firstKey]) => firstKey === path);

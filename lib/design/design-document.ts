@@ -101,11 +101,14 @@ const PATTERN_GROUPS = [
 ] as const;
 
 /** What the parents' documents know of children that live elsewhere. */
-function keptOfChildren({ computed = [], subset }: RelationshipChoice): string[] {
+function keptOfChildren({ computed = [], subset, outlier }: RelationshipChoice): string[] {
   const kept = computed.map(({ field, aggregate, column }) => `${text(field)} (${aggregate} of ${column === undefined ? 'the rows' : text(column)})`);
-  if (!subset) return kept;
-  const order = subset.orderBy.map(({ column, direction }) => `${text(column)} ${direction}`).join(', ');
-  return [...kept, `${text(subset.field)} (the first ${subset.limit} rows by ${order}: ${subset.columns.map(text).join(', ')})`];
+  if (subset) {
+    const order = subset.orderBy.map(({ column, direction }) => `${text(column)} ${direction}`).join(', ');
+    kept.push(`${text(subset.field)} (the first ${subset.limit} rows by ${order}: ${subset.columns.map(text).join(', ')})`);
+  }
+  if (outlier) kept.push(`${text(outlier.field)} (all rows where there are ${outlier.limit} at most: ${outlier.columns.map(text).join(', ')}; with more none, and the key in ${text(outlier.flag)})`);
+  return kept;
 }
 
 function describeResult(design: Draft, profile: Profile): string {
@@ -121,7 +124,7 @@ function describeResult(design: Draft, profile: Profile): string {
       lines.push(`  - ${text(table)}: ${rowCount.toLocaleString('en')} ${rowCount === 1 ? 'row' : 'rows'}, ${place}`);
     }
   }
-  lines.push('', 'Every table of the source. Ret.: all its rows remain retrievable. Copies repeat some columns of a table’s rows, beside a reference or as a subset.', '');
+  lines.push('', 'Every table of the source. Ret.: all its rows remain retrievable. Copies repeat some columns of a table’s rows, beside a reference or in the array of a parent.', '');
   lines.push('| table | disposition | collection | Ret. | copies in |', '|---|---|---|:---:|---|');
   for (const row of dispositions(design, profile)) {
     lines.push(`| ${text(row.table)} | ${row.disposition} | ${text(row.collections.join(', '))} | ${row.disposition === 'missing' ? 'no' : '✓'} | ${text(row.copies.join(', '))} |`);
@@ -164,7 +167,7 @@ export interface Disposition {
   readonly table: string;
   readonly disposition: 'standalone' | 'embedded' | 'missing';
   readonly collections: readonly string[];
-  /** Collections that repeat some of its columns: beside references to it, or as a subset of its rows. */
+  /** Collections that repeat some of its columns: beside references to it, or of its rows in their parents. */
   readonly copies: readonly string[];
 }
 
@@ -174,7 +177,7 @@ export function dispositions(design: Draft, profile: Profile): Disposition[] {
   const collectionsOf = (table: string): string[] => design.collections.filter(({ rootTable }) => rootTable === homes.get(table)?.root).map(({ name }) => name);
   const copies = chosen(design, profile).flatMap(({ choice, relationship: { childTable, parentTable } }) => [
     ...(choice.columns ? [{ of: parentTable, within: childTable }] : []),
-    ...(choice.subset ? [{ of: childTable, within: parentTable }] : []),
+    ...(choice.subset || choice.outlier ? [{ of: childTable, within: parentTable }] : []),
   ]);
   return profile.tables.map(({ table }) => {
     const collections = collectionsOf(table);

@@ -77,6 +77,8 @@ export interface RelationshipChoice {
   readonly computed?: readonly ComputedChoice[];
   /** The first few of the child rows that the parent's documents repeat; never with `embed`. */
   readonly subset?: SubsetChoice;
+  /** The child rows of every parent but the few that have too many; never with `embed`. */
+  readonly outlier?: OutlierChoice;
   /** The estimated cost of the workload under each choice, all else as it is; what stands in the way of the others. */
   readonly alternatives?: readonly ChoiceAlternative[];
 }
@@ -93,6 +95,16 @@ export interface SubsetChoice {
   readonly field: string;
   readonly limit: number;
   readonly orderBy: readonly SortColumn[];
+  readonly columns: readonly string[];
+  /** Queries of the workload that it answers. */
+  readonly queries?: number;
+}
+
+export interface OutlierChoice {
+  readonly field: string;
+  /** The field that only outliers have: it holds their key. */
+  readonly flag: string;
+  readonly limit: number;
   readonly columns: readonly string[];
   /** Queries of the workload that it answers. */
   readonly queries?: number;
@@ -128,7 +140,7 @@ export interface LogicalDesign {
 
 export type Field = ColumnField | EmbedField | CopyField;
 /** Derived duplicates of source values, never placements: what they hold is also elsewhere. */
-export type CopyField = ExtendedReferenceField | SubsetField | ComputedField;
+export type CopyField = ExtendedReferenceField | SubsetField | OutlierField | ComputedField;
 
 /** A source column, retyped by an invertible transform. */
 export interface ColumnField {
@@ -188,6 +200,23 @@ export interface SubsetField {
   readonly fields: readonly ColumnField[];
 }
 
+/**
+ * All child rows of a parent that has at most `limit` of them, in the source's scan order, repeated in the parent as an
+ * array. A parent with more (an outlier) has an empty array, and a field `flag` with its key, which no other parent has: its
+ * rows are where all rows of `table` have their place, and nowhere else. Entries name their fields as those documents do.
+ */
+export interface OutlierField {
+  readonly kind: 'outlier';
+  readonly name: string;
+  readonly flag: string;
+  readonly table: string;
+  readonly relationship: string;
+  /** One column: the flag holds one value. */
+  readonly join: readonly JoinColumn[];
+  readonly limit: number;
+  readonly fields: readonly ColumnField[];
+}
+
 /** An aggregate over the child rows of `table`: `count` of the rows, or of the non-null values of `column`. */
 export interface ComputedField {
   readonly kind: 'computed';
@@ -208,9 +237,11 @@ export const bucketRows = (fields: readonly Field[]): EmbedField | undefined => 
 export const isEmbed = (field: Field): field is EmbedField => field.kind === 'embedOne' || field.kind === 'embedMany';
 
 /** Holds fields of another table's rows: those that live here, or copies of them. */
-export const isNested = (field: Field): field is EmbedField | ExtendedReferenceField | SubsetField => isEmbed(field) || field.kind === 'extendedReference' || field.kind === 'subset';
+export const isNested = (field: Field): field is EmbedField | ExtendedReferenceField | SubsetField | OutlierField => isEmbed(field) || field.kind === 'extendedReference' || isKeptRows(field);
+/** Repeats child rows in their parents. */
+export const isKeptRows = (field: Field): field is SubsetField | OutlierField => field.kind === 'subset' || field.kind === 'outlier';
 /** Holds an array of rows. */
-export const isArray = (field: Field): boolean => field.kind === 'embedMany' || field.kind === 'subset';
+export const isArray = (field: Field): boolean => field.kind === 'embedMany' || isKeptRows(field);
 
 /** `{"<collection>": [{key, unique?}]}`, an artefact of its own. */
 export type IndexDesign = Readonly<Record<string, readonly Index[]>>;

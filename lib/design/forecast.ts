@@ -1,6 +1,7 @@
-import { columnProfile, type Profile, type TableProfile } from '../sqlite/profile';
+import { columnProfile, type Profile, type Relationship, type TableProfile } from '../sqlite/profile';
 import { bucketCount } from './buckets';
-import { bucketRows, isEmbed, type ColumnField, type DocumentDesign, type Field } from './document-design';
+import { bucketRows, isEmbed, isKeptRows, type ColumnField, type DocumentDesign, type Field } from './document-design';
+import { outliersOf } from './outlier-share';
 
 /** How large a collection will be, from row counts, mean bytes and the measured fan-out. */
 export interface CollectionForecast {
@@ -66,19 +67,27 @@ function placedRows(fields: readonly Field[], table: string, prefix: string, pro
   for (const field of fields) {
     const path = prefix + field.name;
     if (field.kind === 'column' || field.kind === 'computed') continue;
-    const fanOut = profile.relationships.find(({ id }) => id === field.relationship)?.fanOut;
+    const relationship = profile.relationships.find(({ id }) => id === field.relationship);
+    const fanOut = relationship?.fanOut;
     if (isEmbed(field)) {
       longest[path] = fanOut?.max ?? 0;
       below.push({ ...placedRows(field.fields, field.table, `${path}.`, profile, longest), longest: longest[path] });
       continue;
     }
     const copy = copyBytes(field.fields, field.table, profile);
-    const entries = field.kind === 'subset' ? Math.min(field.limit, fanOut?.max ?? 0) : 1;
-    if (field.kind === 'subset') longest[path] = entries;
-    copies.mean += copy.mean * (field.kind === 'subset' ? Math.min(entries, fanOut?.mean ?? 0) : 1);
+    const entries = isKeptRows(field) ? Math.min(field.limit, fanOut?.max ?? 0) : 1;
+    if (isKeptRows(field)) longest[path] = entries;
+    const mean = !isKeptRows(field) ? 1 : field.kind === 'outlier' && relationship ? meanKept(relationship, field.limit, profile) : Math.min(entries, fanOut?.mean ?? 0);
+    copies.mean += copy.mean * mean;
     copies.largest += copy.largest * entries;
   }
   return { table, fields: fields.length, below, copies };
+}
+
+/** Entries for a parent on average, where those with more children than the limit have none. */
+function meanKept(relationship: Relationship, limit: number, profile: Profile): number {
+  const parents = tableProfile(profile, relationship.parentTable)?.rowCount ?? 0;
+  return parents === 0 ? 0 : Math.max(0, relationship.fanOut.mean - outliersOf(relationship, limit, profile).children / parents);
 }
 
 const copyBytes = (fields: readonly ColumnField[], table: string, profile: Profile): { mean: number; largest: number } =>

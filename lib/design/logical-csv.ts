@@ -1,5 +1,5 @@
 import { parse } from 'csv-parse/sync';
-import { isEmbed, isNested, type BucketRule, type ColumnField, type ComputedField, type EmbedField, type ExtendedReferenceField, type Field, type JoinColumn, type LogicalDesign, type SubsetField } from './document-design';
+import { isEmbed, isNested, type BucketRule, type ColumnField, type ComputedField, type EmbedField, type ExtendedReferenceField, type Field, type JoinColumn, type LogicalDesign, type OutlierField, type SubsetField } from './document-design';
 import { logicalDesignSchema } from './schema';
 import { parseTransform, TransformError, type Transform } from './transform';
 import { describe } from './transform-name';
@@ -43,9 +43,9 @@ export function logicalCsv(design: LogicalDesign): string {
 }
 
 /** Every field but a column: what its note says of it. */
-type NotedField = EmbedField | ExtendedReferenceField | SubsetField | ComputedField;
+type NotedField = EmbedField | ExtendedReferenceField | SubsetField | OutlierField | ComputedField;
 
-const KIND_TYPES = { embedOne: 'Document', embedMany: 'Array', extendedReference: 'Copy', subset: 'Subset', computed: 'Computed' } as const satisfies Record<NotedField['kind'], string>;
+const KIND_TYPES = { embedOne: 'Document', embedMany: 'Array', extendedReference: 'Copy', subset: 'Subset', outlier: 'Outlier', computed: 'Computed' } as const satisfies Record<NotedField['kind'], string>;
 const bucketNote = ({ columns, size }: BucketRule): string => `bucket: position, from 1, among buckets of up to ${size} rows with the same ${columns.map(ref).join(', ')}`;
 const ORDINAL = { type: 'Int', note: 'ordinal: position of the row in the source, from 1' };
 
@@ -56,6 +56,8 @@ function noteFor(field: NotedField): string {
       return `extended reference: the row of ${ref(field.table)} where ${joinText(field.join, 'own')}; ${relationship}`;
     case 'computed':
       return `${field.aggregate} over the rows of ${ref(field.table)} where ${joinText(field.join, 'child')}; ${relationship}`;
+    case 'outlier':
+      return `all rows of ${ref(field.table)} where ${joinText(field.join, 'child')}, if ${field.limit} at most; else none, and the key in ${JSON.stringify(field.flag)}; ${relationship}`;
     default: {
       const order = field.orderBy.map(({ column, direction }) => `${ref(column)} ${direction}`).join(', ') || 'source order';
       return `${field.kind === 'subset' ? `first ${field.limit} ` : ''}rows of ${ref(field.table)} where ${joinText(field.join, 'child')}; order: ${order}; ${relationship}`;
@@ -225,7 +227,7 @@ function parseNoted(line: number, source: string, name: string, type: string, te
   if (!kind) return undefined;
   const note = readNote(line, text);
   const match = new RegExp(FORMS[kind].form, 'u').exec(note.shape);
-  const { joined, limit, aggregate, order, relationship } = match?.groups ?? {};
+  const { joined, limit, aggregate, order, flag, relationship } = match?.groups ?? {};
   const side = kind === 'extendedReference' ? 'own' : 'parent';
   const join = [...(joined ?? '').matchAll(new RegExp(`(${REF}) = ${side} (${REF})`, 'gu'))].map(([, left, right]): JoinColumn => {
     const [a, b] = [note.name(left!), note.name(right!)];
@@ -241,6 +243,8 @@ function parseNoted(line: number, source: string, name: string, type: string, te
         return { kind, ...common, table: parseTable(line, source), orderBy, fields };
       case 'subset':
         return { kind, ...common, table: parseTable(line, source), orderBy, limit: Number(limit), fields: fields as ColumnField[] };
+      case 'outlier':
+        return { kind, ...common, table: parseTable(line, source), flag: note.name(flag!), limit: Number(limit), fields: fields as ColumnField[] };
       case 'extendedReference':
         return { kind, ...common, table: parseTable(line, source), fields: fields as ColumnField[] };
       case 'computed': {
@@ -261,6 +265,10 @@ const FORMS: Readonly<Record<NotedField['kind'], { readonly form: string; readon
   embedMany: EMBEDDED,
   extendedReference: { form: `^extended reference: the row of .+? where (?<joined>.+); ${RELATIONSHIP}`, hint: 'a copy is written as "extended reference: the row of t where id = own t_id; relationship "…""' },
   subset: { form: String.raw`^first (?<limit>\d+) ${ROWS}`, hint: 'a subset is written as "first 5 rows of t where c = parent p; order: d desc; relationship "…""' },
+  outlier: {
+    form: String.raw`^all rows of .+? where (?<joined>.+), if (?<limit>\d+) at most; else none, and the key in (?<flag>"\d+"); ${RELATIONSHIP}`,
+    hint: 'a copy for all but outliers is written as "all rows of t where t_id = parent id, if 100 at most; else none, and the key in "t_elsewhere"; relationship "…""',
+  },
   computed: { form: `^(?<aggregate>count|sum|avg|min|max) over the rows of .+? where (?<joined>.+); ${RELATIONSHIP}`, hint: 'a computed field is written as "count over the rows of t where t_id = parent id; relationship "…""' },
 };
 

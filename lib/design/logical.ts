@@ -1,7 +1,7 @@
 import type { Catalog } from '../sqlite/catalog';
 import { columnProfile, type Profile, type Relationship } from '../sqlite/profile';
 import type { Directive } from './directive';
-import { BUCKET, type BucketRule, type ColumnField, type ComputedChoice, type ComputedField, type ConceptualDesign, type DocumentDesign, type EmbedField, type ExtendedReferenceField, type Field, type IdRule, type JoinColumn, type LogicalDesign, type RelationshipChoice, type SubsetChoice, type SubsetField } from './document-design';
+import { BUCKET, type BucketRule, type ColumnField, type ComputedChoice, type ComputedField, type ConceptualDesign, type DocumentDesign, type EmbedField, type ExtendedReferenceField, type Field, type IdRule, type JoinColumn, type LogicalDesign, type OutlierChoice, type OutlierField, type RelationshipChoice, type SubsetChoice, type SubsetField } from './document-design';
 import { legalFieldName, NameSet } from './names';
 import { typeOf, type TypeSettings } from './retype';
 import { identity, type Transform } from './transform';
@@ -53,12 +53,8 @@ export function deriveDesign(input: LogicalInput): DocumentDesign {
 }
 
 function fieldsOf(tableName: string, leaveOut: (column: string) => boolean, input: LogicalInput, above: readonly string[]): Field[] {
-  const table = input.catalog.tables.find((candidate) => candidate.name === tableName);
-  if (!table) throw new Error(`the source has no table ${tableName}`);
   const names = new NameSet();
-  const own = table.columns
-    .filter((column) => !leaveOut(column.name))
-    .map(({ name }) => columnField(tableName, name, names, input));
+  const own = ownFields(tableName, leaveOut, names, input);
   const bytes = own.filter(({ column }) => (columnProfile(input.profile, tableName, column)?.invalidUtf8 ?? 0) > 0).map((field): ColumnField => ({ ...field, name: names.take(`${field.name}_bytes`), transform: { kind: 'bytes', encoding: input.profile.encoding } }));
   const chosen = input.conceptual.relationships.flatMap((choice) => {
     const relationship = input.profile.relationships.find((candidate) => candidate.id === choice.relationship);
@@ -71,11 +67,20 @@ function fieldsOf(tableName: string, leaveOut: (column: string) => boolean, inpu
   const copies = toParents.filter(({ choice }) => choice.choice === 'copy').map(({ choice, relationship }) => extendedReference(relationship, choice, names, input));
   const computed = apart.flatMap(({ choice, relationship }) => (choice.computed ?? []).map((wanted) => computedField(relationship, wanted, names)));
   const subsets = apart.flatMap(({ choice, relationship }) => (choice.subset ? [subsetField(relationship, choice.subset, names, input)] : []));
+  const outliers = apart.flatMap(({ choice, relationship }) => (choice.outlier ? [outlierField(relationship, choice.outlier, names, input)] : []));
   const embedded = toChildren.filter(({ choice }) => choice.choice === 'embed').map(({ choice, relationship }) => {
     if (above.includes(relationship.childTable)) throw new Error(`${relationship.childTable} would be embedded in itself`);
     return embedField(relationship, choice.field ?? relationship.childTable, choice.cardinality ?? 'many', names, input, above);
   });
-  return [...own, ...bytes, ...copies, ...computed, ...subsets, ...embedded];
+  return [...own, ...bytes, ...copies, ...computed, ...subsets, ...outliers, ...embedded];
+}
+
+function ownFields(tableName: string, leaveOut: (column: string) => boolean, names: NameSet, input: LogicalInput): ColumnField[] {
+  const table = input.catalog.tables.find((candidate) => candidate.name === tableName);
+  if (!table) throw new Error(`the source has no table ${tableName}`);
+  return table.columns
+    .filter((column) => !leaveOut(column.name))
+    .map(({ name }) => columnField(tableName, name, names, input));
 }
 
 const joinOf = ({ childColumns, parentColumns }: Relationship): JoinColumn[] => childColumns.map((child, at) => ({ parent: parentColumns[at]!, child }));
@@ -88,6 +93,16 @@ function computedField(relationship: Relationship, { field, aggregate, column }:
 function subsetField(relationship: Relationship, { field, limit, orderBy, columns }: SubsetChoice, names: NameSet, input: LogicalInput): SubsetField {
   const { id, childTable } = relationship;
   return { kind: 'subset', name: names.take(legalFieldName(field)), table: childTable, relationship: id, join: joinOf(relationship), limit, orderBy, fields: copiedFields(childTable, columns, input) };
+}
+
+/** Entries are named exactly as the fields of the child's own documents, `_id` among them: a query reads either as if they were the other. */
+function outlierField(relationship: Relationship, { field, flag, limit, columns }: OutlierChoice, names: NameSet, input: LogicalInput): OutlierField {
+  const { id, childTable } = relationship;
+  const rule = input.conceptual.collections.find(({ rootTable }) => rootTable === childTable)?.id;
+  const isId = (column: string): boolean => rule?.kind === 'column' && rule.column === column;
+  const own = new Map(ownFields(childTable, isId, new NameSet(), input).map((entry) => [entry.column, entry]));
+  const fields = columns.map((column): ColumnField => own.get(column) ?? { kind: 'column', name: isId(column) ? '_id' : column, column, transform: transformFor(childTable, column, input) });
+  return { kind: 'outlier', name: names.take(legalFieldName(field)), flag: names.take(legalFieldName(flag)), table: childTable, relationship: id, join: joinOf(relationship), limit, fields };
 }
 
 /** As the original's, in name and type. */

@@ -1,9 +1,9 @@
 import type { Catalog } from '../sqlite/catalog';
 import type { Profile } from '../sqlite/profile';
-import { columnProfile, isTotal } from '../sqlite/profile';
-import { BUCKET, bucketRows, isEmbed, isNested, type ColumnField, type DocumentDesign, type Field } from './document-design';
+import { columnProfile, isTotal, type Relationship } from '../sqlite/profile';
+import { BUCKET, bucketRows, isEmbed, isKeptRows, isNested, type ColumnField, type DocumentDesign, type Field, type LogicalDesign, type OutlierField } from './document-design';
 import { keyObstacle } from './buckets';
-import { columnPath, keepsBytes, placementOf } from './placement';
+import { columnPath, heldKey, keepsBytes, placementOf } from './placement';
 import { typeObstacle } from './retype';
 import { identity } from './transform';
 import { describe } from './transform-name';
@@ -57,8 +57,10 @@ function checkCollections(design: DocumentDesign): DesignProblem[] {
     const visit = (fields: readonly Field[], path: string): void => {
       const seen = new Set<string>(path === '' ? ['_id'] : []);
       for (const field of fields) {
-        if (seen.has(field.name)) broken(`${logical.collection}.${path}${field.name}`, 'two fields have this path');
-        seen.add(field.name);
+        for (const name of field.kind === 'outlier' ? [field.name, field.flag] : [field.name]) {
+          if (seen.has(name)) broken(`${logical.collection}.${path}${name}`, 'two fields have this path');
+          seen.add(name);
+        }
         if (isNested(field)) visit(field.fields, `${path}${field.name}.`);
       }
     };
@@ -118,10 +120,10 @@ function checkBytes(design: DocumentDesign, profile: Profile): DesignProblem[] {
 /** A copy follows a relationship from the row that holds it: to its parent, or from its children. */
 function checkCopies(design: DocumentDesign, profile: Profile, limits: DesignLimits): DesignProblem[] {
   const problems: DesignProblem[] = [];
-  const visit = (fields: readonly Field[], table: string, at: string): void => {
+  const visit = (fields: readonly Field[], table: string, at: string, id: LogicalDesign['id'] | undefined): void => {
     for (const field of fields) {
       const subject = `${at}.${field.name}`;
-      if (isEmbed(field)) visit(field.fields, field.table, subject);
+      if (isEmbed(field)) visit(field.fields, field.table, subject, undefined);
       if (field.kind === 'column' || isEmbed(field)) continue;
       const relationship = profile.relationships.find((candidate) => candidate.id === field.relationship);
       const [own, other] = field.kind === 'extendedReference' ? [relationship?.childTable, relationship?.parentTable] : [relationship?.parentTable, relationship?.childTable];
@@ -136,14 +138,32 @@ function checkCopies(design: DocumentDesign, profile: Profile, limits: DesignLim
       if (field.kind === 'subset') {
         const unknown = field.orderBy.find(({ column }) => !columnProfile(profile, field.table, column));
         if (unknown) problems.push({ kind: 'broken', subject, detail: `${field.table} has no column ${unknown.column} to sort by` });
-        if (field.limit > limits.maxArray) problems.push({ kind: 'limit', subject, detail: `an array of ${field.limit} entries; the limit is ${limits.maxArray}` });
       }
+      if (isKeptRows(field) && field.limit > limits.maxArray) problems.push({ kind: 'limit', subject, detail: `an array of ${field.limit} entries; the limit is ${limits.maxArray}` });
+      if (field.kind === 'outlier') problems.push(...outlierObstacles(relationship, field, fields, id, design).map((detail) => ({ kind: 'broken' as const, subject, detail })));
       const original = placementOf(design, field.table);
       const differs = (copied: ColumnField): boolean => describe(copied.transform) !== describe((original && columnPath(original, copied.column)?.transform) ?? identity);
       if (field.kind !== 'computed' && field.fields.some(differs)) problems.push({ kind: 'broken', subject, detail: 'a copy has the type of its original' });
     }
   };
-  for (const logical of design.logical) visit(logical.fields, logical.rootTable, logical.collection);
+  for (const { fields, rootTable, collection, id } of design.logical) visit(fields, rootTable, collection, id);
+  return problems;
+}
+
+/** Why a join would not find the children of every parent by the array and the flag together. `beside`, `id`: what else the parent holds. */
+function outlierObstacles(relationship: Relationship, { table }: OutlierField, beside: readonly Field[], id: LogicalDesign['id'] | undefined, design: DocumentDesign): string[] {
+  const { childColumns, parentColumns, nullKeys, sameStorage } = relationship;
+  const [child, ...more] = childColumns;
+  if (child === undefined || more.length > 0) return [`a flag holds a key of one column, and ${relationship.id} has ${childColumns.length}`];
+  const problems: string[] = [];
+  if (nullKeys > 0) problems.push(`${nullKeys} rows of ${table} have no key, and a parent without a flag would find them`);
+  if (!sameStorage) problems.push(`${child} is stored otherwise than its parent’s key, so the flag would not find the children`);
+  const home = placementOf(design, table);
+  if (home && home.steps.length > 0) problems.push(`the rows of ${table} are no documents of their own, so the flag would not find the children`);
+  const key = heldKey(beside, id, parentColumns[0]!);
+  const there = home && columnPath(home, child);
+  if (!key) problems.push(`the key ${parentColumns[0]!} has no field beside it that the flag could repeat`);
+  else if (there && describe(there.transform) !== describe(key)) problems.push(`${child} has another type than its parent’s key, so the flag would not find the children`);
   return problems;
 }
 

@@ -4,6 +4,8 @@ import { bucketAdvice } from './buckets';
 import { score, type Cost } from './cost';
 import type { Choice, ChoiceAlternative, PatternUse, RelationshipChoice } from './document-design';
 import type { DesignLimits } from './obstacles';
+import { hasOutliers } from './outliers';
+import { outliersOf } from './outlier-share';
 import { MAX_SUBSET } from './subsets';
 import { readTogether, type Workload } from './workload';
 
@@ -12,11 +14,13 @@ export interface PatternInput {
   readonly profile: Profile;
   readonly workload: Workload;
   readonly limits: DesignLimits;
+  /** Why the outlier pattern is not used where the data calls for it, by relationship. */
+  readonly outliersLeft: ReadonlyMap<string, string>;
 }
 
 /**
  * The schema patterns and anti-patterns of the guidebook (sections 4 and 5) that this data calls up, each with the figures
- * that call it up. Those that would give a row two places, or make every query look in two, are weighed and left: a
+ * that call it up. Those that would give a row two places are weighed and left: a
  * benchmark's data does not grow, and its gold has to find every row in one place.
  */
 export function namePatterns(choices: readonly RelationshipChoice[], input: PatternInput): PatternUse[] {
@@ -37,12 +41,17 @@ function applied(choices: readonly RelationshipChoice[], { profile }: PatternInp
     }
     const { childlessParents } = relationship.fanOut;
     if (choice.choice === 'embed' && choice.cardinality === 'one' && childlessParents > 0) {
-      const parents = profile.tables.find(({ table }) => table === relationship.parentTable)?.rowCount ?? 0;
+      const parents = rowsIn(profile, relationship.parentTable);
       uses.push({ pattern: 'Polymorphic', target: `${relationship.parentTable}.${choice.field ?? ''}`, reason: `${parents - childlessParents} of ${parents} rows of ${relationship.parentTable} are extended by a row of ${relationship.childTable}: their documents have its fields, the others do not.` });
     }
     if (choice.subset) {
       const { field, limit, orderBy, queries } = choice.subset;
       uses.push({ pattern: 'Subset', target: `${relationship.parentTable}.${field}`, reason: `The first ${limit} rows of ${relationship.childTable} by ${orderBy.map(({ column, direction }) => `${column} ${direction}`).join(', ')}, of up to ${relationship.fanOut.max}: ${queries ?? 0} queries ask for no others.` });
+    }
+    if (choice.outlier) {
+      const { field, flag, limit, columns, queries } = choice.outlier;
+      const { parents, exact } = outliersOf(relationship, limit, profile);
+      uses.push({ pattern: 'Outlier', target: `${relationship.parentTable}.${field}`, reason: `${columns.join(', ')} of all rows of ${relationship.childTable} in every ${relationship.parentTable} that has at most ${limit} (p99 ${relationship.fanOut.p99}). ${exact ? parents : `At most ${parents}`} of ${rowsIn(profile, relationship.parentTable)} have more, up to ${relationship.fanOut.max}: ${flag} flags them, and their rows are found in the collection of ${relationship.childTable} alone. ${queries ?? 0} queries need no more than these columns.` });
     }
     for (const { field, aggregate, column, queries } of choice.computed ?? []) {
       uses.push({ pattern: 'Computed', target: `${relationship.parentTable}.${field}`, reason: `${aggregate}${column === undefined ? '' : ` of ${column}`} over the rows of ${relationship.childTable}, asked for by ${String(queries ?? 0)} queries.` });
@@ -58,14 +67,15 @@ function applied(choices: readonly RelationshipChoice[], { profile }: PatternInp
 const SPARSE = 0.8;
 const MIN_SPARSE = 8;
 
-function considered(choices: readonly RelationshipChoice[], { catalog, profile, workload, limits }: PatternInput): PatternUse[] {
+function considered(choices: readonly RelationshipChoice[], { catalog, profile, workload, limits, outliersLeft }: PatternInput): PatternUse[] {
   const uses: PatternUse[] = [];
   for (const choice of choices) {
     const relationship = relationshipOf(choice, profile);
     if (!relationship || choice.choice === 'embed' || !relationship.parentIsKey) continue;
     const { childTable, parentTable, fanOut } = relationship;
-    if (fanOut.p99 <= limits.maxArrayP99 && fanOut.max > limits.maxArray) {
-      uses.push({ pattern: 'Outlier', target: `${parentTable} and ${childTable}`, status: 'considered', reason: `99 % of the rows of ${parentTable} have at most ${fanOut.p99} rows of ${childTable}, one has ${fanOut.max}. Left: the rows beyond the limit would live in a second place, and every query would have to look in both.` });
+    const left = outliersLeft.get(relationship.id);
+    if (hasOutliers(relationship, limits) && left !== undefined) {
+      uses.push({ pattern: 'Outlier', target: `${parentTable} and ${childTable}`, status: 'considered', reason: `99 % of the rows of ${parentTable} have at most ${fanOut.p99} rows of ${childTable}, one has ${fanOut.max}. Left: ${left}.` });
     }
     if (fanOut.p99 > limits.maxArrayP99) {
       const bucket = choice.alternatives?.find((entry) => entry.choice === 'bucket');
@@ -118,6 +128,8 @@ function savedBy({ choice, alternatives }: RelationshipChoice, other: Choice = '
 }
 
 const relationshipOf = ({ relationship }: RelationshipChoice, profile: Profile): Relationship | undefined => profile.relationships.find(({ id }) => id === relationship);
+
+const rowsIn = (profile: Profile, name: string): number => profile.tables.find(({ table }) => table === name)?.rowCount ?? 0;
 
 const sortsBy = (workload: Workload, { id, childTable }: Relationship): boolean =>
   workload.patterns.some(({ relationships, sorted }) => relationships.includes(id) && sorted.some(({ table }) => table === childTable));

@@ -1,5 +1,5 @@
 import { sameName } from '../sqlite/catalog';
-import { BUCKET, isEmbed, type CopyField, type DocumentDesign, type EmbedField, type Field, type JoinColumn, type LogicalDesign } from './document-design';
+import { BUCKET, isEmbed, type CopyField, type DocumentDesign, type EmbedField, type Field, type JoinColumn, type LogicalDesign, type OutlierField } from './document-design';
 import type { Transform } from './transform';
 
 /** Where the rows of a source table live: the roots of a collection (no steps), or embedded below them. */
@@ -66,6 +66,13 @@ export function columnPath(placement: Placement, column: string): ColumnPath | u
   return pathAtDepth(placement, placement.steps.length, column);
 }
 
+/** How the documents or entries with these fields store a column of their row; undefined where they have no field for it. `id`: of documents. */
+export function heldKey(fields: readonly Field[], id: LogicalDesign['id'] | undefined, column: string): Transform | undefined {
+  if (id?.kind === 'column' && sameName(id.column, column)) return id.transform;
+  const own = fields.find((field) => field.kind === 'column' && field.transform.kind !== 'bytes' && sameName(field.column, column));
+  return own?.kind === 'column' ? own.transform : undefined;
+}
+
 /** Are the bytes of the column's texts kept that are no valid text? */
 export function keepsBytes(placement: Placement, column: string): boolean {
   const at = (depth: number, name: string): boolean => {
@@ -94,6 +101,9 @@ export function copiesOf(placement: Placement): CopyPlace[] {
   };
   return [...at(depth), ...(placement.steps[depth - 1]?.relationship === BUCKET ? at(depth - 1) : [])];
 }
+
+/** Where an outlier's flag lies: beside the array, whose path is given. */
+export const flagPath = (path: string, { flag }: OutlierField): string => path.slice(0, path.lastIndexOf('.') + 1) + flag;
 
 function pathAtDepth(placement: Placement, depth: number, column: string): ColumnPath | undefined {
   const step = placement.steps[depth - 1];

@@ -1,7 +1,7 @@
 import type { Catalog } from '../sqlite/catalog';
 import type { Profile, Relationship } from '../sqlite/profile';
 import { bucketObstacle, bucketsBy, embedIntoBuckets } from './buckets';
-import { embeddedBy, realise, type Choices } from './choices';
+import { embeddedBy, NOTHING_KEPT, realise, type Choices } from './choices';
 import { proposeCopy } from './copies';
 import { score, type Cost } from './cost';
 import { describeDesign } from './design-document';
@@ -38,7 +38,7 @@ export function proposeDesign(input: ProposalInput): Proposal {
   const search = new DesignSearch(input, directed);
   const choices = strategy === 'access-pattern' ? search.best() : strategy === 'fk-embedding' ? embedForeignKeys(catalog, profile, directed) : directed;
   const byCost = strategy === 'access-pattern';
-  const { collections, relationships } = realise(choices, byCost ? search.keptOfChildren(choices) : { computed: new Map(), subsets: new Map() }, input);
+  const { collections, relationships } = realise(choices, byCost ? search.keptOfChildren(choices) : NOTHING_KEPT, input);
   const own = byCost ? figures(search.design(choices), input).cost : undefined;
   const explained = relationships.map((choice): RelationshipChoice => {
     const relationship = profile.relationships.find(({ id }) => id === choice.relationship)!;
@@ -47,7 +47,7 @@ export function proposeDesign(input: ProposalInput): Proposal {
     const reason = isDirected ? directedReason(relationship, choice) : byCost ? reasonFor(relationship, choice, alternatives ?? [], choices, input) : baselineReason(relationship, choice, choices, input);
     return { ...choice, reason, ...(isDirected ? { directed: true } : {}), ...(alternatives ? { alternatives } : {}) };
   });
-  const draft = { database: catalog.database, strategy, collections, relationships: explained, patterns: byCost ? namePatterns(explained, input) : [] };
+  const draft = { database: catalog.database, strategy, collections, relationships: explained, patterns: byCost ? namePatterns(explained, { ...input, outliersLeft: search.outliersLeft(choices) }) : [] };
   return { design: { ...draft, document: describeDesign(draft, catalog, profile, workload) }, cannotAct };
 }
 

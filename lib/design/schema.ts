@@ -30,6 +30,8 @@ const extendedReference = z.strictObject({ kind: z.literal('extendedReference'),
 const sortColumns = z.array(z.strictObject({ column: z.string(), direction: z.enum(['asc', 'desc']) }));
 const subsetLimit = z.int().min(1, 'a subset holds one row at least').max(1000, 'a subset holds 1000 rows at most');
 const subset = z.strictObject({ kind: z.literal('subset'), name: fieldName, table: z.string(), relationship: z.string(), join: joinColumns, limit: subsetLimit, orderBy: sortColumns.min(1), fields: z.array(columnField).min(1) });
+const outlierLimit = z.int().min(1, 'an array holds one row at least').max(100_000, 'an array holds 100,000 rows at most');
+const outlier = z.strictObject({ kind: z.literal('outlier'), name: fieldName, flag: fieldName, table: z.string(), relationship: z.string(), join: joinColumns.max(1, 'a flag holds a key of one column'), limit: outlierLimit, fields: z.array(columnField).min(1) });
 const aggregate = z.enum(['count', 'sum', 'avg', 'min', 'max']);
 const cost = z.strictObject({ documents: z.number(), lookups: z.number(), entries: z.number(), bytes: z.number() });
 const computed = z.strictObject({
@@ -52,7 +54,7 @@ const embedField = z.strictObject({
     return z.array(fieldSchema);
   },
 });
-const fieldSchema: z.ZodType<Field> = z.lazy(() => z.discriminatedUnion('kind', [columnField, extendedReference, subset, computed, embedField])) as z.ZodType<Field>;
+const fieldSchema: z.ZodType<Field> = z.lazy(() => z.discriminatedUnion('kind', [columnField, extendedReference, subset, outlier, computed, embedField])) as z.ZodType<Field>;
 
 export const logicalDesignSchema: z.ZodType<LogicalDesign> = z.strictObject({
   collection: collectionName,
@@ -77,6 +79,7 @@ export const conceptualDesignSchema = z.strictObject({
       directed: z.boolean().optional(),
       computed: z.array(z.strictObject({ field: fieldName, aggregate, column: z.string().optional(), queries: z.number().optional() })).optional(),
       subset: z.strictObject({ field: fieldName, limit: subsetLimit, orderBy: sortColumns.min(1), columns: z.array(z.string()).min(1), queries: z.number().optional() }).optional(),
+      outlier: z.strictObject({ field: fieldName, flag: fieldName, limit: outlierLimit, columns: z.array(z.string()).min(1), queries: z.number().optional() }).optional(),
       alternatives: z.array(z.strictObject({ choice: z.enum(CHOICES), cost: cost.optional(), obstacle: z.string().optional() })).optional(),
     }),
   ),

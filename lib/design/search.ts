@@ -5,9 +5,11 @@ import { embeddedBy, realise, type ChoiceContext, type Choices, type KeptOfChild
 import { proposeComputed } from './computed';
 import { score, type Cost } from './cost';
 import { CostModel } from './cost-model';
-import type { Choice, DocumentDesign } from './document-design';
+import type { Choice, DocumentDesign, OutlierChoice } from './document-design';
+import { forecastCollections } from './forecast';
 import { deriveDesign } from './logical';
-import { copyObstacle, hardObstacle, softObstacle } from './obstacles';
+import { copyObstacle, DOCUMENT_MARGIN, hardObstacle, MAX_DOCUMENT_BYTES, softObstacle } from './obstacles';
+import { hasOutliers, outlierObstacle, proposeOutlier } from './outliers';
 import { proposeSubsets } from './subsets';
 import { readTogether, readWithout } from './workload';
 
@@ -15,15 +17,25 @@ import { readTogether, readWithout } from './workload';
 const MIN_GAIN = 0.01;
 /** A change that goes against the guidebook needs an estimate that speaks for it clearly. */
 const CLEAR_GAIN = 0.2;
+/** By this share the workload has to be cheaper with all children but outliers' repeated in their parents. */
+const OUTLIER_GAIN = 0.05;
 /** Estimates of one search. Enough for every schema of the benchmarks; a larger one gets what was found by then. */
 const MAX_ESTIMATES = 600;
+
+/** A candidate with everything that its parents keep of their children. */
+interface Weighed {
+  readonly kept: KeptOfChildren;
+  readonly cost: Cost;
+  /** Relationships whose data calls for the outlier pattern, and why it is not used. */
+  readonly outliersLeft: ReadonlyMap<string, string>;
+}
 
 /**
  * Compares candidate designs by the estimated cost of the workload, with ideal indexes, under the hard constraints. It
  * climbs from two starts, everything embedded that may be and is read with its parent, and nothing embedded at all, and takes the cheaper end.
  */
 export class DesignSearch {
-  private readonly known = new Map<string, Cost>();
+  private readonly known = new Map<string, Weighed>();
 
   constructor(
     private readonly input: ChoiceContext,
@@ -56,13 +68,47 @@ export class DesignSearch {
   }
 
   costOf(choices: Choices): Cost {
+    return this.weigh(choices).cost;
+  }
+
+  private weigh(choices: Choices): Weighed {
     const key = JSON.stringify([...choices].sort(([a], [b]) => (a < b ? -1 : 1)));
     const known = this.known.get(key);
     if (known) return known;
-    const { profile, workload } = this.input;
-    const cost = new CostModel(this.design(choices), 'ideal', profile).workload(workload);
-    this.known.set(key, cost);
-    return cost;
+    const weighed = this.withOutliers(choices, this.withoutOutliers(choices));
+    this.known.set(key, weighed);
+    return weighed;
+  }
+
+  /** One relationship after the other, as each pays beside those before it. */
+  private withOutliers(choices: Choices, before: KeptOfChildren): Weighed {
+    const { profile, workload, limits } = this.input;
+    const outliersLeft = new Map<string, string>();
+    let [kept, model] = [before, this.model(this.design(choices, before))];
+    let cost = model.workload(workload);
+    for (const relationship of this.inOrder()) {
+      if (choices.get(relationship.id) === 'embed' || !hasOutliers(relationship, limits)) continue;
+      const asItIs = model;
+      const proposed = outlierObstacle(relationship, choices, profile) ?? proposeOutlier(relationship, limits, profile, workload, (block) => asItIs.block(block).lookups > 0);
+      const outlier = typeof proposed === 'string' || this.isWanted(relationship.id, proposed) ? proposed : `a reviewer wants to do without ${proposed.field}`;
+      if (typeof outlier === 'string') {
+        outliersLeft.set(relationship.id, outlier);
+        continue;
+      }
+      const then = { ...kept, outliers: new Map([...kept.outliers, [relationship.id, outlier]]) };
+      const design = this.design(choices, then);
+      const changed = this.model(design);
+      const cheaper = changed.workload(workload);
+      const largest = forecastCollections(design, profile).reduce((most, { largestBytes, longestArrays }) => (Object.keys(longestArrays).length > 0 ? Math.max(most, largestBytes) : most), 0);
+      if (largest * DOCUMENT_MARGIN > MAX_DOCUMENT_BYTES) outliersLeft.set(relationship.id, `the largest document would reach about ${Math.round(largest / 1e6)} MB`);
+      else if (score(cheaper) >= score(cost) * (1 - OUTLIER_GAIN)) outliersLeft.set(relationship.id, `the workload would not be cheaper by ${OUTLIER_GAIN * 100} % with them repeated in their parents`);
+      else [kept, model, cost] = [then, changed, cheaper];
+    }
+    return { kept, cost, outliersLeft };
+  }
+
+  private model(design: DocumentDesign): CostModel {
+    return new CostModel(design, 'ideal', this.input.profile);
   }
 
   /** A candidate as a whole design; its reasons are left empty. */
@@ -73,13 +119,25 @@ export class DesignSearch {
   }
 
   keptOfChildren(choices: Choices): KeptOfChildren {
-    const { directives } = this.input;
-    const wanted = (id: string, field: string): boolean => !directives.some((directive) => directive.kind === 'without_field' && directive.relationship === id && directive.field === field);
-    const computed = [...proposeComputed(choices, this.input)].map(([id, fields]) => [id, fields.filter(({ field }) => wanted(id, field))] as const);
+    return this.weigh(choices).kept;
+  }
+
+  /** Why the outlier pattern is not used where the data calls for it, by relationship. */
+  outliersLeft(choices: Choices): ReadonlyMap<string, string> {
+    return this.weigh(choices).outliersLeft;
+  }
+
+  private withoutOutliers(choices: Choices): KeptOfChildren {
+    const computed = [...proposeComputed(choices, this.input)].map(([id, fields]) => [id, fields.filter((field) => this.isWanted(id, field))] as const);
     return {
       computed: new Map(computed.filter(([, fields]) => fields.length > 0)),
-      subsets: new Map([...proposeSubsets(choices, this.input)].filter(([id, { field }]) => wanted(id, field))),
+      subsets: new Map([...proposeSubsets(choices, this.input)].filter(([id, subset]) => this.isWanted(id, subset))),
+      outliers: new Map<string, OutlierChoice>(),
     };
+  }
+
+  private isWanted(id: string, { field }: { readonly field: string }): boolean {
+    return !this.input.directives.some((directive) => directive.kind === 'without_field' && directive.relationship === id && directive.field === field);
   }
 
   /** The candidate with one relationship changed; what the change makes impossible elsewhere is an obstacle. */

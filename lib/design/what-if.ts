@@ -73,6 +73,7 @@ function keptBy({ relationships }: ConceptualDesign): KeptOfChildren {
   return {
     computed: new Map(relationships.flatMap(({ relationship, computed }) => (computed ? [[relationship, computed] as const] : []))),
     subsets: new Map(relationships.flatMap(({ relationship, subset }) => (subset ? [[relationship, subset] as const] : []))),
+    outliers: new Map(relationships.flatMap(({ relationship, outlier }) => (outlier ? [[relationship, outlier] as const] : []))),
   };
 }
 
@@ -81,5 +82,5 @@ function keptAfter(choices: Choices, { design }: WhatIfInput, search: DesignSear
   const stays = new Set(design.relationships.filter(({ relationship, choice }) => choices.get(relationship) === choice).map(({ relationship }) => relationship));
   const [now, proposed] = [keptBy(design), search.keptOfChildren(choices)];
   const merged = <T>(as: ReadonlyMap<string, T>, then: ReadonlyMap<string, T>): Map<string, T> => new Map([...[...as].filter(([id]) => stays.has(id)), ...[...then].filter(([id]) => !stays.has(id))]);
-  return { computed: merged(now.computed, proposed.computed), subsets: merged(now.subsets, proposed.subsets) };
+  return { computed: merged(now.computed, proposed.computed), subsets: merged(now.subsets, proposed.subsets), outliers: merged(now.outliers, proposed.outliers) };
 }

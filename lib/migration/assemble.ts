@@ -4,7 +4,8 @@ import type { SqliteValue } from '../results/value';
 import { defineKey } from '../results/value';
 import { quoteName as q, type Catalog, type Table } from '../sqlite/catalog';
 import { openSource } from '../sqlite/open';
-import { bucketRows, isArray, isEmbed, type BucketRule, type ColumnField, type ComputedField, type EmbedField, type ExtendedReferenceField, type Field, type LogicalDesign, type SubsetField } from '../design/document-design';
+import { bucketRows, isArray, isEmbed, isKeptRows, type BucketRule, type ColumnField, type ComputedField, type EmbedField, type ExtendedReferenceField, type Field, type IdRule, type LogicalDesign, type OutlierField, type SubsetField } from '../design/document-design';
+import { heldKey } from '../design/placement';
 import { identity, toBson, TransformError, transformInput } from '../design/transform';
 
 /** A value or a row that the design cannot carry; nothing was written in its place. */
@@ -46,7 +47,7 @@ export function* assemble(sourcePath: string, catalog: Catalog, design: LogicalD
     const source: Source = { sqlite, running, catalog, used, after: after?.position };
     const extras = new RowExtras([...fields, ...(rows ? design.fields.filter((field) => field.kind === 'extendedReference') : [])], root, 't0');
     const stream = new RowStream(source, chain, extras);
-    const children = rowFields(fields).map((field) => new ChildAssembler(field, chain, source));
+    const children = childrenOf(fields, id, stream, chain, source);
     const columns = columnsOf(fields, stream, root);
     if (id.kind === 'bucket') {
       const entry = (row: Row): Record<string, unknown> => {
@@ -247,7 +248,30 @@ function scanKey(table: Table): string[] {
   throw new MigrationError(`${table.name} has columns named rowid, _rowid_ and oid, so that its rows cannot be told apart`);
 }
 
-/** Builds the entries of one embedded table, or of a subset of its rows, for one parent row after the other. */
+/** What is built beside a row's own fields. `id`: of documents, where the rows are roots. */
+const childrenOf = (fields: readonly Field[], id: IdRule | undefined, parents: RowStream, chain: readonly ChainLink[], source: Source): ChildAssembler[] =>
+  fields.filter(isRowField).map((field) => new ChildAssembler(field, chain, source, field.kind === 'outlier' ? parentKey(field, fields, id, parents) : undefined));
+
+/** The key of a parent row, as its document stores it. */
+interface ParentKey {
+  readonly at: number;
+  readonly transform: ColumnField['transform'];
+}
+
+function parentKey({ name, join }: OutlierField, fields: readonly Field[], id: IdRule | undefined, parents: RowStream): ParentKey {
+  const column = join[0]!.parent;
+  const transform = heldKey(fields, id, column);
+  if (!transform) throw new MigrationError(`no field beside ${name} holds the key ${column}`);
+  return { at: parents.position(column), transform };
+}
+
+interface Taken {
+  readonly entries: readonly Record<string, unknown>[];
+  /** There are more rows than an array takes. */
+  readonly isOutlier: boolean;
+}
+
+/** Builds the entries of one embedded table, or of the rows that parents repeat of one, for one parent row after the other. */
 class ChildAssembler {
   readonly #stream: RowStream;
   readonly #extras: RowExtras;
@@ -259,30 +283,34 @@ class ChildAssembler {
     readonly field: RowField,
     above: readonly ChainLink[],
     source: Source,
+    readonly key: ParentKey | undefined,
   ) {
     const table = tableOf(source.catalog, field.table);
-    const chain = [...above, { table, alias: `t${above.length}`, join: field.join, orderBy: field.orderBy }];
+    const chain = [...above, { table, alias: `t${above.length}`, join: field.join, orderBy: field.kind === 'outlier' ? [] : field.orderBy }];
     this.#used = source.used;
     this.#extras = new RowExtras(field.fields, table, `t${above.length}`);
     this.#stream = new RowStream(source, chain, this.#extras);
     this.#columns = columnsOf(field.fields, this.#stream, table);
-    this.#children = rowFields(field.fields).map((inner) => new ChildAssembler(inner, chain, source));
+    this.#children = childrenOf(field.fields, undefined, this.#stream, chain, source);
   }
 
   /** The entries that belong to the parent row; advances the stream past them. */
-  take(parent: Row): Record<string, unknown>[] {
+  take(parent: Row): Taken {
     const entries: Record<string, unknown>[] = [];
-    const limit = this.field.kind === 'subset' ? this.field.limit : Infinity;
+    const limit = isKeptRows(this.field) ? this.field.limit : Infinity;
+    let rows = 0;
     for (let row = this.#stream.peek(); row && belongs(row, parent); row = this.#stream.peek()) {
       this.#stream.next();
+      rows++;
       if (entries.length === limit) continue;
       const entry: Record<string, unknown> = {};
       fill(entry, this.field.fields, this.#columns, row, this.#extras, this.#children);
       // A copy is no place: its original is counted there.
-      if (this.field.kind !== 'subset') bump(this.#used, this.field.table);
+      if (!isKeptRows(this.field)) bump(this.#used, this.field.table);
       entries.push(entry);
     }
-    return entries;
+    const isOutlier = this.field.kind === 'outlier' && rows > limit;
+    return { entries: isOutlier ? [] : entries, isOutlier };
   }
 
   assertExhausted(): void {
@@ -304,10 +332,9 @@ function belongs(child: Row, parent: Row): boolean {
 /** The column's value as it stands in the row is all that the field needs. */
 const isPlain = (field: Field): field is ColumnField => field.kind === 'column' && field.transform.kind !== 'bytes';
 
-/** Holds rows of another table, which are read beside those of its own: all that belong to the parent, or the first of them. */
-type RowField = EmbedField | SubsetField;
-const isRowField = (field: Field): field is RowField => isEmbed(field) || field.kind === 'subset';
-const rowFields = (fields: readonly Field[]): RowField[] => fields.filter(isRowField);
+/** Holds rows of another table, which are read beside those of its own: all that belong to the parent, the first of them, or all unless they are many. */
+type RowField = EmbedField | SubsetField | OutlierField;
+const isRowField = (field: Field): field is RowField => isEmbed(field) || isKeptRows(field);
 
 const columnsOf = (fields: readonly Field[], stream: RowStream, table: Table): number[] =>
   fields.map((field) => {
@@ -323,10 +350,13 @@ function fill(target: Record<string, unknown>, fields: readonly Field[], columns
       const value = extras.valueOf(field, row, columns[at]!);
       if (value !== undefined) defineKey(target, field.name, value);
     } else {
-      const entries = children[child++]!.take(row);
+      const assembler = children[child++]!;
+      const { entries, isOutlier } = assembler.take(row);
       if (isArray(field)) defineKey(target, field.name, entries);
       else if (entries.length > 1) throw new MigrationError(`${field.name} holds one document, but a parent has ${entries.length} rows`);
       else if (entries.length === 1) defineKey(target, field.name, entries[0]);
+      const { key } = assembler;
+      if (isOutlier && key && field.kind === 'outlier') defineKey(target, field.flag, carry(key.transform, row.values[key.at]!, field.flag));
     }
   });
 }

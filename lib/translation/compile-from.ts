@@ -1,5 +1,5 @@
 import type { PlacementStep } from '../design/placement';
-import { placementOf } from '../design/placement';
+import { columnPath, placementOf } from '../design/placement';
 import { columnOf, type BoundComparison, type BoundExpression, type BoundOrder, type BoundSelect, type BoundSource } from '../sqlite/select/bound';
 import { conjuncts, hasSubquery, sourcesRead } from './bound-references';
 import { columnsByExpression } from './columns-read';
@@ -8,7 +8,7 @@ import type { CompiledQuery, SelectOptions } from './compiled-query';
 import type { Lowered } from './environment';
 import { columnsRequired, flattenFrom, type FlatSource } from './flatten-from';
 import { copiedPath, type ServingCopy } from './copied-source';
-import { lookupBase, planJoins, type Attachment, type JoinContext } from './join-plan';
+import { lookupBase, planJoins, type Attachment, type JoinContext, type KeptBy } from './join-plan';
 import { under, type CopyLocation, type Location, type TableLocation } from './location';
 import { decode } from './lower-conversion';
 import { holdsNoNumericText, Lowering, withAffinity } from './lower-expression';
@@ -217,7 +217,7 @@ class FromCompiler {
         this.copied(attachment);
         return;
       default:
-        this.lookup(entry);
+        this.lookup(entry, attachment.kind === 'lookup' ? attachment.kept : undefined);
     }
   }
 
@@ -287,7 +287,7 @@ class FromCompiler {
     this.draft.push({ $set: { [path]: { $filter: { input: `$${path}`, cond: truths.length === 1 ? (truths[0] ?? true) : { $and: truths } } } } });
   }
 
-  private lookup(entry: FlatSource): void {
+  private lookup(entry: FlatSource, keptBy?: KeptBy): void {
     const { source, on } = entry;
     const as = this.lookupField(source);
     const isOptional = on !== undefined;
@@ -303,10 +303,11 @@ class FromCompiler {
       const read = sourcesRead(condition);
       return read.has(source.id) && [...read].every((id) => id === source.id || this.placed.has(id) || !this.sources.some((other) => other.source.id === id));
     });
-    const key = this.lookupKey(linked, source, innerEnv, location);
+    const kept = keptBy && this.keptIn(keptBy, this.lookupKey([keptBy.used], source, innerEnv, location));
+    const key = kept?.key ?? this.lookupKey(linked, source, innerEnv, location);
     const inside = linked.filter((condition) => condition !== key?.condition || key.recheck).filter((condition) => isOptional || condition === key?.condition || (!key && !hasSubquery(condition) && sourcesRead(condition).size > 1));
     if (inside.length > 0) inner.push({ $match: toMatch(inside, innerLowering) });
-    const localField = key && this.localField(key.local);
+    const localField = kept?.flag ?? (key && this.localField(key.local));
     if (key?.guard && localField !== undefined) this.draft.push({ $match: { [localField]: { $ne: null } } });
     const variables = scope.let;
     this.draft.push({
@@ -318,11 +319,23 @@ class FromCompiler {
         as,
       },
     });
+    // An array is empty where the lookup found anything: there is nothing twice.
+    if (kept) this.draft.push({ $set: { [as]: { $concatArrays: [`$${kept.array}`, `$${as}`] } } });
     this.draft.push({ $unwind: isOptional ? { path: `$${as}`, preserveNullAndEmptyArrays: true } : `$${as}` });
     for (const path of innerEnv.unwound) this.env.unwound.add(under(as, path));
     this.env.locations.set(source.id, { ...location, base: as, optional: isOptional });
     if (!isOptional) this.settle([...inside, ...(key ? [key.condition] : [])]);
     this.filtered = true;
+  }
+
+  /** Where the parents' row has the array and the flag; undefined where the flag would not be found as their key is. */
+  private keptIn({ children, of }: KeptBy, key: LookupKey | undefined): { readonly key: LookupKey; readonly array: string; readonly flag: string } | undefined {
+    const parent = this.env.locations.get(of);
+    if (!key || key.recheck || key.guard || parent?.kind !== 'table' || parent.entry || parent.optional) return undefined;
+    const stored = columnPath(parent.placement, children.parentColumn);
+    if (!stored || stored.inherited || key.local.path !== under(parent.base, stored.path)) return undefined;
+    for (const path of [children.flag, ...children.field.fields.map(({ name }) => `${children.array}.${name}`)]) this.context.compilation.touch(parent.placement.collection, path);
+    return { key, array: under(parent.base, children.array), flag: under(parent.base, children.flag) };
   }
 
   private localField({ path, mql }: Lowered): string {

@@ -1,4 +1,4 @@
-import { isArray, isNested, type ComputedField, type DocumentDesign, type Field, type LogicalDesign } from '../design/document-design';
+import { isArray, isEmbed, isNested, type ComputedField, type DocumentDesign, type Field, type LogicalDesign } from '../design/document-design';
 import type { Transform } from '../design/transform';
 
 type Fields = Pick<DocumentDesign, 'logical'>;
@@ -32,13 +32,13 @@ function fieldsOf(logical: LogicalDesign): ColumnAt[] {
   return [...own, ...visit(logical.fields, rootTable, '', [])];
 }
 
-/** Every field that repeats a source column, beside a reference to its row or as one of the parent's first rows. */
+/** Every field that repeats a source column, beside a reference to its row or in the parent's array of child rows. */
 export function copiedFields(design: Fields): ColumnAt[] {
   return design.logical.flatMap(({ collection, rootTable, fields: all }) => {
     const visit = (fields: readonly Field[], table: string, prefix: string, arrays: readonly string[]): ColumnAt[] =>
       fields.flatMap((field): ColumnAt[] => {
         const path = prefix + field.name;
-        if (field.kind === 'extendedReference' || field.kind === 'subset') {
+        if (isNested(field) && !isEmbed(field)) {
           return field.fields.map(({ name, column, transform }) => ({ collection, path: `${path}.${name}`, table: field.table, column, transform, arrays: isArray(field) ? [...arrays, path] : arrays }));
         }
         if (field.kind !== 'embedOne' && field.kind !== 'embedMany') return [];
@@ -61,5 +61,13 @@ export function embeddedArrays(design: DocumentDesign, collection: string): stri
       const path = prefix + field.name;
       return [...(isArray(field) ? [path] : []), ...visit(field.fields, `${path}.`)];
     });
+  return visit(logical?.fields ?? [], '');
+}
+
+/** The flags of outliers, which only some documents have. */
+export function outlierFlags(design: DocumentDesign, collection: string): string[] {
+  const logical = design.logical.find((entry) => entry.collection === collection);
+  const visit = (fields: readonly Field[], prefix: string): string[] =>
+    fields.flatMap((field) => (field.kind === 'outlier' ? [prefix + field.flag] : isNested(field) ? visit(field.fields, `${prefix}${field.name}.`) : []));
   return visit(logical?.fields ?? [], '');
 }

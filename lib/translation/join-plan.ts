@@ -6,6 +6,7 @@ import { columnOf, type BoundColumn, type BoundExpression, type BoundSource } fr
 import { hasSubquery, sourcesRead } from './bound-references';
 import { servingCopies, type ServingCopy } from './copied-source';
 import type { FlatSource } from './flatten-from';
+import { keptChildren, type KeptChildren } from './outlier-source';
 import { Untranslatable } from './untranslated';
 import { under } from './location';
 
@@ -19,7 +20,16 @@ export type Attachment =
   | { readonly kind: 'embedded'; readonly entry: FlatSource; readonly base: string; readonly used: readonly BoundExpression[] }
   /** What is read of the row is beside the reference that points to it, in a row that is there. */
   | { readonly kind: 'copied'; readonly entry: FlatSource; readonly copy: ServingCopy; readonly of: number; readonly used: readonly BoundExpression[] }
-  | { readonly kind: 'lookup'; readonly entry: FlatSource };
+  | { readonly kind: 'lookup'; readonly entry: FlatSource; readonly kept?: KeptBy };
+
+/** What is read of the rows is in arrays of rows that are there, but for the children of outliers. */
+export interface KeptBy {
+  readonly children: KeptChildren;
+  /** The parents' source. */
+  readonly of: number;
+  /** The join. */
+  readonly used: BoundExpression;
+}
 
 /** What a plan may use: the design, what the data is like, and the columns that the query reads of each source. */
 export interface JoinContext {
@@ -70,6 +80,8 @@ function placementFor(source: BoundSource, design: DocumentDesign): Placement | 
 export const lookupBase = (source: BoundSource): string => `#${String(source.id)}`;
 
 const COST = { ancestor: 0, copied: 0.5, embedded: 1, root: 0, lookup: 10 } as const;
+/** What a lookup costs less where only outliers' children have to be found. */
+const KEPT = 1;
 
 function growFrom(
   root: FlatSource,
@@ -103,8 +115,20 @@ function growFrom(
     add(next);
     waiting.splice(waiting.indexOf(next.entry), 1);
   }
-  return { plan, cost };
+  const kept = plan.map((attachment) => (attachment.kind === 'lookup' && attachment.kept && isReadOf(attachment.entry.source, plan) ? { kind: attachment.kind, entry: attachment.entry } : attachment));
+  // Where a condition finds few of the children, those are the better start.
+  const spared = kept.filter((attachment) => attachment.kind === 'lookup' && attachment.kept && !conditions.some((condition) => isOnly(condition, attachment.entry.source)));
+  return { plan: kept, cost: cost - spared.length * KEPT };
 }
+
+/** Other sources are found in the documents of this one: its columns alone will not do. */
+const isReadOf = (source: BoundSource, plan: readonly Attachment[]): boolean =>
+  plan.some((attachment) => ('base' in attachment && attachment.base === lookupBase(source)) || (attachment.kind === 'copied' && attachment.of === source.id) || (attachment.kind === 'lookup' && attachment.kept?.of === source.id));
+
+const isOnly = (condition: BoundExpression, source: BoundSource): boolean => {
+  const read = sourcesRead(condition);
+  return read.size === 1 && read.has(source.id);
+};
 
 // A left join waits for the rows that its condition reads.
 const isReady = ({ source, on }: FlatSource, { placed }: State): boolean =>
@@ -136,8 +160,23 @@ function attach(entry: FlatSource, conditions: readonly BoundExpression[], place
     }
     const copied = asCopied(entry, conditions, state, context);
     if (copied) return copied;
+    const kept = asKept(entry, placement, conditions, state, context);
+    if (kept) return { kind: 'lookup', entry, kept };
   }
   return { kind: 'lookup', entry };
+}
+
+/** Rows that are there keep the source's rows, with all that is read of them but the join. */
+function asKept({ source, on }: FlatSource, placement: Placement, conditions: readonly BoundExpression[], { placed }: State, { profile, readsOnly }: JoinContext): KeptBy | undefined {
+  for (const [of, parent] of placed) {
+    if (!parent.placement || parent.optional) continue;
+    for (const children of keptChildren(placement, parent.placement, profile)) {
+      const used = (on ?? conditions).find((condition) => equates(condition, source.id, children.childColumn, (column) => column.source.id === of && sameName(columnOf(column).name, children.parentColumn)));
+      // A further condition of a left join would have to be tested in both places.
+      if (used && !(on && on.length > 1) && readsOnly(source, [used], (column) => children.has(column))) return { children, of, used };
+    }
+  }
+  return undefined;
 }
 
 /** `other` lies below the source's rows, and the join condition is the one by which it was embedded. */

@@ -4,7 +4,7 @@ import path from 'node:path';
 import Database from 'better-sqlite3';
 import { MongoClient, type Db, type Document } from 'mongodb';
 import type { Directive } from '../design/directive';
-import type { DocumentDesign, Field, Strategy } from '../design/document-design';
+import { isEmbed, type DocumentDesign, type Field, type Strategy } from '../design/document-design';
 import { deriveDesign } from '../design/logical';
 import { proposeDesign } from '../design/propose';
 import { applyTransform, type Transform } from '../design/transform';
@@ -139,7 +139,7 @@ function retype(design: DocumentDesign, retyped: Readonly<Record<string, Transfo
     fields.map((field) => {
       if (field.kind === 'column') return { ...field, transform: retyped[`${table}.${field.column}`] ?? field.transform };
       if (field.kind === 'computed' || field.kind === 'subset') return field;
-      if (field.kind === 'extendedReference') return { ...field, fields: field.fields.map((copied) => ({ ...copied, transform: retyped[`${field.table}.${copied.column}`] ?? copied.transform })) };
+      if (!isEmbed(field)) return { ...field, fields: field.fields.map((copied) => ({ ...copied, transform: retyped[`${field.table}.${copied.column}`] ?? copied.transform })) };
       return { ...field, fields: change(field.table, field.fields) };
     });
   return { ...design, logical: design.logical.map((logical) => ({ ...logical, fields: change(logical.rootTable, logical.fields) })) };

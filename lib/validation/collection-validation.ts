@@ -1,7 +1,8 @@
 import type { Document } from 'mongodb';
 import { quoteName as q, type Catalog } from '../sqlite/catalog';
-import { BUCKET, isArray, isEmbed, isNested, type BucketRule, type ColumnField, type ComputedField, type EmbedField, type ExtendedReferenceField, type Field, type LogicalDesign, type SubsetField } from '../design/document-design';
+import { BUCKET, isArray, isEmbed, isNested, type BucketRule, type ColumnField, type ComputedField, type EmbedField, type ExtendedReferenceField, type Field, type IdRule, type LogicalDesign, type OutlierField, type SubsetField } from '../design/document-design';
 import { NameSet } from '../design/names';
+import { heldKey } from '../design/placement';
 import { identity, transformInput, type Transform } from '../design/transform';
 import type { MappingResult, ValidationMapping } from './mapping';
 import type { PlantedFaults } from './planted-faults';
@@ -28,7 +29,7 @@ export function reportCoverage(design: LogicalDesign, mappings: readonly Mapping
 
 function leafPaths(design: LogicalDesign): string[] {
   const visit = (fields: readonly Field[], prefix: string): string[] =>
-    fields.flatMap((field) => (isNested(field) ? visit(field.fields, `${prefix}${field.name}.`) : [prefix + field.name]));
+    fields.flatMap((field) => [...(isNested(field) ? visit(field.fields, `${prefix}${field.name}.`) : [prefix + field.name]), ...(field.kind === 'outlier' ? [prefix + field.flag] : [])]);
   return ['_id', ...visit(design.fields, '')];
 }
 
@@ -38,7 +39,7 @@ function leafPaths(design: LogicalDesign): string[] {
  */
 export function collectionMappings(design: LogicalDesign, catalog: Catalog): ValidationMapping[] {
   if (design.id.kind === 'bucket') return bucketMappings(design, design.id, catalog);
-  const root: Level = { table: design.rootTable, alias: 't0', from: `${q(design.rootTable)} t0`, stages: [], path: '', fields: design.fields, positions: [], isEntry: false };
+  const root: Level = { table: design.rootTable, alias: 't0', from: `${q(design.rootTable)} t0`, stages: [], path: '', fields: design.fields, id: design.id, positions: [], isEntry: false };
   const key: KeyColumn = design.id.kind === 'column' ? { sql: `t0.${q(design.id.column)}`, join: '', transform: design.id.transform } : { sql: 'o.n', join: ordinalJoin(catalog, design.rootTable), transform: identity };
   return [countMapping(design), ...levelMappings(design.collection, root, key, catalog)];
 }
@@ -69,6 +70,8 @@ interface Level {
   /** Path of the level's documents, with a trailing dot; empty at the root. */
   readonly path: string;
   readonly fields: readonly Field[];
+  /** Of the documents, at the root. */
+  readonly id?: IdRule;
   /** Where in the arrays on the way a row is, from the root downwards. */
   readonly positions: readonly Position[];
   /** The level's rows are entries of an array: the last position is theirs. */
@@ -171,6 +174,7 @@ function levelMappings(collection: string, level: Level, key: KeyColumn, catalog
   const copies = level.fields.flatMap((field): ValidationMapping[] => {
     if (field.kind === 'extendedReference') return [referenceMapping(collection, level, field, key)];
     if (field.kind === 'subset') return [subsetMapping(collection, level, field, key, catalog)];
+    if (field.kind === 'outlier') return [outlierMapping(collection, level, field, key, catalog), flagMapping(collection, level, field, key)];
     return field.kind === 'computed' ? [computedMapping(collection, level, field, key)] : [];
   });
   const below = level.fields.filter(isEmbed).flatMap((field) => levelMappings(collection, levelBelow(level, field, catalog), key, catalog));
@@ -215,6 +219,43 @@ function subsetMapping(collection: string, level: Level, field: SubsetField, key
     collection,
     pipeline: [...level.stages, { $unwind: { path: `$${path}`, includeArrayIndex: position } }, { $project: Object.fromEntries([['_id', 0], [keyName, '$_id'], [position, 1], ...copied.map(({ own, name }) => [name, `$${path}.${own.name}`])]) }],
     covers: field.fields.map((own) => `${path}.${own.name}`),
+  };
+}
+
+/** The entries are all rows that belong to the document, in the source's order; where they are too many there is none. */
+function outlierMapping(collection: string, level: Level, field: OutlierField, key: KeyColumn, catalog: Catalog): ValidationMapping {
+  const names = new NameSet();
+  const [keyName, position, children] = [names.take('_key'), names.take('_position'), names.take('_children')];
+  const copied = field.fields.map((own) => ({ own, name: names.take(own.name) }));
+  const path = level.path + field.name;
+  const on = field.join.map(({ parent, child }) => `copied.${q(child)} = ${level.alias}.${q(parent)}`).join(' AND ');
+  const holder = scanOrder(catalog, level.table).map((column) => `${level.alias}.${column}`).join(', ');
+  const order = scanOrder(catalog, field.table).map((column) => `copied.${column}`).join(', ');
+  const rows = `SELECT ${[`${key.sql} AS ${q(keyName)}`, `row_number() OVER (PARTITION BY ${holder} ORDER BY ${order}) - 1 AS ${q(position)}`, `count(*) OVER (PARTITION BY ${holder}) AS ${q(children)}`, ...copied.map(({ own, name }) => `${transformInput(own.transform, `copied.${q(own.column)}`)} AS ${q(name)}`)].join(', ')} FROM ${level.from}${key.join} JOIN ${q(field.table)} copied ON ${on}`;
+  return {
+    name: `${collection}.${path}: all rows of ${field.table} up to ${field.limit}`,
+    description: `${field.fields.map((own) => own.name).join(', ')} of all rows, with their positions, where there are ${field.limit} at most`,
+    sql: `SELECT ${[keyName, position, ...copied.map(({ name }) => name)].map(q).join(', ')} FROM (${rows}) WHERE ${q(children)} <= ${field.limit}`,
+    transforms: retyped([[keyName, key.transform], ...copied.map(({ own, name }) => [name, own.transform] as const)]),
+    collection,
+    pipeline: [...level.stages, { $unwind: { path: `$${path}`, includeArrayIndex: position } }, { $project: Object.fromEntries([['_id', 0], [keyName, '$_id'], [position, 1], ...copied.map(({ own, name }) => [name, `$${path}.${own.name}`])]) }],
+    covers: field.fields.map((own) => `${path}.${own.name}`),
+  };
+}
+
+/** Exactly the documents whose rows are too many have the flag, and in it their key. */
+function flagMapping(collection: string, level: Level, field: OutlierField, key: KeyColumn): ValidationMapping {
+  const { parent, child } = field.join[0]!;
+  const path = level.path + field.flag;
+  const outliers = `SELECT parents.${q(parent)} AS g FROM ${q(level.table)} parents JOIN ${q(field.table)} counted ON parents.${q(parent)} = counted.${q(child)} GROUP BY 1 HAVING count(*) > ${field.limit}`;
+  return {
+    name: `${collection}.${path}: more than ${field.limit} rows of ${field.table}`,
+    description: `${parent} of those rows of ${level.table} that have more, and of no others`,
+    sql: `SELECT ${key.sql} AS _key, ${level.alias}.${q(parent)} AS flag FROM ${level.from}${key.join} JOIN (${outliers}) outliers ON outliers.g = ${level.alias}.${q(parent)}`,
+    transforms: retyped([['_key', key.transform], ['flag', heldKey(level.fields, level.id, parent) ?? identity]]),
+    collection,
+    pipeline: [...level.stages, { $match: { [path]: { $exists: true } } }, { $project: { _id: 0, _key: '$_id', flag: `$${path}` } }],
+    covers: [path],
   };
 }
 

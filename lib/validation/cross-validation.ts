@@ -1,10 +1,10 @@
 import type { Db } from 'mongodb';
 import { copiesOf, placementOf } from '../design/placement';
-import type { DocumentDesign } from '../design/document-design';
+import { isKeptRows, type DocumentDesign } from '../design/document-design';
 import type { Profile } from '../sqlite/profile';
 import { checkComputed } from './check-computed';
 import { checkContainment, checkEveryParent } from './check-containment';
-import { checkCopiedFields, checkCopyPresence, checkSubsetLength } from './check-copies';
+import { checkCopiedFields, checkCopyPresence, checkKeptLength, checkOutlierFlags } from './check-copies';
 import type { SqlRunner } from './mapping';
 import type { ReferenceCheck } from './reference-check';
 
@@ -40,10 +40,11 @@ export async function validateReferences(collection: string, design: DocumentDes
       const other = placementOf(design, field.table);
       if (!relationship || !other) continue;
       if (field.kind === 'computed') references.push(await checkComputed(relationship, path, field, holder, other, db));
-      if (field.kind === 'subset') {
+      if (isKeptRows(field)) {
         references.push(await checkCopiedFields(relationship, path, field, holder, other, db));
-        references.push(await checkSubsetLength(relationship, path, field, holder, other, db));
+        references.push(await checkKeptLength(relationship, path, field, holder, other, db));
       }
+      if (field.kind === 'outlier') references.push(await checkOutlierFlags(relationship, path, field, holder, other, db));
       if (field.kind === 'extendedReference') {
         references.push(await checkCopiedFields(relationship, path, field, holder, other, db));
         references.push(await checkCopyPresence(relationship, path, field, holder, other, db));

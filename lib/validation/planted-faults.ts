@@ -24,7 +24,7 @@ export interface PlantedFault {
   readonly path: string;
 }
 
-export type FaultKind = 'field dropped' | 'value altered' | 'values swapped between rows' | 'array shortened' | 'array dropped' | 'entries reordered' | 'entry moved to another row' | 'row lost' | 'row doubled';
+export type FaultKind = 'field dropped' | 'value altered' | 'values swapped between rows' | 'array shortened' | 'array dropped' | 'entries reordered' | 'entry moved to another row' | 'outlier filled' | 'row lost' | 'row doubled';
 
 const SAMPLE = 10;
 
@@ -119,7 +119,10 @@ const embeddedPaths = (fields: readonly Field[], prefix: string): string[] =>
   fields.flatMap((field) => (isNested(field) ? [prefix + field.name, ...embeddedPaths(field.fields, `${prefix}${field.name}.`)] : []));
 
 const leafPaths = (fields: readonly Field[], prefix: string): string[] =>
-  fields.flatMap((field) => (isNested(field) ? leafPaths(field.fields, `${prefix}${field.name}.`) : [prefix + field.name]));
+  fields.flatMap((field) => [...(isNested(field) ? leafPaths(field.fields, `${prefix}${field.name}.`) : [prefix + field.name]), ...(field.kind === 'outlier' ? [prefix + field.flag] : [])]);
+
+const outlierPaths = (fields: readonly Field[], prefix: string): { path: string; flag: string }[] =>
+  fields.flatMap((field) => (field.kind === 'outlier' ? [{ path: prefix + field.name, flag: field.flag }] : isNested(field) ? outlierPaths(field.fields, `${prefix}${field.name}.`) : []));
 
 const arrayPaths = (fields: readonly Field[], prefix: string): string[] =>
   fields.flatMap((field) => (isNested(field) ? [...(isArray(field) ? [prefix + field.name] : []), ...arrayPaths(field.fields, `${prefix}${field.name}.`)] : []));
@@ -173,9 +176,19 @@ function structuralFaults(design: LogicalDesign, sample: readonly Document[]): P
     return [{ fault: { kind: 'array shortened', path }, documents: applied(sample, [edit]) }];
   });
   const arrays = arrayPaths(design.fields, '').flatMap((path) => arrayFaults(path, sample));
+  // The children of an outlier would be found twice: by its flag, and in the array.
+  const filled = outlierPaths(design.fields, '').flatMap(({ path, flag }): Planted[] => {
+    const places = sample.flatMap((document) => placesOf(document, document, path.split('.')));
+    const outlier = places.find(({ holder }) => Object.hasOwn(holder, flag));
+    const other = places.find(({ holder, name }) => Array.isArray(holder[name]) && holder[name].length > 0);
+    if (!outlier || !other) return [];
+    const edit: Edit = { document: outlier.document, path, nth: outlier.nth, change: (holder, name) => void (holder[name] = copy(other.holder[other.name])) };
+    return [{ fault: { kind: 'outlier filled', path }, documents: applied(sample, [edit]) }];
+  });
   return [
     ...shortened,
     ...arrays,
+    ...filled,
     { fault: { kind: 'row lost', path: '_id' }, documents: sample.slice(0, -1) },
     { fault: { kind: 'row doubled', path: '_id' }, documents: [...sample, { ...copy(sample[0]!), _id: 'planted twice' }] },
   ];

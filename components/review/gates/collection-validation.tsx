@@ -168,6 +168,11 @@ function fieldRows(design: LogicalDesign, content: CollectionValidation): FieldR
         const order = field.orderBy.map(({ column, direction }) => `${column} ${direction}`).join(', ');
         return [{ path, source: `${field.table}, first ${field.limit} by ${order}`, type: 'array of copied rows', covered: null }, ...visit(field.fields, field.table, `${path}.`)];
       }
+      if (field.kind === 'outlier') {
+        const array: FieldRow = { path, source: `${field.table}, all up to ${field.limit}`, type: 'array of copied rows', covered: null };
+        const flag = prefix + field.flag;
+        return [array, ...visit(field.fields, field.table, `${path}.`), { path: flag, source: `${table}.${field.join[0]!.parent}`, type: `key where there are more than ${field.limit}`, covered: content.coverage[flag] ?? [] }];
+      }
       if (field.kind === 'extendedReference') {
         const on = field.join.map(({ parent, child }) => `${parent} = ${child}`).join(', ');
         return [{ path, source: `${field.table} on ${on}`, type: 'copy of the referenced row', covered: null }, ...visit(field.fields, field.table, `${path}.`)];
