@@ -173,8 +173,8 @@ function levelMappings(collection: string, level: Level, key: KeyColumn, catalog
   });
   const copies = level.fields.flatMap((field): ValidationMapping[] => {
     if (field.kind === 'extendedReference') return [referenceMapping(collection, level, field, key)];
-    if (field.kind === 'subset') return [subsetMapping(collection, level, field, key, catalog)];
-    if (field.kind === 'outlier') return [outlierMapping(collection, level, field, key, catalog), flagMapping(collection, level, field, key)];
+    if (field.kind === 'subset') return [keptMapping(collection, level, field, key, catalog)];
+    if (field.kind === 'outlier') return [keptMapping(collection, level, field, key, catalog), flagMapping(collection, level, field, key)];
     return field.kind === 'computed' ? [computedMapping(collection, level, field, key)] : [];
   });
   const below = level.fields.filter(isEmbed).flatMap((field) => levelMappings(collection, levelBelow(level, field, catalog), key, catalog));
@@ -201,60 +201,58 @@ function referenceMapping(collection: string, level: Level, field: ExtendedRefer
   };
 }
 
-/** The entries are the first rows that belong to the document, no more and no fewer, in their order. */
-function subsetMapping(collection: string, level: Level, field: SubsetField, key: KeyColumn, catalog: Catalog): ValidationMapping {
-  const names = new NameSet();
-  const [keyName, position] = [names.take('_key'), names.take('_position')];
-  const copied = field.fields.map((own) => ({ own, name: names.take(own.name) }));
-  const path = level.path + field.name;
-  const on = field.join.map(({ parent, child }) => `copied.${q(child)} = ${level.alias}.${q(parent)}`).join(' AND ');
-  const holder = scanOrder(catalog, level.table).map((column) => `${level.alias}.${column}`).join(', ');
-  const order = [...field.orderBy.map(({ column, direction }) => `copied.${q(column)} ${direction}`), ...scanOrder(catalog, field.table).map((column) => `copied.${column}`)].join(', ');
-  const rows = `SELECT ${[`${key.sql} AS ${q(keyName)}`, `row_number() OVER (PARTITION BY ${holder} ORDER BY ${order}) - 1 AS ${q(position)}`, ...copied.map(({ own, name }) => `${transformInput(own.transform, `copied.${q(own.column)}`)} AS ${q(name)}`)].join(', ')} FROM ${level.from}${key.join} JOIN ${q(field.table)} copied ON ${on}`;
-  return {
-    name: `${collection}.${path}: first ${field.limit} rows of ${field.table}`,
-    description: `${field.fields.map((own) => own.name).join(', ')} of the first ${field.limit} rows by ${field.orderBy.map(({ column, direction }) => `${column} ${direction}`).join(', ')}, with their positions`,
-    sql: `SELECT * FROM (${rows}) WHERE ${q(position)} < ${field.limit}`,
-    transforms: retyped([[keyName, key.transform], ...copied.map(({ own, name }) => [name, own.transform] as const)]),
-    collection,
-    pipeline: [...level.stages, { $unwind: { path: `$${path}`, includeArrayIndex: position } }, { $project: Object.fromEntries([['_id', 0], [keyName, '$_id'], [position, 1], ...copied.map(({ own, name }) => [name, `$${path}.${own.name}`])]) }],
-    covers: field.fields.map((own) => `${path}.${own.name}`),
-  };
-}
-
-/** The entries are all rows that belong to the document, in the source's order; where they are too many there is none. */
-function outlierMapping(collection: string, level: Level, field: OutlierField, key: KeyColumn, catalog: Catalog): ValidationMapping {
+/** The entries are the first rows that belong to the parent, or all of them unless they are too many: no more and no fewer, in their order. */
+function keptMapping(collection: string, level: Level, field: SubsetField | OutlierField, key: KeyColumn, catalog: Catalog): ValidationMapping {
   const names = new NameSet();
   const [keyName, position, children] = [names.take('_key'), names.take('_position'), names.take('_children')];
+  const parents = level.positions.map((above) => ({ ...above, name: names.take('_parent_position') }));
   const copied = field.fields.map((own) => ({ own, name: names.take(own.name) }));
   const path = level.path + field.name;
   const on = field.join.map(({ parent, child }) => `copied.${q(child)} = ${level.alias}.${q(parent)}`).join(' AND ');
   const holder = scanOrder(catalog, level.table).map((column) => `${level.alias}.${column}`).join(', ');
-  const order = scanOrder(catalog, field.table).map((column) => `copied.${column}`).join(', ');
-  const rows = `SELECT ${[`${key.sql} AS ${q(keyName)}`, `row_number() OVER (PARTITION BY ${holder} ORDER BY ${order}) - 1 AS ${q(position)}`, `count(*) OVER (PARTITION BY ${holder}) AS ${q(children)}`, ...copied.map(({ own, name }) => `${transformInput(own.transform, `copied.${q(own.column)}`)} AS ${q(name)}`)].join(', ')} FROM ${level.from}${key.join} JOIN ${q(field.table)} copied ON ${on}`;
+  const sorted = field.kind === 'subset' ? field.orderBy : [];
+  const order = [...sorted.map(({ column, direction }) => `copied.${q(column)} ${direction}`), ...scanOrder(catalog, field.table).map((column) => `copied.${column}`)].join(', ');
+  const selected = [
+    `${key.sql} AS ${q(keyName)}`,
+    ...parents.map(({ sql, name }) => `${sql} AS ${q(name)}`),
+    `row_number() OVER (PARTITION BY ${holder} ORDER BY ${order}) - 1 AS ${q(position)}`,
+    `count(*) OVER (PARTITION BY ${holder}) AS ${q(children)}`,
+    ...copied.map(({ own, name }) => `${transformInput(own.transform, `copied.${q(own.column)}`)} AS ${q(name)}`),
+  ];
+  const rows = `SELECT ${selected.join(', ')} FROM ${level.from}${parents.map(({ join }) => join).join('')}${key.join} JOIN ${q(field.table)} copied ON ${on}`;
+  const shown = [keyName, ...parents.map(({ name }) => name), position, ...copied.map(({ name }) => name)];
+  const what = field.fields.map((own) => own.name).join(', ');
   return {
-    name: `${collection}.${path}: all rows of ${field.table} up to ${field.limit}`,
-    description: `${field.fields.map((own) => own.name).join(', ')} of all rows, with their positions, where there are ${field.limit} at most`,
-    sql: `SELECT ${[keyName, position, ...copied.map(({ name }) => name)].map(q).join(', ')} FROM (${rows}) WHERE ${q(children)} <= ${field.limit}`,
+    name: `${collection}.${path}: ${field.kind === 'subset' ? `first ${field.limit} rows of ${field.table}` : `all rows of ${field.table} up to ${field.limit}`}`,
+    description: `${what} of ${field.kind === 'subset' ? `the first ${field.limit} rows by ${sorted.map(({ column, direction }) => `${column} ${direction}`).join(', ')}` : `all rows where there are ${field.limit} at most`}, with their positions`,
+    sql: `SELECT ${shown.map(q).join(', ')} FROM (${rows}) WHERE ${field.kind === 'subset' ? `${q(position)} < ${field.limit}` : `${q(children)} <= ${field.limit}`}`,
     transforms: retyped([[keyName, key.transform], ...copied.map(({ own, name }) => [name, own.transform] as const)]),
     collection,
-    pipeline: [...level.stages, { $unwind: { path: `$${path}`, includeArrayIndex: position } }, { $project: Object.fromEntries([['_id', 0], [keyName, '$_id'], [position, 1], ...copied.map(({ own, name }) => [name, `$${path}.${own.name}`])]) }],
+    pipeline: [
+      ...level.stages,
+      { $unwind: { path: `$${path}`, includeArrayIndex: position } },
+      { $project: Object.fromEntries([['_id', 0], [keyName, '$_id'], ...parents.map((above) => [above.name, `$${above.field}`]), [position, 1], ...copied.map(({ own, name }) => [name, `$${path}.${own.name}`])]) },
+    ],
     covers: field.fields.map((own) => `${path}.${own.name}`),
   };
 }
 
-/** Exactly the documents whose rows are too many have the flag, and in it their key. */
+/** Exactly the parents whose rows are too many have the flag, and in it their key. */
 function flagMapping(collection: string, level: Level, field: OutlierField, key: KeyColumn): ValidationMapping {
+  const names = new NameSet();
+  const [keyName, flag] = [names.take('_key'), names.take('flag')];
+  const parents = level.positions.map((above) => ({ ...above, name: names.take('_parent_position') }));
   const { parent, child } = field.join[0]!;
   const path = level.path + field.flag;
   const outliers = `SELECT parents.${q(parent)} AS g FROM ${q(level.table)} parents JOIN ${q(field.table)} counted ON parents.${q(parent)} = counted.${q(child)} GROUP BY 1 HAVING count(*) > ${field.limit}`;
+  const selected = [`${key.sql} AS ${keyName}`, ...parents.map(({ sql, name }) => `${sql} AS ${name}`), `${level.alias}.${q(parent)} AS ${flag}`];
   return {
     name: `${collection}.${path}: more than ${field.limit} rows of ${field.table}`,
     description: `${parent} of those rows of ${level.table} that have more, and of no others`,
-    sql: `SELECT ${key.sql} AS _key, ${level.alias}.${q(parent)} AS flag FROM ${level.from}${key.join} JOIN (${outliers}) outliers ON outliers.g = ${level.alias}.${q(parent)}`,
-    transforms: retyped([['_key', key.transform], ['flag', heldKey(level.fields, level.id, parent) ?? identity]]),
+    sql: `SELECT ${selected.join(', ')} FROM ${level.from}${parents.map(({ join }) => join).join('')}${key.join} JOIN (${outliers}) outliers ON outliers.g = ${level.alias}.${q(parent)}`,
+    transforms: retyped([[keyName, key.transform], [flag, heldKey(level.fields, level.id, parent) ?? identity]]),
     collection,
-    pipeline: [...level.stages, { $match: { [path]: { $exists: true } } }, { $project: { _id: 0, _key: '$_id', flag: `$${path}` } }],
+    pipeline: [...level.stages, { $match: { [path]: { $exists: true } } }, { $project: Object.fromEntries([['_id', 0], [keyName, '$_id'], ...parents.map((above) => [above.name, `$${above.field}`]), [flag, `$${path}`]]) }],
     covers: [path],
   };
 }

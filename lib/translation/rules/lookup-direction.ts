@@ -1,9 +1,12 @@
 import { score } from '../../design/cost';
+import { outliersOf, type Outliers } from '../../design/outlier-share';
+import { columnPath, placementOf } from '../../design/placement';
 import { columnProfile } from '../../sqlite/profile';
 import { columnFields, type ColumnAt } from '../design-fields';
 import { mapPaths } from '../map-paths';
-import { isDocument, type Mql, type MqlDocument } from '../mql';
+import { fingerprint, isDocument, type Mql, type MqlDocument } from '../mql';
 import { isUnder, makesNewDocuments, pathsInMatch, pathsReadBy, pathsWrittenBy, stageName } from '../pipeline-paths';
+import { keptChildren } from '../outlier-source';
 import type { Rewriting, Rule, RuleContext } from '../rule';
 import { simpleJoin } from './lookup-key';
 
@@ -14,7 +17,7 @@ import { simpleJoin } from './lookup-key';
 export const lookupDirection: Rule = {
   name: 'lookup-direction',
   apply(pipeline, context) {
-    const turned = innerJoin(pipeline) ?? semiJoin(pipeline);
+    const turned = innerJoin(pipeline) ?? semiJoin(pipeline) ?? keptJoin(pipeline, context);
     if (!turned || !isIndifferent(turned.rest)) return undefined;
     const { from, localField, foreignField, as, filter } = turned;
     const columns = columnFields(context.design);
@@ -27,7 +30,8 @@ export const lookupDirection: Rule = {
     const found = Math.min(...filters.map((entry) => entry.found));
     const read = Math.min(there, ...filters.filter(({ column }) => column && startsIndex(column, context)).map((entry) => entry.found));
     // Everything here, each with its partners, of which the filter leaves few, against what the filter finds there, each with its own.
-    const [asIs, turnedRound] = [joinCost(here, here, there / distinct(foreign, context)), joinCost(read, found, here / distinct(local, context))];
+    const asIs = turned.kept ? keptCost(here, there, turned.kept) : joinCost(here, here, there / distinct(foreign, context));
+    const turnedRound = joinCost(read, found, here / distinct(local, context));
     if (!(turnedRound + (there > here ? WORTH_A_LARGER_SIDE : 0) < asIs)) return undefined;
     const rewritten = turn(turned, as, context);
     return rewritten && { ...rewritten, collection: from, reason: `Starts from the documents of ${from} that the filter finds and looks up their ${context.collection} by ${localField}, instead of joining all of ${context.collection}.` };
@@ -40,6 +44,9 @@ const WORTH_A_LARGER_SIDE = 1000;
 /** Of reading so many documents and looking up the partners of some of them. */
 const joinCost = (read: number, lookups: number, partners: number): number => score({ documents: read + lookups * Math.max(1, partners), lookups, entries: lookups * Math.max(1, partners), bytes: 0 });
 
+/** Of a join by which only the children of outliers have to be found; those of all others are taken out of arrays. */
+const keptCost = (read: number, children: number, { parents, children: found }: Outliers): number => score({ documents: read + found, lookups: parents, entries: children, bytes: 0 });
+
 interface Turned {
   readonly kind: 'inner' | 'semi';
   readonly from: string;
@@ -49,6 +56,8 @@ interface Turned {
   /** Over the documents of the other side. */
   readonly filter: MqlDocument;
   readonly rest: readonly MqlDocument[];
+  /** Set where all partners but those of outliers are in the documents already. */
+  readonly kept?: Outliers;
 }
 
 /** `$lookup`, `$unwind`, `$match` on nothing but what was joined. */
@@ -60,6 +69,23 @@ function innerJoin(pipeline: readonly MqlDocument[]): Turned | undefined {
   if (paths.length === 0 || paths.some((path) => path === join.as || !isUnder(path, join.as))) return undefined;
   const filter = mapPaths({ $match: match }, (path) => path.slice(join.as.length + 1))['$match'] as MqlDocument;
   return { kind: 'inner', ...join, filter, rest: pipeline.slice(3) };
+}
+
+/** An inner join to children that their parents keep, but for outliers: the flag stands for the key. */
+function keptJoin(pipeline: readonly MqlDocument[], { collection, design, profile }: RuleContext): Turned | undefined {
+  const [lookup, together, ...rest] = pipeline;
+  const parts = isDocument(lookup?.['$lookup']) ? lookup['$lookup'] : {};
+  const holder = design.logical.find((entry) => entry.collection === collection);
+  const parent = holder && placementOf(design, holder.rootTable);
+  const rootOf = design.logical.find((entry) => entry.collection === parts['from'])?.rootTable;
+  const child = rootOf === undefined ? undefined : placementOf(design, rootOf);
+  const kept = parent && child ? keptChildren(child, parent, profile).find(({ flag, childColumn }) => flag === parts['localField'] && columnPath(child, childColumn)?.path === parts['foreignField']) : undefined;
+  const key = kept && parent && columnPath(parent, kept.parentColumn)?.path;
+  const relationship = profile.relationships.find(({ id }) => id === kept?.field.relationship);
+  if (!lookup || !kept || key === undefined || !relationship) return undefined;
+  if (fingerprint(together ?? {}) !== fingerprint({ $set: { [String(parts['as'])]: { $concatArrays: [`$${kept.array}`, `$${String(parts['as'])}`] } } })) return undefined;
+  const join = innerJoin([{ $lookup: { ...parts, localField: key } }, ...rest]);
+  return join && { ...join, kept: outliersOf(relationship, kept.field.limit, profile) };
 }
 
 /** `$lookup` of one partner, `$match` that there is one. */
