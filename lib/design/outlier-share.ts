@@ -19,7 +19,8 @@ export function outliersOf({ childTable, childColumns, parentTable, orphans, fan
   const listed = key && !key.distinctEstimated ? key.topValues : [];
   const counts = listed.map(({ count }) => count).filter((count) => count > limit);
   const known = { parents: Math.max(1, counts.length), children: counts.length > 0 ? counts.reduce((sum, count) => sum + count, 0) : fanOut.max };
-  if (counts.length > 0 && orphans === 0 && (counts.length < listed.length || listed.length < LISTED)) return { ...known, exact: true };
+  // So few rows have keys of no parent that none of those can be among the listed.
+  if (counts.length > 0 && orphans <= limit && (counts.length < listed.length || listed.length < LISTED)) return { ...known, exact: true };
   const most = Math.max(known.parents, Math.floor(rowsOf(parentTable) * (fanOut.p99 <= limit ? 0.01 : fanOut.p50 <= limit ? 0.5 : 1)));
   const children = known.children + (most - known.parents) * Math.min(fanOut.max, ...counts);
   return { parents: most, children: Math.min(children, rowsOf(childTable)), exact: false };

@@ -121,7 +121,7 @@ describe('faults are caught', () => {
 });
 
 test('it stands in the CSV, the schema and the forecast; what is none is refused', () => {
-  const { design, catalog, profile } = fixture.plan(sql, { strategy: 'one-to-one', change: withOutlier });
+  const { design, profile } = fixture.plan(sql, { strategy: 'one-to-one', change: withOutlier });
   const logical = design.logical.find(({ rootTable }) => rootTable === 'p')!;
   const csv = logicalCsv(logical);
   expect(csv).toContain('"c","p.sales","Outlier","all rows of c where p_id = parent id, if 2 at most; else none, and the key in ""sales_elsewhere""; relationship ""c(p_id)->p(id)"""');
