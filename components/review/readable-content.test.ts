@@ -16,9 +16,10 @@ test('a changed choice is one changed line', () => {
 });
 
 test('what parents keep is said', () => {
-  const text = readableContent('conceptual_design', design({ choice: 'reference', computed: [{ field: 'lineCount', aggregate: 'count' }], subset: { field: 'first', limit: 3, orderBy: [{ column: 'no', direction: 'asc' }], columns: ['no', 'price'] } }));
+  const text = readableContent('conceptual_design', design({ choice: 'reference', computed: [{ field: 'lineCount', aggregate: 'count' }], subset: { field: 'first', limit: 3, orderBy: [{ column: 'no', direction: 'asc' }], columns: ['no', 'price'] }, outlier: { field: 'few', flag: 'few_elsewhere', limit: 100, columns: ['no'] } }));
   expect(text).toContain('keeps lineCount, count\n');
   expect(text).toContain('keeps first, first 3 by no asc: no, price\n');
+  expect(text).toContain('keeps few, all up to 100: no; of more none, and the key in few_elsewhere\n');
 });
 
 test('an untranslated item says why, a translated one its pipeline', () => {

@@ -68,6 +68,7 @@ describe('it is left', () => {
     ['where long columns are read', ASKED.map((sql) => sql.replace('b.title', 'b.title, b.blurb').replace('b.year', 'b.blurb')), profiledSource(ddl({ blurb: 400 })), few],
     ['where queries read only one of both tables', ['SELECT life FROM author WHERE id = 1', 'SELECT title FROM book WHERE year = 1950', 'SELECT count(*) FROM book'], source, few],
     ['where a join is another one', [1, 2, 3].map((n) => `SELECT a.life, b.title FROM author a JOIN book b ON b.year = a.id AND b.bid > ${n}`), source, few],
+    ['where subqueries ask', [1, 2, 3].map((n) => `SELECT a.life FROM author a WHERE a.id > ${n} AND EXISTS (SELECT 1 FROM book b WHERE b.author_id = a.id AND b.year = 1950)`), source, few],
     ['where children have no key', ASKED, profiledSource(`${ddl({ columns: COLUMNS.replace('author_id INTEGER NOT NULL', 'author_id INTEGER') })} INSERT INTO book VALUES (90000, NULL, 't', 1900, 's', 'b');`), '1 rows of book have no key, and a parent without a flag would find them'],
     ['where keys are stored in two ways', ASKED, other('author_id INTEGER', 'author_id TEXT'), 'author_id is stored otherwise than its parent’s key, so a flag would not find the children'],
     ['where the workload hardly gains', [...ASKED, ...Array.from({ length: 400 }, (_, n) => `SELECT blurb FROM book WHERE blurb LIKE '%${n}%'`)], source, 'the workload would not be cheaper by 5 % with them repeated in their parents'],

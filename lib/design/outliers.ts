@@ -60,7 +60,8 @@ function blockReads(block: QueryBlock, relationship: Relationship): string[][] {
 /** What a block reads of the children of a relationship, its join aside; undefined where these two of its sources are not joined by it. */
 export function childReads(block: QueryBlock, { childTable, childColumns, parentTable, parentColumns }: Relationship, child: number, parent: number): string[] | undefined {
   const [own, other] = [block.sources[child], block.sources[parent]];
-  if (!own || !other || child === parent || own.table !== childTable || other.table !== parentTable) return undefined;
+  // Subqueries are translated for themselves, and do not look into the parents' arrays.
+  if (!own || !other || own.nested || other.nested || child === parent || own.table !== childTable || other.table !== parentTable) return undefined;
   if (!joinsOn(block, { source: child, columns: childColumns }, { source: parent, columns: parentColumns })) return undefined;
   const joined = block.joins.flatMap(({ left, right }) => {
     const [mine, theirs] = left.source === child ? [left, right] : [right, left];

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { DocumentDesign, OutlierField } from '../design/document-design';
 import { identity } from '../design/transform';
+import { optimise } from './optimise';
 import { World } from './translation-fixture';
+import { translate, type Translated } from './translate';
 
 /** Shops with no sale, one, as many as an array takes, and more; nulls, ties, text that ignores case, a sale of no shop. */
 const DDL = `
@@ -117,5 +119,45 @@ describe('they do not serve', () => {
       expect(JSON.stringify(other.translate(`SELECT s.name, x.price ${FROM}`).pipeline)).not.toContain('sales_elsewhere');
       expect(JSON.stringify(other.translate(`SELECT s.name, x.day ${FROM}`).pipeline)).toContain('sales_elsewhere');
     }
+  });
+});
+
+describe('rules', () => {
+  const KEPT = /"localField":"(shop\.)?sales_elsewhere"/;
+  it.each([
+    `SELECT s.name, x.price ${FROM}`,
+    `SELECT s.name, x.price ${FROM} WHERE s.name = 'B' AND x.price > 2 ORDER BY x.price LIMIT 2`,
+    `SELECT count(*) ${FROM}`,
+    `SELECT s.name ${FROM} GROUP BY s.id`,
+    `SELECT s.id, count(*), sum(x.price) ${FROM} GROUP BY s.id`,
+    `SELECT DISTINCT s.id ${FROM} WHERE x.price > 2`,
+    `SELECT s.name ${LEFT}`,
+    `SELECT s.name, x.sid ${FROM} ORDER BY s.name LIMIT 3`,
+  ])('leave the flag and the array together: %s', async (sql) => {
+    const optimised = JSON.stringify(world.optimised(sql));
+    expect(optimised).toMatch(KEPT);
+    expect(optimised).toMatch(/\{"\$set":\{"sale_2":\{"\$concatArrays":\["\$sales","\$sale_2"\]\}\}\}/);
+    const { verdict, detail } = await world.check(sql);
+    expect(['equal', 'order'], detail).toContain(verdict);
+  });
+
+  it('a filter on the parent runs before the lookup', () => {
+    expect(world.optimised(`SELECT x.price ${FROM} WHERE s.city = 'osl'`)[0]).toEqual({ $match: { city: 'osl' } });
+  });
+
+  it('a join of which a filter leaves few children starts from them, where they are many', async () => {
+    const sql = `SELECT s.name, x.price ${FROM} WHERE x.day = '2022-01-05' ORDER BY x.sid`;
+    const { collection, pipeline } = translate(sql, world) as Translated;
+    expect(JSON.stringify(pipeline)).toMatch(KEPT);
+    const grown = { ...world.profile, tables: world.profile.tables.map((table) => ({ ...table, rowCount: table.rowCount * 1000, columns: table.columns.map((column) => ({ ...column, distinct: column.distinct * 1000 })) })) };
+    const indexes = { sale: [{ key: { day: 1 as const }, reason: '' }] };
+    const turned = optimise({ ...world, collection, pipeline, profile: grown, indexes });
+    expect(turned.collection).toBe('sale');
+    expect(turned.applied.at(-1)?.rule).toBe('lookup-direction');
+    expect(turned.pipeline.slice(0, 3)).toEqual([{ $match: { day: '2022-01-05' } }, { $lookup: { from: 'shop', localField: 'shop_id', foreignField: '_id', as: 'shop' } }, { $unwind: '$shop' }]);
+    expect(await world.run(turned.collection, turned.pipeline)).toEqual(await world.run(collection, pipeline));
+    // A join by the flag that leaves the array out is none of ours.
+    const halved = pipeline.filter((stage) => !('$set' in stage));
+    expect(optimise({ ...world, collection, pipeline: halved, profile: grown, indexes }).collection).toBe('shop');
   });
 });

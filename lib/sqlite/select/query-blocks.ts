@@ -33,6 +33,8 @@ export interface BlockSource {
   readonly range: readonly string[];
   /** Filters that no index serves. */
   readonly other: readonly string[];
+  /** It is read by a subquery that depends on the rows of the others. */
+  readonly nested?: true;
 }
 
 export interface BlockColumn {
@@ -70,6 +72,7 @@ interface OpenSource {
   readonly equality: Set<string>;
   readonly range: Set<string>;
   readonly other: Set<string>;
+  readonly nested: boolean;
 }
 
 class BlockBuilder {
@@ -81,8 +84,8 @@ class BlockBuilder {
   limit: number | null = null;
   top: readonly BlockOrder[] | null = null;
 
-  add(source: BoundSource, table: string): void {
-    this.sources.push({ id: source.id, table, read: new Set(), equality: new Set(), range: new Set(), other: new Set() });
+  add(source: BoundSource, table: string, nested: boolean): void {
+    this.sources.push({ id: source.id, table, nested, read: new Set(), equality: new Set(), range: new Set(), other: new Set() });
   }
 
   /** The use of a column, where its table is one of this block's. */
@@ -101,7 +104,7 @@ class BlockBuilder {
   }
 
   result(): QueryBlock {
-    const sources = this.sources.map(({ table, read, equality, range, other }) => ({ table, read: [...read].sort(), equality: [...equality].sort(), range: [...range].sort(), other: [...other].sort() }));
+    const sources = this.sources.map(({ table, read, equality, range, other, nested }) => ({ table, read: [...read].sort(), equality: [...equality].sort(), range: [...range].sort(), other: [...other].sort(), ...(nested ? { nested } : {}) }));
     return { sources, joins: [...this.joins.values()], grouped: this.grouped, sorted: this.sorted, aggregates: this.aggregates, limit: this.limit, top: this.top };
   }
 }
@@ -143,13 +146,13 @@ function readBody(body: BoundBody, outer: BlockBuilder | undefined, blocks: Bloc
   }
   const block = outer ?? new BlockBuilder();
   if (!outer) blocks.push(block);
-  readSelect(body, block, blocks);
+  readSelect(body, block, blocks, outer !== undefined);
   return block;
 }
 
-function readSelect(select: BoundSelect, block: BlockBuilder, blocks: BlockBuilder[]): void {
+function readSelect(select: BoundSelect, block: BlockBuilder, blocks: BlockBuilder[], nested: boolean): void {
   const conditions: BoundExpression[] = select.where ? [select.where] : [];
-  if (select.from) addSources(select.from, conditions, block, blocks);
+  if (select.from) addSources(select.from, conditions, block, blocks, nested);
   for (const condition of conditions) readCondition(condition, block, blocks);
   for (const key of select.groupBy) {
     const column = key.kind === 'column' ? block.find(key) : undefined;
@@ -160,12 +163,12 @@ function readSelect(select: BoundSelect, block: BlockBuilder, blocks: BlockBuild
   for (const { expression } of select.items) read(expression, block, blocks);
 }
 
-function addSources(from: BoundFrom, conditions: BoundExpression[], block: BlockBuilder, blocks: BlockBuilder[]): void {
+function addSources(from: BoundFrom, conditions: BoundExpression[], block: BlockBuilder, blocks: BlockBuilder[], nested: boolean): void {
   if (from.kind === 'join') {
-    addSources(from.left, conditions, block, blocks);
-    addSources(from.right, conditions, block, blocks);
+    addSources(from.left, conditions, block, blocks, nested);
+    addSources(from.right, conditions, block, blocks, nested);
     if (from.on) conditions.push(from.on);
-  } else if (from.source.content.kind === 'table') block.add(from.source, from.source.content.table.name);
+  } else if (from.source.content.kind === 'table') block.add(from.source, from.source.content.table.name, nested);
   else if (from.source.content.kind === 'query') readQuery(from.source.content.query, undefined, blocks);
 }
 
