@@ -101,13 +101,14 @@ describe('it is left', () => {
     expect(propose(ASKED, { catalog, profile: longer }, [], { ...within, maxArrayP99: 100 }).choice.outlier).toBeDefined();
   });
 
-  test('where a key has several columns, or one of both is embedded', () => {
+  test('where a key has several columns, or one of both is no document of its own', () => {
     const { profile } = source;
     const relationship = profile.relationships.find(({ id }) => id === ID)!;
     const within = (id: string, childTable: string) => ({ ...profile, relationships: [...profile.relationships, { ...relationship, id, childTable, parentTable: 'shelf' }] });
     expect(outlierObstacle(relationship, new Map(), profile)).toBeUndefined();
     expect(outlierObstacle({ ...relationship, childColumns: ['a', 'b'] }, new Map(), profile)).toBe('the key has 2 columns, and a flag holds one');
     for (const table of ['author', 'book']) expect(outlierObstacle(relationship, new Map([['x', 'embed']]), within('x', table))).toBe(`${table} is embedded in shelf`);
+    for (const table of ['author', 'book']) expect(outlierObstacle(relationship, new Map([['x', 'bucket']]), within('x', table))).toBe(`${table} lies in buckets`);
   });
 
   test('where a reviewer does without it, or copies spare the lookups', () => {

@@ -1,6 +1,7 @@
 import { sameName } from '../sqlite/catalog';
 import { columnProfile, type Profile, type Relationship } from '../sqlite/profile';
 import { joinsOn, type QueryBlock } from '../sqlite/select/query-blocks';
+import { bucketsBy } from './buckets';
 import { embeddedBy, type Choices } from './choices';
 import { MAX_COPIED_BYTES, MAX_COPIED_COLUMNS } from './copies';
 import type { OutlierChoice } from './document-design';
@@ -20,8 +21,11 @@ export function outlierObstacle({ childTable, childColumns, parentTable, nullKey
   if (childColumns.length > 1) return `the key has ${childColumns.length} columns, and a flag holds one`;
   if (nullKeys > 0) return `${nullKeys} rows of ${childTable} have no key, and a parent without a flag would find them`;
   if (!sameStorage) return `${childColumns[0]!} is stored otherwise than its parent’s key, so a flag would not find the children`;
-  const embedded = embeddedBy(choices, profile);
-  for (const table of [childTable, parentTable]) if (embedded.has(table)) return `${table} is embedded in ${embedded.get(table)!.parentTable}`;
+  const [embedded, buckets] = [embeddedBy(choices, profile), bucketsBy(choices, profile)];
+  for (const table of [childTable, parentTable]) {
+    if (embedded.has(table)) return `${table} is embedded in ${embedded.get(table)!.parentTable}`;
+    if (buckets.has(table)) return `${table} lies in buckets`;
+  }
   return undefined;
 }
 
