@@ -157,6 +157,16 @@ test('the estimate: probes and documents of outliers’ children alone, entries 
   expect(after).toBeDefined();
 });
 
+test('what-if does without it where the change moves the children', () => {
+  const RACK = 'book(bid)->rack(id)';
+  const racked = profiledSource(`${ddl({ columns: COLUMNS.replace('PRIMARY KEY', 'PRIMARY KEY REFERENCES rack(id)') })} CREATE TABLE rack (id INTEGER PRIMARY KEY, place TEXT); INSERT INTO rack SELECT bid, 'p' FROM book;`);
+  const { workload, conceptual, choice } = propose([...ASKED, ...Array.from({ length: 9 }, (_, n) => `SELECT title FROM book WHERE year = ${1900 + n}`)], racked, [{ kind: 'relationship', relationship: RACK, choice: 'reference' }]);
+  expect(choice.outlier).toBeDefined();
+  const { problems, after } = whatIf({ ...racked, workload, design: conceptual, directives: [], limits, change: { relationship: RACK, choice: 'embed' } });
+  expect(problems).toEqual([]);
+  expect(after).toBeDefined();
+});
+
 test('the forecast counts what parents keep: outliers’ children are not among it', () => {
   const { design } = propose(ASKED);
   const of = (which: DocumentDesign) => forecastCollections(which, source.profile).find(({ collection }) => collection === 'author')!;

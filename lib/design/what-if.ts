@@ -7,6 +7,7 @@ import { forecastCollections, type CollectionForecast } from './forecast';
 import { proposeIndexes } from './indexes';
 import { checkDesign, type DesignProblem } from './loss-check';
 import { softObstacle } from './obstacles';
+import { outlierObstacle } from './outliers';
 import { DesignSearch } from './search';
 
 export interface WhatIfInput extends ChoiceContext {
@@ -78,9 +79,11 @@ function keptBy({ relationships }: ConceptualDesign): KeptOfChildren {
 }
 
 /** The same where a choice stays as it is; where it changes, what would then be proposed. */
-function keptAfter(choices: Choices, { design }: WhatIfInput, search: DesignSearch): KeptOfChildren {
+function keptAfter(choices: Choices, { design, profile }: WhatIfInput, search: DesignSearch): KeptOfChildren {
   const stays = new Set(design.relationships.filter(({ relationship, choice }) => choices.get(relationship) === choice).map(({ relationship }) => relationship));
   const [now, proposed] = [keptBy(design), search.keptOfChildren(choices)];
   const merged = <T>(as: ReadonlyMap<string, T>, then: ReadonlyMap<string, T>): Map<string, T> => new Map([...[...as].filter(([id]) => stays.has(id)), ...[...then].filter(([id]) => !stays.has(id))]);
-  return { computed: merged(now.computed, proposed.computed), subsets: merged(now.subsets, proposed.subsets), outliers: merged(now.outliers, proposed.outliers) };
+  // Another relationship's rows may have moved.
+  const isPossible = (id: string): boolean => profile.relationships.some((relationship) => relationship.id === id && outlierObstacle(relationship, choices, profile) === undefined);
+  return { computed: merged(now.computed, proposed.computed), subsets: merged(now.subsets, proposed.subsets), outliers: new Map([...merged(now.outliers, proposed.outliers)].filter(([id]) => isPossible(id))) };
 }
