@@ -1,5 +1,6 @@
 import { columnProfile, type Profile, type Relationship } from '../sqlite/profile';
 import type { Choices } from './choices';
+import type { LogicalDesign } from './document-design';
 import { DOCUMENT_MARGIN, MAX_DOCUMENT_BYTES, referredTo, type DesignLimits } from './obstacles';
 import type { Workload } from './workload';
 
@@ -70,6 +71,10 @@ export function keyObstacle(table: string, columns: readonly string[], profile: 
   }
   return undefined;
 }
+
+/** Documents of a collection, as far as the profile knows: its rows, or the buckets that they make. */
+export const documentCount = ({ rootTable, id }: Pick<LogicalDesign, 'rootTable' | 'id'>, profile: Profile): number =>
+  id.kind === 'bucket' ? bucketCount(rootTable, id.columns, id.size, profile) : (profile.tables.find(({ table }) => table === rootTable)?.rowCount ?? 0);
 
 /** Buckets that rows make, from what the profile knows of their keys: of each key the last bucket is half full. */
 export function bucketCount(table: string, columns: readonly string[], size: number, profile: Profile): number {

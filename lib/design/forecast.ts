@@ -1,5 +1,5 @@
 import { columnProfile, type Profile, type Relationship, type TableProfile } from '../sqlite/profile';
-import { bucketCount } from './buckets';
+import { documentCount } from './buckets';
 import { bucketRows, isEmbed, isKeptRows, type ColumnField, type DocumentDesign, type Field } from './document-design';
 import { outliersOf } from './outlier-share';
 
@@ -51,7 +51,7 @@ export function forecastCollections(design: DocumentDesign, profile: Profile): C
       const longest = Math.min(id.size, tableProfile(profile, rootTable)?.rowCount ?? 0);
       const { total, largest } = forecastRows(placedRows(rows.fields, rootTable, `${rows.name}.`, profile, longestArrays), profile);
       const shared = placedRows(fields.filter((field) => field !== rows), rootTable, '', profile, {}).copies ?? { mean: 0, largest: 0 };
-      const documents = bucketCount(rootTable, id.columns, id.size, profile);
+      const documents = documentCount({ rootTable, id }, profile);
       const mean = total / Math.max(1, tableProfile(profile, rootTable)?.rowCount ?? 0);
       return { collection, documents, meanBytes: FIELD_BYTES * fields.length + shared.mean + total / Math.max(1, documents), largestBytes: FIELD_BYTES * fields.length + shared.largest + largest + Math.max(0, longest - 1) * mean, longestArrays: { [rows.name]: longest, ...longestArrays } };
     }

@@ -1,3 +1,4 @@
+import { documentCount } from '../../design/buckets';
 import { score } from '../../design/cost';
 import { outliersOf, type Outliers } from '../../design/outlier-share';
 import { columnPath, placementOf } from '../../design/placement';
@@ -25,7 +26,7 @@ export const lookupDirection: Rule = {
     const foreign = columns.find((field) => field.collection === from && field.path === foreignField && field.arrays.length === 0);
     const columnsOf = (path: string): ColumnAt | undefined => columns.find((field) => field.collection === from && field.path === path);
     if (!local || !foreign || from === context.collection || !isIndexed(local, context)) return undefined;
-    const [here, there] = [rowsOf(context.collection, context), rowsOf(from, context)];
+    const [here, there] = [documentsOf(context.collection, context), documentsOf(from, context)];
     const filters = Object.entries(filter).map(([path, value]) => ({ column: columnsOf(path), found: there * selectivity(columnsOf(path), value, context) }));
     const found = Math.min(...filters.map((entry) => entry.found));
     const read = Math.min(there, ...filters.filter(({ column }) => column && startsIndex(column, context)).map((entry) => entry.found));
@@ -137,9 +138,9 @@ function turn({ kind, from, localField, foreignField, filter, rest }: Turned, as
 
 const explicitPaths = (project: MqlDocument): MqlDocument => Object.fromEntries(Object.entries(project).map(([name, value]) => [name, (value === 1 || value === true) && name !== '_id' ? `$${name}` : value]));
 
-const rowsOf = (collection: string, { design, profile }: RuleContext): number => {
-  const root = design.logical.find((entry) => entry.collection === collection)?.rootTable;
-  return profile.tables.find(({ table }) => table === root)?.rowCount ?? 0;
+const documentsOf = (collection: string, { design, profile }: RuleContext): number => {
+  const logical = design.logical.find((entry) => entry.collection === collection);
+  return logical ? documentCount(logical, profile) : 0;
 };
 
 const startsIndex = ({ collection, path }: ColumnAt, { indexes }: RuleContext): boolean => path === '_id' || (indexes?.[collection] ?? []).some(({ key }) => Object.keys(key)[0] === path);
