@@ -25,6 +25,7 @@ import { ensureEmbeddedServer } from '../lib/mongo/embedded/start';
 import { compareResults, documentsToResultSet } from '../lib/results/compare';
 import { fromBson, type ResultSet, type SqliteValue, type Value } from '../lib/results/value';
 import { quoteName, type Catalog } from '../lib/sqlite/catalog';
+import { askedJoins } from '../lib/sqlite/asked-joins';
 import { catalogOf } from '../lib/sqlite/introspect';
 import { openSource } from '../lib/sqlite/open';
 import { profileDatabase } from '../lib/sqlite/profile-database';
@@ -88,7 +89,7 @@ console.log(JSON.stringify({ ...report, translateAndOptimiseMs: { median: quanti
 async function measure(file: string, queries: readonly string[], sum: Tally): Promise<void> {
   const sqlite = openSource(file);
   const catalog = catalogOf(sqlite, { name: 'bench', sha256: '', descriptions: {} });
-  const profile = profileDatabase(sqlite, catalog);
+  const profile = profileDatabase(sqlite, catalog, { asked: askedJoins(queries.map((sql) => ({ sql })), catalog) });
   const workload = readWorkload(queries.map((sql, n) => ({ questionId: String(n), split: 'bench', database: 'bench', question: '', evidence: '', sql, difficulty: '' })), catalog, profile);
   const conceptual = proposeDesign({ catalog, profile, workload, strategy: 'access-pattern', limits: { maxArrayP99: 100, maxArray: 1000 }, directives: [] }).design;
   const design = deriveDesign({ conceptual, catalog, profile, directives: [] });

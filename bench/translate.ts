@@ -11,6 +11,7 @@ import type { Strategy } from '../lib/design/document-design';
 import { deriveDesign } from '../lib/design/logical';
 import { proposeDesign } from '../lib/design/propose';
 import { readWorkload } from '../lib/design/read-workload';
+import { askedJoins } from '../lib/sqlite/asked-joins';
 import { catalogOf } from '../lib/sqlite/introspect';
 import { openSource } from '../lib/sqlite/open';
 import { profileDatabase } from '../lib/sqlite/profile-database';
@@ -38,9 +39,9 @@ let joinedWithoutLookup = 0;
 for (const [database, file] of databases) {
   const sqlite = openSource(file);
   const catalog = catalogOf(sqlite, { name: database, sha256: '', descriptions: {} });
-  const profile = profileDatabase(sqlite, catalog);
-  sqlite.close();
   const own = items.filter(({ db_id }) => db_id === database).map((item, at) => ({ questionId: String(at), split: 'bench', database, question: '', evidence: '', sql: item.SQL ?? item.query ?? '', difficulty: '' }));
+  const profile = profileDatabase(sqlite, catalog, { asked: askedJoins(own, catalog) });
+  sqlite.close();
   const input = { catalog, profile, workload: readWorkload(own, catalog, profile), strategy, limits: { maxArrayP99: 100, maxArray: 1000 }, directives: [] };
   const design = deriveDesign({ conceptual: proposeDesign(input).design, catalog, profile, directives: [] });
   for (const { sql } of own) {

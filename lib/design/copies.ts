@@ -17,6 +17,8 @@ export interface CopyProposal {
  * reads of the parent or not at all, since a query that misses one column has to fetch the parent anyway.
  */
 export function proposeCopy(relationship: Relationship, profile: Profile, workload: Workload): CopyProposal | undefined {
+  // Where no row leads to a parent, a copy would hold nothing.
+  if (relationship.fanOut.max === 0) return undefined;
   const joining = workload.patterns.filter((pattern) => pattern.relationships.includes(relationship.id));
   const short = shortColumns(relationship, profile);
   const needs = joining

@@ -69,6 +69,7 @@ export function referredTo(table: string, profile: Profile, embedded: ReadonlyMa
 /** Why the parent's columns cannot be repeated beside a reference. */
 export function copyObstacle({ parentIsKey, parentTable, parentColumns, ...relationship }: Relationship, profile: Profile): string | undefined {
   if (!parentIsKey) return `${parentColumns.join(', ')} of ${parentTable} is not unique, so that a reference has no one row to copy from`;
+  if (relationship.fanOut.max === 0) return `no row of ${relationship.childTable} leads to one of ${parentTable}, so that there is nothing to copy`;
   if (shortColumns({ ...relationship, parentIsKey, parentTable, parentColumns }, profile).length === 0) return `${parentTable} has no column besides its key that is short enough to copy`;
   return undefined;
 }

@@ -65,8 +65,9 @@ export function whatIf(input: WhatIfInput): WhatIf {
 /** Estimates what stands; `whatIf` compares with the same figures. */
 export function figures(design: DocumentDesign, { catalog, profile, workload }: Pick<WhatIfInput, 'catalog' | 'profile' | 'workload'>): DesignFigures {
   const indexes = proposeIndexes(design, catalog, profile, workload);
-  const cost = new CostModel(design, indexes, profile).workload(workload);
-  return { cost: roundCost(cost), score: Math.round(score(cost)), indexes: Object.values(indexes).flat().length, collections: forecastCollections(design, profile) };
+  // Rounded first: the same figures lead to the same sum, wherever they are shown.
+  const cost = roundCost(new CostModel(design, indexes, profile).workload(workload));
+  return { cost, score: Math.round(score(cost)), indexes: Object.values(indexes).flat().length, collections: forecastCollections(design, profile) };
 }
 
 /** What the parents keep of their children as the design stands. */

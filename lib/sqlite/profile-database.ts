@@ -1,5 +1,6 @@
 import type Database from 'better-sqlite3';
 import type { SqliteValue, Value } from '../results/value';
+import type { AskedJoin } from './asked-joins';
 import { quoteName as q, type Catalog, type Table } from './catalog';
 import { ColumnProfiler, shorten, type ColumnScan } from './column-profiler';
 import { findDependencies } from './functional-dependencies';
@@ -8,16 +9,24 @@ import { readRelationships } from './relationships';
 import type { ColumnProfile, Profile, TableProfile } from './profile';
 import { isValidText, type TextEncoding } from './text-encoding';
 
+export interface ProfileOptions {
+  /** Called before a table is read. */
+  onTable?(table: string): void;
+  /** What the benchmark's queries join. */
+  readonly asked?: readonly AskedJoin[];
+}
+
 /**
  * Profiles a source database: types as stored, formats, keys, dependencies and relationships. What losslessness stands
- * on (counts, storage classes, keys, orphans, fan-out) is exact; what is estimated or sampled says so.
+ * on (counts, storage classes, keys, orphans, fan-out) is exact; what is estimated or sampled says so. What the benchmark's
+ * queries join (`asked`) is evidence of relationships that nobody declared.
  */
-export function profileDatabase(sqlite: Database.Database, catalog: Catalog, onTable?: (table: string) => void): Profile {
+export function profileDatabase(sqlite: Database.Database, catalog: Catalog, { onTable, asked }: ProfileOptions = {}): Profile {
   const tables = catalog.tables.map((table) => {
     onTable?.(table.name);
     return profileTable(sqlite, table);
   });
-  const relationships = readRelationships(sqlite, catalog, tables);
+  const relationships = readRelationships(sqlite, catalog, tables, asked);
   return { database: catalog.database, encoding: encodingOf(sqlite), tables, relationships, cycles: relationshipCycles(relationships) };
 }
 

@@ -1,4 +1,5 @@
 import type Database from 'better-sqlite3';
+import type { AskedJoin } from './asked-joins';
 import { quoteName as q, sameName, type Catalog, type Table } from './catalog';
 import type { FanOut, Relationship, TableProfile } from './profile';
 
@@ -11,8 +12,8 @@ interface Candidate {
   readonly evidence?: string;
 }
 
-/** Declared foreign keys, and undeclared ones inferred from names and inclusion, each measured on the data. */
-export function readRelationships(sqlite: Database.Database, catalog: Catalog, profiles: readonly TableProfile[]): Relationship[] {
+/** Declared foreign keys, and undeclared ones inferred from names, or from what queries join, and inclusion; each measured on the data. */
+export function readRelationships(sqlite: Database.Database, catalog: Catalog, profiles: readonly TableProfile[], asked: readonly AskedJoin[] = []): Relationship[] {
   const declared = catalog.tables.flatMap((child) =>
     child.foreignKeys
       .filter((key) => key.resolved)
@@ -24,7 +25,7 @@ export function readRelationships(sqlite: Database.Database, catalog: Catalog, p
         declared: true,
       })),
   );
-  const inferred = inferCandidates(catalog, profiles, declared)
+  const inferred = [...inferCandidates(catalog, profiles, declared), ...joinedCandidates(asked, catalog, profiles, declared)]
     .map((candidate) => measure(sqlite, candidate, profiles))
     .filter((relationship) => relationship.orphans === 0);
   const measured = [...declared.map((candidate) => measure(sqlite, candidate, profiles)), ...inferred];
@@ -60,6 +61,29 @@ function inferCandidates(catalog: Catalog, profiles: readonly TableProfile[], de
   return out;
 }
 
+/** A join that one query makes may be its own mistake. */
+const MIN_QUERIES = 3;
+
+/**
+ * A column that at least three queries join with another table's key. One that a declared foreign key leads elsewhere has
+ * to bear the key's name as well: queries do join what does not belong together.
+ */
+function joinedCandidates(asked: readonly AskedJoin[], catalog: Catalog, profiles: readonly TableProfile[], declared: readonly Candidate[]): Candidate[] {
+  return asked.flatMap(({ sides: [a, b], queries }) =>
+    [[a, b] as const, [b, a] as const].flatMap(([own, key]): Candidate[] => {
+      const [child, parent] = [own, key].map(({ table }) => catalog.tables.find(({ name }) => name === table));
+      const childProfile = profiles.find(({ table }) => table === own.table);
+      const isKey = profiles.some(({ table, keys }) => table === key.table && keys.some((columns) => columns.length === 1 && columns[0] === key.column));
+      if (!child || !parent || queries < MIN_QUERIES || !isKey) return [];
+      if (child.primaryKey.length === 1 && child.primaryKey[0] === own.column) return [];
+      if (declared.some((known) => known.child === child && known.childColumns.includes(own.column)) && !sameName(own.column, key.column)) return [];
+      const stored = childProfile?.columns.find(({ column }) => column === own.column)?.stored;
+      if (!stored || stored.null === childProfile?.rowCount) return [];
+      return [{ child, childColumns: [own.column], parent, parentColumns: [key.column], declared: false, evidence: `${queries} queries of the benchmark join it with ${key.table}'s ${key.column}, and every value is one of them` }];
+    }),
+  );
+}
+
 function nameEvidence(parentTable: string, key: string, column: string): string | undefined {
   const plain = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]/g, '');
   const singular = plain(parentTable).replace(/ies$/, 'y').replace(/s$/, '');
@@ -67,6 +91,7 @@ function nameEvidence(parentTable: string, key: string, column: string): string 
   if (sameName(key, column) && k !== 'id' && k !== 'name' && k !== 'code') return `the column has the name of ${parentTable}'s key, and every value is one of its keys`;
   if (c === singular + k || c === plain(parentTable) + k || (k === 'id' && (c.endsWith(`${singular}id`) && singular.length > 2)))
     return `the column is named after ${parentTable} and its key, and every value is one of its keys`;
+  if (singular.length > 2 && (c === singular || c === plain(parentTable))) return `the column has the name of ${parentTable}, and every value is one of its keys`;
   return undefined;
 }
 

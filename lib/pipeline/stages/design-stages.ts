@@ -6,6 +6,7 @@ import type { TypeSettings } from '../../design/retype';
 import { readWorkload } from '../../design/read-workload';
 import type { Workload } from '../../design/workload';
 import { contentHash } from '../../results/hash';
+import { askedJoins } from '../../sqlite/asked-joins';
 import { catalogOf } from '../../sqlite/introspect';
 import { openSource } from '../../sqlite/open';
 import type { Catalog } from '../../sqlite/catalog';
@@ -40,10 +41,11 @@ export const profileStage: Stage = async (input, { progress, signal }) => {
   try {
     const catalog = catalogOf(sqlite, input.source);
     let done = 0;
-    const profile = profileDatabase(sqlite, catalog, () => {
+    const onTable = (): void => {
       signal.throwIfAborted();
       progress(done++, catalog.tables.length, 'tables');
-    });
+    };
+    const profile = profileDatabase(sqlite, catalog, { onTable, asked: askedJoins(input.items, catalog) });
     const workload = readWorkload(input.items, catalog, profile);
     const rows = profile.tables.reduce((sum, table) => sum + table.rowCount, 0);
     const source = sourceInput(input);
