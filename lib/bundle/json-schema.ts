@@ -28,6 +28,11 @@ function objectSchema(fields: readonly Field[], table: string, profile: Profile,
       properties[field.name] = { bsonType: 'array', maxItems: field.limit, items: objectSchema(field.fields, field.table, profile), description: `copies of all rows of ${field.table}, where there are ${field.limit} at most` };
       properties[field.flag] = { bsonType: bsonTypes(heldKey(fields, rule, parent) ?? identity, table, parent, profile), description: `${table}.${parent}, only where there are more than ${field.limit} rows of ${field.table}` };
       required.push(field.name);
+    } else if (field.kind === 'attribute') {
+      const values = [...new Set(field.fields.flatMap(({ transform, column }) => bsonTypes(transform, table, column, profile)))].filter((type) => type !== 'null');
+      const entry = { bsonType: 'object', required: ['k', 'v'], properties: { k: { enum: field.fields.map(({ name }) => name) }, v: values.length > 0 ? { bsonType: values } : {} } };
+      properties[field.name] = { bsonType: 'array', maxItems: field.fields.length, items: entry, description: 'names and values of these fields, without those that are null' };
+      required.push(field.name);
     } else if (field.kind === 'extendedReference') {
       properties[field.name] = { ...objectSchema(field.fields, field.table, profile), description: `copy of ${field.table}` };
     } else {

@@ -35,6 +35,15 @@ export interface CollectionDesign {
   readonly name: string;
   readonly rootTable: string;
   readonly id: IdRule;
+  /** Columns of the root table whose names and values the documents repeat as an array, for one index over all of them. */
+  readonly attributes?: AttributeChoice;
+}
+
+export interface AttributeChoice {
+  readonly field: string;
+  readonly columns: readonly string[];
+  /** Queries of the workload that it answers. */
+  readonly queries?: number;
 }
 
 /**
@@ -140,7 +149,7 @@ export interface LogicalDesign {
 
 export type Field = ColumnField | EmbedField | CopyField;
 /** Derived duplicates of source values, never placements: what they hold is also elsewhere. */
-export type CopyField = ExtendedReferenceField | SubsetField | OutlierField | ComputedField;
+export type CopyField = ExtendedReferenceField | SubsetField | OutlierField | ComputedField | AttributeField;
 
 /** A source column, retyped by an invertible transform. */
 export interface ColumnField {
@@ -234,14 +243,27 @@ export const BUCKET = 'bucket';
 /** The rows of a bucket; undefined where each document is a row. */
 export const bucketRows = (fields: readonly Field[]): EmbedField | undefined => fields.find((field): field is EmbedField => isEmbed(field) && field.relationship === BUCKET);
 
+/**
+ * Names and values of some columns of the root's own row, which have their fields beside it: `[{k: 'home_player_1', v: 5}, …]`,
+ * in the order of `fields`. `k` is the name of the column's field, `v` its value; what is null has no entry.
+ */
+export interface AttributeField {
+  readonly kind: 'attribute';
+  readonly name: string;
+  readonly fields: readonly ColumnField[];
+}
+
+/** The paths of an attribute's entries: of the names and of the values. */
+export const entryPaths = (path: string): readonly [k: string, v: string] => [`${path}.k`, `${path}.v`];
+
 export const isEmbed = (field: Field): field is EmbedField => field.kind === 'embedOne' || field.kind === 'embedMany';
 
 /** Holds fields of another table's rows: those that live here, or copies of them. */
 export const isNested = (field: Field): field is EmbedField | ExtendedReferenceField | SubsetField | OutlierField => isEmbed(field) || field.kind === 'extendedReference' || isKeptRows(field);
 /** Repeats child rows in their parents. */
 export const isKeptRows = (field: Field): field is SubsetField | OutlierField => field.kind === 'subset' || field.kind === 'outlier';
-/** Holds an array of rows. */
-export const isArray = (field: Field): boolean => field.kind === 'embedMany' || isKeptRows(field);
+/** Holds an array: of rows, or of names and values. */
+export const isArray = (field: Field): boolean => field.kind === 'embedMany' || field.kind === 'attribute' || isKeptRows(field);
 
 /** `{"<collection>": [{key, unique?}]}`, an artefact of its own. */
 export type IndexDesign = Readonly<Record<string, readonly Index[]>>;

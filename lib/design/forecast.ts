@@ -1,6 +1,6 @@
 import { columnProfile, type Profile, type Relationship, type TableProfile } from '../sqlite/profile';
 import { documentCount } from './buckets';
-import { bucketRows, isEmbed, isKeptRows, type ColumnField, type DocumentDesign, type Field } from './document-design';
+import { bucketRows, isEmbed, isKeptRows, type AttributeField, type ColumnField, type DocumentDesign, type Field } from './document-design';
 import { outliersOf } from './outlier-share';
 
 /** How large a collection will be, from row counts, mean bytes and the measured fan-out. */
@@ -67,6 +67,13 @@ function placedRows(fields: readonly Field[], table: string, prefix: string, pro
   for (const field of fields) {
     const path = prefix + field.name;
     if (field.kind === 'column' || field.kind === 'computed') continue;
+    if (field.kind === 'attribute') {
+      const entries = entryBytes(field, table, profile);
+      longest[path] = field.fields.length;
+      copies.mean += entries.mean;
+      copies.largest += entries.largest;
+      continue;
+    }
     const relationship = profile.relationships.find(({ id }) => id === field.relationship);
     const fanOut = relationship?.fanOut;
     if (isEmbed(field)) {
@@ -98,5 +105,22 @@ const copyBytes = (fields: readonly ColumnField[], table: string, profile: Profi
     },
     { mean: 0, largest: 0 },
   );
+
+// A document in an array: its own framing and its place, `k` and `v`, the framing of a name.
+const ENTRY_BYTES = 24;
+
+/** Of an array of names and values: only what is filled has an entry. */
+const entryBytes = ({ fields }: AttributeField, table: string, profile: Profile): { mean: number; largest: number } => {
+  const rows = Math.max(1, tableProfile(profile, table)?.rowCount ?? 0);
+  return fields.reduce(
+    (sum, { name, column }) => {
+      const found = columnProfile(profile, table, column);
+      const filled = found ? 1 - found.stored.null / rows : 0;
+      const framing = ENTRY_BYTES + Buffer.byteLength(name);
+      return { mean: sum.mean + filled * (framing + (found?.meanBytes ?? 0)), largest: sum.largest + framing + (found?.maxBytes ?? 0) };
+    },
+    { mean: 0, largest: 0 },
+  );
+};
 
 const tableProfile = (profile: Profile, table: string): TableProfile | undefined => profile.tables.find((candidate) => candidate.table === table);

@@ -1,5 +1,5 @@
 import { parse } from 'csv-parse/sync';
-import { isEmbed, isNested, type BucketRule, type ColumnField, type ComputedField, type EmbedField, type ExtendedReferenceField, type Field, type JoinColumn, type LogicalDesign, type OutlierField, type SubsetField } from './document-design';
+import { isEmbed, isNested, type AttributeField, type BucketRule, type ColumnField, type ComputedField, type EmbedField, type ExtendedReferenceField, type Field, type JoinColumn, type LogicalDesign, type OutlierField, type SubsetField } from './document-design';
 import { logicalDesignSchema } from './schema';
 import { parseTransform, TransformError, type Transform } from './transform';
 import { describe } from './transform-name';
@@ -33,6 +33,11 @@ export function logicalCsv(design: LogicalDesign): string {
         rows.push([`${ref(table)}.${ref(field.column)}`, target, bsonType(field.transform.kind), describe(field.transform)]);
         continue;
       }
+      if (field.kind === 'attribute') {
+        rows.push([ref(table), target, ATTRIBUTE.type, ATTRIBUTE.note]);
+        visit(field.fields, table, target);
+        continue;
+      }
       const source = field.kind === 'computed' && field.column !== undefined ? `${ref(field.table)}.${ref(field.column)}` : ref(field.table);
       rows.push([source, target, KIND_TYPES[field.kind], noteFor(field)]);
       if (isNested(field)) visit(field.fields, field.table, target);
@@ -42,11 +47,13 @@ export function logicalCsv(design: LogicalDesign): string {
   return rows.map((row) => row.map(quote).join(',')).join('\r\n') + '\r\n';
 }
 
-/** Every field but a column: what its note says of it. */
+/** Every field that follows a relationship: what its note says of it. */
 type NotedField = EmbedField | ExtendedReferenceField | SubsetField | OutlierField | ComputedField;
 
 const KIND_TYPES = { embedOne: 'Document', embedMany: 'Array', extendedReference: 'Copy', subset: 'Subset', outlier: 'Outlier', computed: 'Computed' } as const satisfies Record<NotedField['kind'], string>;
 const bucketNote = ({ columns, size }: BucketRule): string => `bucket: position, from 1, among buckets of up to ${size} rows with the same ${columns.map(ref).join(', ')}`;
+/** Its columns follow, each a field of the document that it repeats. */
+const ATTRIBUTE = { type: 'Attribute', note: 'entries {k: name, v: value} of the fields below, without those that are null' };
 const ORDINAL = { type: 'Int', note: 'ordinal: position of the row in the source, from 1' };
 
 function noteFor(field: NotedField): string {
@@ -113,11 +120,12 @@ export function parseLogicalCsv(csv: string): LogicalDesign {
     if (cut < 0 || !parent) throw new LogicalCsvError(line, `the target ${JSON.stringify(target)} lies in no document or array above it`);
     if (parent.fields.some((field) => field.name === name)) throw new LogicalCsvError(line, `the target ${JSON.stringify(target)} occurs twice`);
     const fields: Field[] = [];
-    const field = parseNoted(line, source, name, type.trim(), note, fields) ?? parseColumnField(line, source, name, type, note, parent.table);
+    const field = parseAttribute(line, source, name, type.trim(), note, fields, parent.table) ?? parseNoted(line, source, name, type.trim(), note, fields) ?? parseColumnField(line, source, name, type, note, parent.table);
     if (parent.isCopy && field.kind !== 'column') throw new LogicalCsvError(line, `the target ${JSON.stringify(target)} lies in a copy, and copies hold columns only`);
     parent.fields.push(field);
     places.set(field, { line, target });
     if (isNested(field)) open.set(target, { table: field.table, fields, isCopy: !isEmbed(field) });
+    if (field.kind === 'attribute') open.set(target, { table: parent.table, fields, isCopy: true });
   }
   const design: LogicalDesign = { collection, rootTable, id, fields: rootFields };
   const checked = logicalDesignSchema.safeParse(design);
@@ -219,6 +227,13 @@ function readNote(line: number, text: string): Note {
 function requireUnderstood(note: Note, understood: string): void {
   const plainly = ({ shape, name }: Note): string => shape.replace(/"\d+"/g, (found) => ref(name(found)));
   if (plainly(note) !== plainly(readNote(note.line, understood))) throw new LogicalCsvError(note.line, `what the note says besides or otherwise would be ignored; understood was: ${understood}`);
+}
+
+function parseAttribute(line: number, source: string, name: string, type: string, text: string, fields: Field[], rowsOf: string): AttributeField | undefined {
+  if (type !== ATTRIBUTE.type) return undefined;
+  if (parseTable(line, source) !== rowsOf) throw new LogicalCsvError(line, `${JSON.stringify(name)} repeats fields of the rows of ${rowsOf}, not of ${source}`);
+  requireUnderstood(readNote(line, text), ATTRIBUTE.note);
+  return { kind: 'attribute', name, fields: fields as ColumnField[] };
 }
 
 /** The field of which a note tells, to be filled with `fields`; undefined when the type is that of a column. */

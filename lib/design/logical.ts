@@ -1,7 +1,7 @@
 import type { Catalog } from '../sqlite/catalog';
 import { columnProfile, type Profile, type Relationship } from '../sqlite/profile';
 import type { Directive } from './directive';
-import { BUCKET, type BucketRule, type ColumnField, type ComputedChoice, type ComputedField, type ConceptualDesign, type DocumentDesign, type EmbedField, type ExtendedReferenceField, type Field, type IdRule, type JoinColumn, type LogicalDesign, type OutlierChoice, type OutlierField, type RelationshipChoice, type SubsetChoice, type SubsetField } from './document-design';
+import { BUCKET, type AttributeChoice, type AttributeField, type BucketRule, type ColumnField, type ComputedChoice, type ComputedField, type ConceptualDesign, type DocumentDesign, type EmbedField, type ExtendedReferenceField, type Field, type IdRule, type JoinColumn, type LogicalDesign, type OutlierChoice, type OutlierField, type RelationshipChoice, type SubsetChoice, type SubsetField } from './document-design';
 import { legalFieldName, NameSet } from './names';
 import { typeOf, type TypeSettings } from './retype';
 import { identity, type Transform } from './transform';
@@ -63,6 +63,8 @@ function fieldsOf(tableName: string, leaveOut: (column: string) => boolean, inpu
   const toParents = chosen.filter(({ relationship }) => relationship.childTable === tableName);
   const toChildren = chosen.filter(({ relationship }) => relationship.parentTable === tableName);
   const apart = toChildren.filter(({ choice }) => choice.choice !== 'embed');
+  const attributes = above.length === 1 ? input.conceptual.collections.find(({ rootTable, id }) => rootTable === tableName && id.kind !== 'bucket')?.attributes : undefined;
+  const entries = attributes ? [attributeField(attributes, own, names)] : [];
   // Copies are named before what is embedded, and both after the columns, which keep the source's names.
   const copies = toParents.filter(({ choice }) => choice.choice === 'copy').map(({ choice, relationship }) => extendedReference(relationship, choice, names, input));
   const computed = apart.flatMap(({ choice, relationship }) => (choice.computed ?? []).map((wanted) => computedField(relationship, wanted, names)));
@@ -72,7 +74,7 @@ function fieldsOf(tableName: string, leaveOut: (column: string) => boolean, inpu
     if (above.includes(relationship.childTable)) throw new Error(`${relationship.childTable} would be embedded in itself`);
     return embedField(relationship, choice.field ?? relationship.childTable, choice.cardinality ?? 'many', names, input, above);
   });
-  return [...own, ...bytes, ...copies, ...computed, ...subsets, ...outliers, ...embedded];
+  return [...own, ...bytes, ...entries, ...copies, ...computed, ...subsets, ...outliers, ...embedded];
 }
 
 function ownFields(tableName: string, leaveOut: (column: string) => boolean, names: NameSet, input: LogicalInput): ColumnField[] {
@@ -84,6 +86,13 @@ function ownFields(tableName: string, leaveOut: (column: string) => boolean, nam
 }
 
 const joinOf = ({ childColumns, parentColumns }: Relationship): JoinColumn[] => childColumns.map((child, at) => ({ parent: parentColumns[at]!, child }));
+
+/** The entries have the names and types of the columns' own fields. */
+const attributeField = ({ field, columns }: AttributeChoice, own: readonly ColumnField[], names: NameSet): AttributeField => ({
+  kind: 'attribute',
+  name: names.take(legalFieldName(field)),
+  fields: columns.flatMap((column) => own.filter((candidate) => candidate.column === column)),
+});
 
 function computedField(relationship: Relationship, { field, aggregate, column }: ComputedChoice, names: NameSet): ComputedField {
   const { id, childTable } = relationship;

@@ -1,7 +1,7 @@
 import type { Catalog } from '../sqlite/catalog';
 import type { Profile } from '../sqlite/profile';
 import { columnProfile, isTotal, type Relationship } from '../sqlite/profile';
-import { BUCKET, bucketRows, isEmbed, isKeptRows, isNested, type ColumnField, type DocumentDesign, type Field, type LogicalDesign, type OutlierField } from './document-design';
+import { BUCKET, bucketRows, isEmbed, isKeptRows, isNested, type AttributeField, type ColumnField, type DocumentDesign, type Field, type LogicalDesign, type OutlierField } from './document-design';
 import { keyObstacle } from './buckets';
 import { columnPath, heldKey, keepsBytes, placementOf } from './placement';
 import { typeObstacle } from './retype';
@@ -125,6 +125,11 @@ function checkCopies(design: DocumentDesign, profile: Profile, limits: DesignLim
       const subject = `${at}.${field.name}`;
       if (isEmbed(field)) visit(field.fields, field.table, subject, undefined);
       if (field.kind === 'column' || isEmbed(field)) continue;
+      if (field.kind === 'attribute') {
+        problems.push(...attributeProblems(field, fields, at.includes('.')).map((detail): DesignProblem => ({ kind: 'broken', subject, detail })));
+        if (field.fields.length > limits.maxArray) problems.push({ kind: 'limit', subject, detail: `an array of ${field.fields.length} entries; the limit is ${limits.maxArray}` });
+        continue;
+      }
       const relationship = profile.relationships.find((candidate) => candidate.id === field.relationship);
       const [own, other] = field.kind === 'extendedReference' ? [relationship?.childTable, relationship?.parentTable] : [relationship?.parentTable, relationship?.childTable];
       if (!relationship || own !== table || other !== field.table) {
@@ -165,6 +170,19 @@ function outlierObstacles(relationship: Relationship, { table }: OutlierField, b
   if (!key) problems.push(`the key ${parentColumns[0]!} has no field beside it that the flag could repeat`);
   else if (there && describe(there.transform) !== describe(key)) problems.push(`${child} has another type than its parent’s key, so the flag would not find the children`);
   return problems;
+}
+
+/** Its entries repeat fields that stand beside it in the root document, under their names and with their types. */
+function attributeProblems({ fields }: AttributeField, beside: readonly Field[], isInside: boolean): string[] {
+  if (isInside) return ['names and values are repeated of a document’s own columns, not of embedded rows'];
+  const problems = fields.flatMap(({ name, column, transform }): string[] => {
+    if (transform.kind === 'bytes') return [`${name} holds bytes of texts, which nobody compares`];
+    const original = beside.find((field) => field.kind === 'column' && field.name === name);
+    if (original?.kind !== 'column' || original.column !== column) return [`there is no field ${name} of ${column} beside it`];
+    return describe(original.transform) === describe(transform) ? [] : ['a copy has the type of its original'];
+  });
+  const twice = fields.find(({ name }, at) => fields.findIndex((other) => other.name === name) < at);
+  return [...new Set([...problems, ...(twice ? [`it repeats ${twice.name} twice`] : [])])];
 }
 
 function placementCount(design: DocumentDesign, table: string): number {

@@ -18,6 +18,9 @@ const collectionName = z
   .refine((name) => !/[$.\0/\\]/.test(name), 'a collection name may hold no dot, no $, no slash and no NUL')
   .refine((name) => !/^system/i.test(name), 'names that begin with "system" are MongoDB’s');
 
+// Each makes a SELECT of the mapping that compares them, of which SQLite takes 500 in one statement.
+const MAX_ATTRIBUTES = 200;
+
 const idRule = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('column'), column: z.string(), transform: transformSchema }),
   z.strictObject({ kind: z.literal('ordinal') }),
@@ -32,6 +35,7 @@ const subsetLimit = z.int().min(1, 'a subset holds one row at least').max(1000, 
 const subset = z.strictObject({ kind: z.literal('subset'), name: fieldName, table: z.string(), relationship: z.string(), join: joinColumns, limit: subsetLimit, orderBy: sortColumns.min(1), fields: z.array(columnField).min(1) });
 const outlierLimit = z.int().min(1, 'an array holds one row at least').max(100_000, 'an array holds 100,000 rows at most');
 const outlier = z.strictObject({ kind: z.literal('outlier'), name: fieldName, flag: fieldName, table: z.string(), relationship: z.string(), join: joinColumns.max(1, 'a flag holds a key of one column'), limit: outlierLimit, fields: z.array(columnField).min(1) });
+const attribute = z.strictObject({ kind: z.literal('attribute'), name: fieldName, fields: z.array(columnField).min(1).max(MAX_ATTRIBUTES) });
 const aggregate = z.enum(['count', 'sum', 'avg', 'min', 'max']);
 const cost = z.strictObject({ documents: z.number(), lookups: z.number(), entries: z.number(), bytes: z.number() });
 const computed = z.strictObject({
@@ -54,7 +58,7 @@ const embedField = z.strictObject({
     return z.array(fieldSchema);
   },
 });
-const fieldSchema: z.ZodType<Field> = z.lazy(() => z.discriminatedUnion('kind', [columnField, extendedReference, subset, outlier, computed, embedField])) as z.ZodType<Field>;
+const fieldSchema: z.ZodType<Field> = z.lazy(() => z.discriminatedUnion('kind', [columnField, extendedReference, subset, outlier, computed, attribute, embedField])) as z.ZodType<Field>;
 
 export const logicalDesignSchema: z.ZodType<LogicalDesign> = z.strictObject({
   collection: collectionName,
@@ -66,7 +70,14 @@ export const logicalDesignSchema: z.ZodType<LogicalDesign> = z.strictObject({
 export const conceptualDesignSchema = z.strictObject({
   database: z.string(),
   strategy: z.enum(['access-pattern', 'one-to-one', 'fk-embedding']),
-  collections: z.array(z.strictObject({ name: collectionName, rootTable: z.string(), id: idRule })),
+  collections: z.array(
+    z.strictObject({
+      name: collectionName,
+      rootTable: z.string(),
+      id: idRule,
+      attributes: z.strictObject({ field: fieldName, columns: z.array(z.string()).min(1).max(MAX_ATTRIBUTES), queries: z.number().optional() }).optional(),
+    }),
+  ),
   relationships: z.array(
     z.strictObject({
       relationship: z.string(),

@@ -4,7 +4,7 @@ import type { SqliteValue } from '../results/value';
 import { defineKey } from '../results/value';
 import { quoteName as q, type Catalog, type Table } from '../sqlite/catalog';
 import { openSource } from '../sqlite/open';
-import { bucketRows, isArray, isEmbed, isKeptRows, type BucketRule, type ColumnField, type ComputedField, type EmbedField, type ExtendedReferenceField, type Field, type IdRule, type LogicalDesign, type OutlierField, type SubsetField } from '../design/document-design';
+import { bucketRows, isArray, isEmbed, isKeptRows, type AttributeField, type BucketRule, type ColumnField, type ComputedField, type EmbedField, type ExtendedReferenceField, type Field, type IdRule, type LogicalDesign, type OutlierField, type SubsetField } from '../design/document-design';
 import { heldKey } from '../design/placement';
 import { identity, toBson, TransformError, transformInput } from '../design/transform';
 
@@ -147,6 +147,10 @@ class RowExtras {
         this.#at.set(field, this.selected.length);
         this.selected.push(transformInput(field.transform, `${alias}.${q(field.column)}`));
       }
+      if (field.kind === 'attribute') {
+        this.#at.set(field, this.selected.length);
+        this.selected.push(...field.fields.map(({ column }) => `${alias}.${q(column)}`));
+      }
       if (field.kind !== 'extendedReference' && field.kind !== 'computed') continue;
       this.#at.set(field, this.selected.length);
       const other = `x${n}`;
@@ -168,10 +172,11 @@ class RowExtras {
   }
 
   /** The field's value in a row of `width` own columns; undefined where there is nothing to copy. */
-  valueOf(field: ColumnField | ExtendedReferenceField | ComputedField, row: Row, width: number): unknown {
+  valueOf(field: ColumnField | ExtendedReferenceField | ComputedField | AttributeField, row: Row, width: number): unknown {
     const at = width + this.#at.get(field)!;
     if (field.kind === 'column') return carryField(field, row.values[at]!);
     if (field.kind === 'computed') return carry(identity, row.values[at]!, field.name);
+    if (field.kind === 'attribute') return field.fields.flatMap((own, n) => (row.values[at + n] === null ? [] : [{ k: own.name, v: carryField(own, row.values[at + n]!) }]));
     if (row.values[at] !== 1n) return undefined;
     const copy: Record<string, unknown> = {};
     field.fields.forEach((copied, n) => defineKey(copy, copied.name, carryField(copied, row.values[at + 1 + n]!)));

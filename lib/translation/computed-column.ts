@@ -16,7 +16,8 @@ export function computedColumn(placement: Placement, name: string, profile: Prof
   if (!name.startsWith('\0')) return undefined;
   const found = copiesOf(placement).find(({ field }) => field.kind === 'computed' && field.name === plainColumnName(name));
   if (found?.field.kind !== 'computed') return undefined;
-  const relationship = profile.relationships.find(({ id }) => id === found.field.relationship);
+  const { field } = found;
+  const relationship = profile.relationships.find(({ id }) => id === field.relationship);
   return { path: found.path, type: typeOfField(found.field, relationship, profile, name.startsWith('\0!')) };
 }
 

@@ -1,4 +1,4 @@
-import { isArray, isEmbed, isNested, type ComputedField, type DocumentDesign, type Field, type LogicalDesign } from '../design/document-design';
+import { isArray, isEmbed, isNested, type AttributeField, type ComputedField, type DocumentDesign, type Field, type LogicalDesign } from '../design/document-design';
 import type { Transform } from '../design/transform';
 
 type Fields = Pick<DocumentDesign, 'logical'>;
@@ -52,14 +52,17 @@ export function copiedFields(design: Fields): ColumnAt[] {
 export const computedPaths = (design: Fields, collection: string): { readonly path: string; readonly field: ComputedField }[] =>
   (design.logical.find((entry) => entry.collection === collection)?.fields ?? []).flatMap((field) => (field.kind === 'computed' ? [{ path: field.name, field }] : []));
 
-/** Arrays of embedded rows and of copied ones; never missing, empty without children. */
+/** The arrays of names and values that the documents of a collection hold. */
+export const attributesOf = (design: Fields, collection: string): AttributeField[] =>
+  (design.logical.find((entry) => entry.collection === collection)?.fields ?? []).filter((field) => field.kind === 'attribute');
+
+/** Arrays of embedded rows, of copied ones, and of names and values; never missing, empty without any. */
 export function embeddedArrays(design: DocumentDesign, collection: string): string[] {
   const logical = design.logical.find((entry) => entry.collection === collection);
   const visit = (fields: readonly Field[], prefix: string): string[] =>
     fields.flatMap((field) => {
-      if (!isNested(field)) return [];
       const path = prefix + field.name;
-      return [...(isArray(field) ? [path] : []), ...visit(field.fields, `${path}.`)];
+      return [...(isArray(field) ? [path] : []), ...(isNested(field) ? visit(field.fields, `${path}.`) : [])];
     });
   return visit(logical?.fields ?? [], '');
 }

@@ -1,5 +1,5 @@
-import type { DocumentDesign } from '../design/document-design';
-import { columnFields, copiedFields, embeddedArrays, outlierFlags } from './design-fields';
+import { entryPaths, type DocumentDesign } from '../design/document-design';
+import { attributesOf, columnFields, copiedFields, embeddedArrays, outlierFlags } from './design-fields';
 import { isDocument, type MqlDocument } from './mql';
 import { pathsReadBy, stageName } from './pipeline-paths';
 
@@ -10,7 +10,10 @@ export function designPaths(design: DocumentDesign): Set<string> {
     const parts = path.split('.');
     parts.forEach((_, at) => found.add(`${collection}.${parts.slice(0, at + 1).join('.')}`));
   }
-  for (const { collection } of design.logical) for (const path of [...embeddedArrays(design, collection), ...outlierFlags(design, collection)]) found.add(`${collection}.${path}`);
+  for (const { collection } of design.logical) {
+    const entries = attributesOf(design, collection).flatMap(({ name }) => entryPaths(name));
+    for (const path of [...embeddedArrays(design, collection), ...outlierFlags(design, collection), ...entries]) found.add(`${collection}.${path}`);
+  }
   return found;
 }
 

@@ -139,6 +139,7 @@ function retype(design: DocumentDesign, retyped: Readonly<Record<string, Transfo
     fields.map((field) => {
       if (field.kind === 'column') return { ...field, transform: retyped[`${table}.${field.column}`] ?? field.transform };
       if (field.kind === 'computed' || field.kind === 'subset') return field;
+      if (field.kind === 'attribute') return { ...field, fields: field.fields.map((own) => ({ ...own, transform: retyped[`${table}.${own.column}`] ?? own.transform })) };
       if (!isEmbed(field)) return { ...field, fields: field.fields.map((copied) => ({ ...copied, transform: retyped[`${field.table}.${copied.column}`] ?? copied.transform })) };
       return { ...field, fields: change(field.table, field.fields) };
     });

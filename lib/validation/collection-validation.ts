@@ -1,6 +1,6 @@
 import type { Document } from 'mongodb';
 import { quoteName as q, type Catalog } from '../sqlite/catalog';
-import { BUCKET, isArray, isEmbed, isNested, type BucketRule, type ColumnField, type ComputedField, type EmbedField, type ExtendedReferenceField, type Field, type IdRule, type LogicalDesign, type OutlierField, type SubsetField } from '../design/document-design';
+import { BUCKET, entryPaths, isArray, isEmbed, isNested, type AttributeField, type BucketRule, type ColumnField, type ComputedField, type EmbedField, type ExtendedReferenceField, type Field, type IdRule, type LogicalDesign, type OutlierField, type SubsetField } from '../design/document-design';
 import { NameSet } from '../design/names';
 import { heldKey } from '../design/placement';
 import { identity, transformInput, type Transform } from '../design/transform';
@@ -29,7 +29,7 @@ export function reportCoverage(design: LogicalDesign, mappings: readonly Mapping
 
 function leafPaths(design: LogicalDesign): string[] {
   const visit = (fields: readonly Field[], prefix: string): string[] =>
-    fields.flatMap((field) => [...(isNested(field) ? visit(field.fields, `${prefix}${field.name}.`) : [prefix + field.name]), ...(field.kind === 'outlier' ? [prefix + field.flag] : [])]);
+    fields.flatMap((field) => [...(isNested(field) ? visit(field.fields, `${prefix}${field.name}.`) : field.kind === 'attribute' ? entryPaths(prefix + field.name) : [prefix + field.name]), ...(field.kind === 'outlier' ? [prefix + field.flag] : [])]);
   return ['_id', ...visit(design.fields, '')];
 }
 
@@ -175,6 +175,7 @@ function levelMappings(collection: string, level: Level, key: KeyColumn, catalog
     if (field.kind === 'extendedReference') return [referenceMapping(collection, level, field, key)];
     if (field.kind === 'subset') return [keptMapping(collection, level, field, key, catalog)];
     if (field.kind === 'outlier') return [keptMapping(collection, level, field, key, catalog), flagMapping(collection, level, field, key)];
+    if (field.kind === 'attribute') return attributeMappings(collection, level, field, key);
     return field.kind === 'computed' ? [computedMapping(collection, level, field, key)] : [];
   });
   const below = level.fields.filter(isEmbed).flatMap((field) => levelMappings(collection, levelBelow(level, field, catalog), key, catalog));
@@ -256,6 +257,39 @@ function flagMapping(collection: string, level: Level, field: OutlierField, key:
     covers: [path],
   };
 }
+
+/**
+ * The entries are the names and values of the row's columns that are not null, in the order of the columns. One mapping for
+ * each type: the values of a mapping's column are all compared in the same way.
+ */
+function attributeMappings(collection: string, level: Level, field: AttributeField, key: KeyColumn): ValidationMapping[] {
+  const path = level.path + field.name;
+  const [k, v] = entryPaths(path);
+  const types = new Map(field.fields.map(({ transform }) => [JSON.stringify(transform), transform]));
+  // Read once, whatever the key has to be joined with.
+  const own = `SELECT ${[`${key.sql} AS key`, ...field.fields.map(({ column }, at) => `${level.alias}.${q(column)} AS c${at}`)].join(', ')} FROM ${level.from}${key.join}`;
+  return [...types].map(([type, transform], n): ValidationMapping => {
+    const of = field.fields.flatMap((entry, at) => (JSON.stringify(entry.transform) === type ? [{ name: entry.name, at }] : []));
+    const before = (at: number): string => Array.from({ length: at }, (_, earlier) => `(c${earlier} IS NOT NULL)`).join(' + ') || '0';
+    const entries = of.map(({ name, at }) => `SELECT key AS _key, ${before(at)} AS _position, ${text(name)} AS k, c${at} AS v FROM own WHERE c${at} IS NOT NULL`);
+    return {
+      name: `${collection}.${path}: names and values${types.size > 1 ? `, ${n + 1} of ${types.size}` : ''}`,
+      description: `an entry for each of ${of.map(({ name }) => name).join(', ')} that is not null, with its position`,
+      sql: `WITH own AS (${own}) ${entries.join(' UNION ALL ')}`,
+      transforms: retyped([['_key', key.transform], ['v', transform]]),
+      collection,
+      pipeline: [
+        ...level.stages,
+        { $unwind: { path: `$${path}`, includeArrayIndex: '_position' } },
+        ...(types.size > 1 ? [{ $match: { [k]: { $in: of.map(({ name }) => name) } } }] : []),
+        { $project: { _id: 0, _key: '$_id', _position: 1, k: `$${k}`, v: `$${v}` } },
+      ],
+      covers: [k, v],
+    };
+  });
+}
+
+const text = (value: string): string => `'${value.replaceAll("'", "''")}'`;
 
 /** Recomputes an aggregate from the source and compares it with what is stored. */
 function computedMapping(collection: string, level: Level, field: ComputedField, key: KeyColumn): ValidationMapping {

@@ -2,6 +2,7 @@ import type { Db } from 'mongodb';
 import { copiesOf, placementOf } from '../design/placement';
 import { isKeptRows, type DocumentDesign } from '../design/document-design';
 import type { Profile } from '../sqlite/profile';
+import { checkAttributes } from './check-attributes';
 import { checkComputed } from './check-computed';
 import { checkContainment, checkEveryParent } from './check-containment';
 import { checkCopiedFields, checkCopyPresence, checkKeptLength, checkOutlierFlags } from './check-copies';
@@ -18,7 +19,7 @@ export interface CrossValidation {
 
 /**
  * Checks the documents of one collection against each other and those of other collections: its references in both
- * directions, its copies value by value, its computed fields against what they were computed from. The source is asked
+ * directions, its copies value by value, its names and values against the fields that they repeat, its computed fields against what they were computed from. The source is asked
  * only for the violations that it has itself.
  */
 export async function validateReferences(collection: string, design: DocumentDesign, profile: Profile, sql: SqlRunner, db: Db): Promise<CrossValidation> {
@@ -36,6 +37,10 @@ export async function validateReferences(collection: string, design: DocumentDes
     const holder = placementOf(design, table);
     if (holder?.collection !== collection) continue;
     for (const { path, field } of copiesOf(holder)) {
+      if (field.kind === 'attribute') {
+        references.push(...(await checkAttributes(path, field, holder, db)));
+        continue;
+      }
       const relationship = profile.relationships.find(({ id }) => id === field.relationship);
       const other = placementOf(design, field.table);
       if (!relationship || !other) continue;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Binary, Double, Int32, Long, type Db, type Document, type MongoClient } from 'mongodb';
-import { isArray, isNested, type Field, type LogicalDesign } from '../design/document-design';
+import { entryPaths, isArray, isNested, type Field, type LogicalDesign } from '../design/document-design';
 import { documentsToResultSet } from '../results/compare';
 import { rowKey, valueKey } from '../results/equality';
 import { fromBson } from '../results/value';
@@ -116,16 +116,16 @@ function shorten<T>(node: T): T {
 }
 
 const embeddedPaths = (fields: readonly Field[], prefix: string): string[] =>
-  fields.flatMap((field) => (isNested(field) ? [prefix + field.name, ...embeddedPaths(field.fields, `${prefix}${field.name}.`)] : []));
+  fields.flatMap((field) => (isNested(field) ? [prefix + field.name, ...embeddedPaths(field.fields, `${prefix}${field.name}.`)] : field.kind === 'attribute' ? [prefix + field.name] : []));
 
 const leafPaths = (fields: readonly Field[], prefix: string): string[] =>
-  fields.flatMap((field) => [...(isNested(field) ? leafPaths(field.fields, `${prefix}${field.name}.`) : [prefix + field.name]), ...(field.kind === 'outlier' ? [prefix + field.flag] : [])]);
+  fields.flatMap((field) => [...(isNested(field) ? leafPaths(field.fields, `${prefix}${field.name}.`) : field.kind === 'attribute' ? entryPaths(prefix + field.name) : [prefix + field.name]), ...(field.kind === 'outlier' ? [prefix + field.flag] : [])]);
 
 const outlierPaths = (fields: readonly Field[], prefix: string): { path: string; flag: string }[] =>
   fields.flatMap((field) => (field.kind === 'outlier' ? [{ path: prefix + field.name, flag: field.flag }] : isNested(field) ? outlierPaths(field.fields, `${prefix}${field.name}.`) : []));
 
 const arrayPaths = (fields: readonly Field[], prefix: string): string[] =>
-  fields.flatMap((field) => (isNested(field) ? [...(isArray(field) ? [prefix + field.name] : []), ...arrayPaths(field.fields, `${prefix}${field.name}.`)] : []));
+  fields.flatMap((field) => [...(isArray(field) ? [prefix + field.name] : []), ...(isNested(field) ? arrayPaths(field.fields, `${prefix}${field.name}.`) : [])]);
 
 interface Planted {
   readonly fault: PlantedFault;

@@ -1,6 +1,6 @@
 'use client';
 import { useState } from 'react';
-import { BUCKET, isEmbed, type Field, type LogicalDesign } from '../../../lib/design/document-design';
+import { BUCKET, entryPaths, isEmbed, type Field, type LogicalDesign } from '../../../lib/design/document-design';
 import { describe } from '../../../lib/design/transform-name';
 import type { CollectionValidation } from '../../../lib/validation/collection-validation';
 import type { MappingResult } from '../../../lib/validation/mapping';
@@ -176,6 +176,15 @@ function fieldRows(design: LogicalDesign, content: CollectionValidation): FieldR
       if (field.kind === 'extendedReference') {
         const on = field.join.map(({ parent, child }) => `${parent} = ${child}`).join(', ');
         return [{ path, source: `${field.table} on ${on}`, type: 'copy of the referenced row', covered: null }, ...visit(field.fields, field.table, `${path}.`)];
+      }
+      if (field.kind === 'attribute') {
+        const covered = (path: string): readonly string[] => content.coverage[path] ?? [];
+        const [k, v] = entryPaths(path);
+        return [
+          { path, source: `${table}: ${field.fields.map(({ column }) => column).join(', ')}`, type: 'array of names and values', covered: null },
+          { path: k, source: 'name of the field', type: 'identity', covered: covered(k) },
+          { path: v, source: 'value of the field', type: [...new Set(field.fields.map(({ transform }) => describe(transform)))].join(', '), covered: covered(v) },
+        ];
       }
       return [{ path, source: `${field.table}${field.column === undefined ? '' : `.${field.column}`}`, type: field.aggregate, covered: content.coverage[path] ?? [] }];
     });
