@@ -37,6 +37,8 @@ export const directiveText = (directive: DirectiveInput): string => {
       return `${directive.choice} ${directive.relationship}`;
     case 'without_field':
       return `do not keep ${directive.field} in the parents of ${directive.relationship}`;
+    case 'without_attributes':
+      return `do not repeat names and values in the documents of ${directive.table}`;
     case 'rename_collection':
       return `call the collection of ${directive.table} “${directive.name}”`;
     case 'rename_field':

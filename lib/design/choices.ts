@@ -3,7 +3,7 @@ import type { Profile, Relationship } from '../sqlite/profile';
 import { bucketsBy, bucketSize } from './buckets';
 import { MAX_COPIED_COLUMNS, proposeCopy, shortColumns } from './copies';
 import type { Directive } from './directive';
-import type { Choice, CollectionDesign, ComputedChoice, IdRule, OutlierChoice, RelationshipChoice, SubsetChoice } from './document-design';
+import type { AttributeChoice, Choice, CollectionDesign, ComputedChoice, IdRule, OutlierChoice, RelationshipChoice, SubsetChoice } from './document-design';
 import { legalCollectionName, legalFieldName, NameSet } from './names';
 import type { DesignLimits } from './obstacles';
 import { identity } from './transform';
@@ -25,11 +25,12 @@ export function embeddedBy(choices: Choices, profile: Profile): Map<string, Rela
   return new Map(profile.relationships.filter(({ id }) => choices.get(id) === 'embed').map((relationship) => [relationship.childTable, relationship]));
 }
 
-/** What the parents of a relationship keep of its children without holding them, by relationship id. */
+/** What the parents of a relationship keep of its children without holding them, by relationship id; what root documents repeat of their own columns, by table. */
 export interface KeptOfChildren {
   readonly computed: ReadonlyMap<string, readonly ComputedChoice[]>;
   readonly subsets: ReadonlyMap<string, SubsetChoice>;
   readonly outliers: ReadonlyMap<string, OutlierChoice>;
+  readonly attributes?: ReadonlyMap<string, AttributeChoice>;
 }
 
 export const NOTHING_KEPT: KeptOfChildren = { computed: new Map(), subsets: new Map(), outliers: new Map() };
@@ -52,7 +53,7 @@ export function realise(choices: Choices, kept: KeptOfChildren, context: ChoiceC
     const isOnly = copied.filter(({ childTable, parentTable }) => childTable === relationship.childTable && parentTable === relationship.parentTable).length === 1;
     return { ...base, field: copyName(relationship, isOnly, catalog), columns: columnsToCopy(relationship, context) };
   });
-  return { collections: nameCollections(context, choices), relationships };
+  return { collections: nameCollections(context, choices, kept.attributes), relationships };
 }
 
 /** Those that the workload reads; where it reads none of the parent's, the first few that are short. */
@@ -73,7 +74,7 @@ function copyName({ childTable, childColumns, parentTable }: Relationship, isOnl
   return legalFieldName(wanted.find((name) => !taken.includes(name.toLowerCase())) ?? parentTable);
 }
 
-function nameCollections({ catalog, profile, directives, limits }: ChoiceContext, choices: Choices): CollectionDesign[] {
+function nameCollections({ catalog, profile, directives, limits }: ChoiceContext, choices: Choices, attributes: KeptOfChildren['attributes']): CollectionDesign[] {
   const names = new NameSet();
   const [embedded, buckets] = [embeddedBy(choices, profile), bucketsBy(choices, profile)];
   return catalog.tables
@@ -83,7 +84,8 @@ function nameCollections({ catalog, profile, directives, limits }: ChoiceContext
       const wanted = renamed?.kind === 'rename_collection' ? renamed.name : table.name;
       const kept = buckets.get(table.name);
       const id: IdRule = kept ? { kind: 'bucket', columns: kept.childColumns, size: bucketSize(kept, profile, limits) } : idRuleFor(table.name, catalog, profile);
-      return { name: names.take(legalCollectionName(wanted)), rootTable: table.name, id };
+      const repeated = attributes?.get(table.name);
+      return { name: names.take(legalCollectionName(wanted)), rootTable: table.name, id, ...(repeated ? { attributes: repeated } : {}) };
     });
 }
 

@@ -3,7 +3,7 @@ import { columnProfile, type Profile, type Relationship } from '../sqlite/profil
 import { joinsOn, type BlockColumn, type BlockSource, type QueryBlock } from '../sqlite/select/query-blocks';
 import { aggregatesByParent } from './computed';
 import { addCosts, NO_COST, score, type Cost } from './cost';
-import type { ComputedField, CopyField, DocumentDesign, ExtendedReferenceField, IndexDesign, OutlierField, SubsetField } from './document-design';
+import { entryPaths, type AttributeField, type ComputedField, type CopyField, type DocumentDesign, type ExtendedReferenceField, type IndexDesign, type OutlierField, type SubsetField } from './document-design';
 import { forecastCollections, type CollectionForecast } from './forecast';
 import { outliersOf, type Outliers } from './outlier-share';
 import { childReads } from './outliers';
@@ -126,6 +126,17 @@ export class CostModel {
   /** The keys by which an index finds documents, `_id` among them; whatever helps, where indexes are ideal. */
   indexKeys(collection: string, wanted: readonly string[]): readonly (readonly string[])[] {
     return [['_id'], ...(this.indexes === 'ideal' ? [wanted] : (this.indexes[collection] ?? []).map(({ key }) => Object.keys(key)))];
+  }
+
+  /** The names and values of a table's own columns, where its documents hold them with the index that they are for. */
+  attribute(table: string): AttributeField | undefined {
+    const placement = this.placements.get(table);
+    if (!placement || placement.steps.length > 0) return undefined;
+    return this.copies(table).find((field): field is AttributeField => {
+      if (field.kind !== 'attribute') return false;
+      const [k, v] = entryPaths(field.name);
+      return this.indexKeys(placement.collection, []).some((key) => key[0] === k && key[1] === v) || this.indexes === 'ideal';
+    });
   }
 
   /** The extended reference of a relationship beside the rows of its child table. */
@@ -308,7 +319,19 @@ class Plan {
       }
       return share;
     });
-    return all === 0 ? 0 : Math.max(Math.min(1, all), all * Math.min(1, ...shares));
+    return all === 0 ? 0 : Math.max(Math.min(1, all), Math.min(all * Math.min(1, ...shares), ...this.throughAttribute(entered)));
+  }
+
+  /** Documents that one index over names and values finds: by one of the columns, or by any of several. */
+  private throughAttribute(entered: readonly number[]): number[] {
+    return entered.flatMap((at) => {
+      const { table, equality, notLiteral = [], anyOf = [] } = this.block.sources[at]!;
+      const field = this.bound.get(at)?.copy ? undefined : this.model.attribute(table);
+      const holds = (column: string): boolean => field?.fields.some((own) => sameName(own.column, column)) ?? false;
+      return [...equality.filter((column) => !notLiteral.includes(column)).map((column) => [column]), ...anyOf]
+        .filter((columns) => columns.every(holds))
+        .map((columns) => columns.reduce((sum, column) => sum + Math.max(1, this.model.rowsForConstant(table, column)), 0));
+    });
   }
 
   private lookup(target: number, entered: readonly number[], link: { own: BlockColumn; other: BlockColumn } | undefined): void {

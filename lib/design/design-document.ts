@@ -84,12 +84,14 @@ function describeDecisions(design: Draft): string {
     const kept = keptOfChildren(choice);
     return `- **${text(choice.relationship)}: ${choice.choice}**${choice.field ? ` as ${text(choice.field)}` : ''}${choice.columns ? ` (${choice.columns.map(text).join(', ')})` : ''}. ${text(choice.reason)}${kept.length > 0 ? ` The parents keep ${kept.join('; ')}.` : ''}`;
   });
+  const attributes = design.collections.flatMap(({ name, attributes: repeated }) => (repeated ? [`- **${text(name)}: attribute** as ${text(repeated.field)}. The documents repeat the names and values of ${repeated.columns.map(text).join(', ')} as an array, each of which keeps its own field.`] : []));
   const patterns = PATTERN_GROUPS.flatMap(({ status, title }) => {
     const uses = design.patterns.filter((use) => (use.status ?? 'applied') === status);
     return uses.length > 0 ? [[`${title}:`, '', ...uses.map(({ pattern, target, reason }) => `- **${text(pattern)}** (${text(target)}). ${text(reason)}`)].join('\n')] : [];
   });
   return [
     choices.length > 0 ? choices.join('\n') : 'There are no relationships between the tables.',
+    ...(attributes.length > 0 ? [attributes.join('\n')] : []),
     ...(patterns.length > 0 ? patterns : ['No pattern was applied or considered, no anti-pattern avoided.']),
   ].join('\n\n');
 }
@@ -124,7 +126,7 @@ function describeResult(design: Draft, profile: Profile): string {
       lines.push(`  - ${text(table)}: ${rowCount.toLocaleString('en')} ${rowCount === 1 ? 'row' : 'rows'}, ${place}`);
     }
   }
-  lines.push('', 'Every table of the source. Ret.: all its rows remain retrievable. Copies repeat some columns of a table’s rows, beside a reference or in the array of a parent.', '');
+  lines.push('', 'Every table of the source. Ret.: all its rows remain retrievable. Copies repeat some columns of a table’s rows, beside a reference, in the array of a parent, or as names and values.', '');
   lines.push('| table | disposition | collection | Ret. | copies in |', '|---|---|---|:---:|---|');
   for (const row of dispositions(design, profile)) {
     lines.push(`| ${text(row.table)} | ${row.disposition} | ${text(row.collections.join(', '))} | ${row.disposition === 'missing' ? 'no' : '✓'} | ${text(row.copies.join(', '))} |`);
@@ -167,7 +169,7 @@ export interface Disposition {
   readonly table: string;
   readonly disposition: 'standalone' | 'embedded' | 'missing';
   readonly collections: readonly string[];
-  /** Collections that repeat some of its columns: beside references to it, or of its rows in their parents. */
+  /** Collections that repeat some of its columns: beside references to it, of its rows in their parents, or as names and values. */
   readonly copies: readonly string[];
 }
 
@@ -179,6 +181,7 @@ export function dispositions(design: Draft, profile: Profile): Disposition[] {
     ...(choice.columns ? [{ of: parentTable, within: childTable }] : []),
     ...(choice.subset || choice.outlier ? [{ of: childTable, within: parentTable }] : []),
   ]);
+  for (const { rootTable, attributes } of design.collections) if (attributes) copies.push({ of: rootTable, within: rootTable });
   return profile.tables.map(({ table }) => {
     const collections = collectionsOf(table);
     return {

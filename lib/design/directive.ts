@@ -10,6 +10,7 @@ const note = text(20_000).optional();
 export const directiveSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('relationship'), relationship: name, choice: z.enum(CHOICES), note }),
   z.strictObject({ kind: z.literal('without_field'), relationship: name, field: name, note }),
+  z.strictObject({ kind: z.literal('without_attributes'), table: name, note }),
   z.strictObject({ kind: z.literal('rename_collection'), table: name, name, note }),
   z.strictObject({ kind: z.literal('rename_field'), table: name, column: name, name, note }),
   z.strictObject({ kind: z.literal('keep_type'), table: name, column: name, note }),

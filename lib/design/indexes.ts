@@ -3,7 +3,7 @@ import type { Profile } from '../sqlite/profile';
 import { joinsOn, type BlockColumn, type QueryBlock } from '../sqlite/select/query-blocks';
 import { score } from './cost';
 import { CostModel } from './cost-model';
-import type { DocumentDesign, Index, IndexDesign } from './document-design';
+import { entryPaths, type AttributeField, type DocumentDesign, type Index, type IndexDesign } from './document-design';
 import { columnPath, copiesOf, placementOf, type Placement } from './placement';
 import type { Workload } from './workload';
 
@@ -22,12 +22,16 @@ interface Candidate {
 }
 
 /**
- * Indexes of a design (guidebook, section 6): declared keys, unique where the data keeps them; then what saves the workload
- * most, equality before sort before range; then the referring side of every reference.
+ * Indexes of a design (guidebook, section 6): declared keys, unique where the data keeps them; then one over the names and
+ * values that documents hold; then what saves the workload most, equality before sort before range; then the referring side of every reference.
  */
 export function proposeIndexes(design: DocumentDesign, catalog: Catalog, profile: Profile, workload: Workload): IndexDesign {
   const list = new IndexList(design);
   for (const { placement, paths, reason, unique } of declaredKeys(design, catalog, profile)) list.add(placement.collection, paths, reason, unique);
+  for (const { name, rootTable, attributes } of design.conceptual.collections) {
+    const field = attributeOf(design, rootTable);
+    if (field) list.add(name, entryPaths(field.name), `serves ${attributes?.queries ?? 0} queries by any of ${field.fields.map((own) => own.name).join(', ')}, in place of an index for each`);
+  }
   addBySaving(list, candidates(design, profile, workload), design, profile, workload);
   for (const choice of design.conceptual.relationships) {
     const relationship = profile.relationships.find((candidate) => candidate.id === choice.relationship);
@@ -142,8 +146,10 @@ function keysFor(block: QueryBlock, design: DocumentDesign, profile: Profile): {
     places.set(collection, known);
     return known;
   };
-  block.sources.forEach(({ equality, range }, at) => {
-    for (const column of equality) each(at, column, (collection, path) => place(collection).equality.push(path));
+  block.sources.forEach(({ table, equality, range, notLiteral = [] }, at) => {
+    // One index over their names and values serves them already.
+    const served = attributeOf(design, table)?.fields.map((own) => own.column) ?? [];
+    for (const column of equality) if (!served.includes(column) || notLiteral.includes(column)) each(at, column, (collection, path) => place(collection).equality.push(path));
     for (const column of range) each(at, column, (collection, path) => place(collection).range.push(path));
   });
   for (const { source, column } of block.sorted) each(source, column, (collection, path) => place(collection).sort.push(path));
@@ -151,6 +157,9 @@ function keysFor(block: QueryBlock, design: DocumentDesign, profile: Profile): {
   for (const [collection, { equality, sort, range }] of places) keys.push({ collection, paths: oneArray([...new Set([...equality, ...sort, ...range])], collection, design) });
   return keys.filter(({ paths }) => paths.length > 0 && paths[0] !== '_id');
 }
+
+const attributeOf = (design: DocumentDesign, table: string): AttributeField | undefined =>
+  design.logical.find(({ rootTable }) => rootTable === table)?.fields.find((field) => field.kind === 'attribute');
 
 /** MongoDB indexes one array a compound key: of paths through several arrays the first array's are kept. */
 function oneArray(paths: readonly string[], collection: string, design: DocumentDesign): string[] {

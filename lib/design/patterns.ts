@@ -3,6 +3,7 @@ import type { Profile, Relationship, TableProfile } from '../sqlite/profile';
 import { bucketAdvice } from './buckets';
 import { score, type Cost } from './cost';
 import type { Choice, ChoiceAlternative, PatternUse, RelationshipChoice } from './document-design';
+import { SPARSE, type AttributeProposal } from './attributes';
 import type { DesignLimits } from './obstacles';
 import { hasOutliers } from './outliers';
 import { outliersOf } from './outlier-share';
@@ -23,8 +24,8 @@ export interface PatternInput {
  * that call it up. Those that would give a row two places are weighed and left: a
  * benchmark's data does not grow, and its gold has to find every row in one place.
  */
-export function namePatterns(choices: readonly RelationshipChoice[], input: PatternInput): PatternUse[] {
-  return [...applied(choices, input), ...considered(choices, input), ...avoided(choices, input)];
+export function namePatterns(choices: readonly RelationshipChoice[], attributes: readonly AttributeProposal[], input: PatternInput): PatternUse[] {
+  return [...applied(choices, input), ...attributes.map(attributeUse), ...considered(choices, attributes, input), ...avoided(choices, input)];
 }
 
 function applied(choices: readonly RelationshipChoice[], { profile }: PatternInput): PatternUse[] {
@@ -63,11 +64,18 @@ function applied(choices: readonly RelationshipChoice[], { profile }: PatternInp
   });
 }
 
-/** A column is sparse when it is null in more than this share of the rows; so many make a table of attributes. */
-const SPARSE = 0.8;
+function attributeUse({ table, choice: { field, columns, queries = 0 }, asked, entries, replaced, before, after, obstacle }: AttributeProposal): PatternUse {
+  const figures = `${queries} queries compare ${asked} of ${columns.length} columns of a kind (${columns.slice(0, 4).join(', ')}${columns.length > 4 ? ' …' : ''}) with constants.`;
+  if (obstacle !== undefined) return { pattern: 'Attribute', target: table, status: 'considered', reason: `${figures} Left: ${obstacle}.` };
+  const indexes = replaced > 0 ? ` in place of ${replaced === 1 ? 'one' : replaced} of a single column` : '';
+  const cost = (value: number): string => Math.round(value).toLocaleString('en');
+  return { pattern: 'Attribute', target: `${table}.${field}`, reason: `${figures} Names and values once more as an array, ${entries.toFixed(1)} entries a document on average, need one index${indexes}; the workload is estimated at ${cost(after)} with it, ${cost(before)} without.` };
+}
+
+/** So many sparse columns make a table of attributes. */
 const MIN_SPARSE = 8;
 
-function considered(choices: readonly RelationshipChoice[], { catalog, profile, workload, limits, outliersLeft }: PatternInput): PatternUse[] {
+function considered(choices: readonly RelationshipChoice[], attributes: readonly AttributeProposal[], { catalog, profile, workload, limits, outliersLeft }: PatternInput): PatternUse[] {
   const uses: PatternUse[] = [];
   for (const choice of choices) {
     const relationship = relationshipOf(choice, profile);
@@ -87,9 +95,10 @@ function considered(choices: readonly RelationshipChoice[], { catalog, profile, 
       }
     }
   }
+  const isEmbedded = (table: string): boolean => choices.some((choice) => choice.choice === 'embed' && relationshipOf(choice, profile)?.childTable === table);
   for (const table of profile.tables) {
     const sparse = sparseColumns(table);
-    if (sparse.length >= MIN_SPARSE) uses.push({ pattern: 'Attribute', target: table.table, status: 'considered', reason: `${sparse.length} of ${table.columns.length} columns are null in more than ${SPARSE * 100} % of the rows (${sparse.slice(0, 4).join(', ')} …). Left: gold filters by their names, which key–value entries would hide.` });
+    if (sparse.length >= MIN_SPARSE && !attributes.some((proposal) => proposal.table === table.table)) uses.push({ pattern: 'Attribute', target: table.table, status: 'considered', reason: `${sparse.length} of ${table.columns.length} columns are null in more than ${SPARSE * 100} % of the rows (${sparse.slice(0, 4).join(', ')} …). Left: ${isEmbedded(table.table) ? 'its rows are no documents of their own, and an index finds documents' : 'fewer than three queries compare three of a kind with constants, so that names and values once more would serve nothing'}.` });
   }
   for (const [a, b] of sameColumns(catalog)) {
     uses.push({ pattern: 'Polymorphic', target: `${a} and ${b}`, status: 'considered', reason: `Both tables have the same columns. Left: questions name them apart, and one collection would need a type in every filter.` });

@@ -6,7 +6,7 @@ import { proposeCopy } from './copies';
 import { score, type Cost } from './cost';
 import { describeDesign } from './design-document';
 import type { CannotAct, Directive } from './directive';
-import { CHOICES, type Choice, type ChoiceAlternative, type ConceptualDesign, type RelationshipChoice, type Strategy } from './document-design';
+import { CHOICES, type AttributeChoice, type Choice, type ChoiceAlternative, type ConceptualDesign, type RelationshipChoice, type Strategy } from './document-design';
 import { foreignKeyEmbeddings } from './fk-embedding';
 import { copyObstacle, hardObstacle, softObstacle, type DesignLimits } from './obstacles';
 import { namePatterns } from './patterns';
@@ -38,27 +38,31 @@ export function proposeDesign(input: ProposalInput): Proposal {
   const search = new DesignSearch(input, directed);
   const choices = strategy === 'access-pattern' ? search.best() : strategy === 'fk-embedding' ? embedForeignKeys(catalog, profile, directed) : directed;
   const byCost = strategy === 'access-pattern';
-  const { collections, relationships } = realise(choices, byCost ? search.keptOfChildren(choices) : NOTHING_KEPT, input);
-  const own = byCost ? figures(search.design(choices), input).cost : undefined;
+  const proposed = byCost ? search.attributes(choices) : [];
+  const attributes = new Map(proposed.flatMap(({ table, choice, obstacle }) => (obstacle === undefined ? [[table, choice] as const] : [])));
+  const kept = byCost ? { ...search.keptOfChildren(choices), attributes } : NOTHING_KEPT;
+  const { collections, relationships } = realise(choices, kept, input);
+  const own = byCost ? figures(search.design(choices, kept), input).cost : undefined;
   const explained = relationships.map((choice): RelationshipChoice => {
     const relationship = profile.relationships.find(({ id }) => id === choice.relationship)!;
-    const alternatives = own ? alternativesOf(relationship, choices, own, search, input) : undefined;
+    const alternatives = own ? alternativesOf(relationship, choices, own, search, input, attributes) : undefined;
     const isDirected = directed.has(relationship.id);
     const reason = isDirected ? directedReason(relationship, choice) : byCost ? reasonFor(relationship, choice, alternatives ?? [], choices, input) : baselineReason(relationship, choice, choices, input);
     return { ...choice, reason, ...(isDirected ? { directed: true } : {}), ...(alternatives ? { alternatives } : {}) };
   });
-  const draft = { database: catalog.database, strategy, collections, relationships: explained, patterns: byCost ? namePatterns(explained, { ...input, outliersLeft: search.outliersLeft(choices) }) : [] };
+  const draft = { database: catalog.database, strategy, collections, relationships: explained, patterns: byCost ? namePatterns(explained, proposed, { ...input, outliersLeft: search.outliersLeft(choices) }) : [] };
   return { design: { ...draft, document: describeDesign(draft, catalog, profile, workload) }, cannotAct };
 }
 
 /** What reviewers directed, as far as it loses nothing. */
-function readDirectives({ profile, limits, directives }: ProposalInput): { directed: Choices; cannotAct: CannotAct[] } {
+function readDirectives({ catalog, profile, limits, directives }: ProposalInput): { directed: Choices; cannotAct: CannotAct[] } {
   const cannotAct: CannotAct[] = [];
   const directed = new Map<string, Choice>();
   const wishes = new Map<string, Directive & { kind: 'relationship' }>();
   for (const directive of directives) {
     if (directive.kind === 'relationship') wishes.set(directive.relationship, directive);
     if (directive.kind === 'without_field' && !profile.relationships.some(({ id }) => id === directive.relationship)) cannotAct.push({ directive, reason: `there is no relationship ${directive.relationship}` });
+    if (directive.kind === 'without_attributes' && !catalog.tables.some(({ name }) => name === directive.table)) cannotAct.push({ directive, reason: `there is no table ${directive.table}` });
     if (directive.kind === 'free_text') cannotAct.push({ directive, reason: 'free text needs a language model: send it to another agent, or edit the design' });
   }
   for (const [id, directive] of wishes) {
@@ -84,11 +88,11 @@ function embedForeignKeys(catalog: Catalog, profile: Profile, directed: Choices)
 }
 
 /** The workload's cost under each choice, the one that was made among them, each with the indexes that it calls for: as what-if has it. */
-function alternativesOf(relationship: Relationship, choices: Choices, own: Cost, search: DesignSearch, input: ProposalInput): ChoiceAlternative[] {
+function alternativesOf(relationship: Relationship, choices: Choices, own: Cost, search: DesignSearch, input: ProposalInput, attributes: ReadonlyMap<string, AttributeChoice>): ChoiceAlternative[] {
   return CHOICES.map((choice): ChoiceAlternative => {
     if (choice === choices.get(relationship.id)) return { choice, cost: own };
     const changed = search.change(choices, relationship, choice);
-    return 'obstacle' in changed ? { choice, obstacle: changed.obstacle } : { choice, cost: figures(search.design(changed.choices), input).cost };
+    return 'obstacle' in changed ? { choice, obstacle: changed.obstacle } : { choice, cost: figures(search.design(changed.choices, { ...search.keptOfChildren(changed.choices), attributes }), input).cost };
   });
 }
 

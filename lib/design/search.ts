@@ -1,5 +1,6 @@
 import type { Relationship } from '../sqlite/profile';
 import { bucketAdvice, bucketObstacle, bucketsBy, embedIntoBuckets } from './buckets';
+import { proposeAttributes, type AttributeProposal } from './attributes';
 import { proposeCopy } from './copies';
 import { embeddedBy, realise, type ChoiceContext, type Choices, type KeptOfChildren } from './choices';
 import { proposeComputed } from './computed';
@@ -134,6 +135,13 @@ export class DesignSearch {
       subsets: new Map([...proposeSubsets(choices, this.input)].filter(([id, subset]) => this.isWanted(id, subset))),
       outliers: new Map<string, OutlierChoice>(),
     };
+  }
+
+  /** The attributes that the workload calls for in a candidate: weighed once it is found, for they change no choice. */
+  attributes(choices: Choices): AttributeProposal[] {
+    const kept = this.keptOfChildren(choices);
+    const wanted = ({ table }: AttributeProposal): boolean => !this.input.directives.some((directive) => directive.kind === 'without_attributes' && directive.table === table);
+    return proposeAttributes(this.input, this.design(choices, kept), (attributes) => this.design(choices, { ...kept, attributes })).map((proposal) => (wanted(proposal) ? proposal : { ...proposal, obstacle: 'a reviewer directed to do without it' }));
   }
 
   private isWanted(id: string, { field }: { readonly field: string }): boolean {

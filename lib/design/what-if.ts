@@ -70,12 +70,13 @@ export function figures(design: DocumentDesign, { catalog, profile, workload }: 
   return { cost, score: Math.round(score(cost)), indexes: Object.values(indexes).flat().length, collections: forecastCollections(design, profile) };
 }
 
-/** What the parents keep of their children as the design stands. */
-function keptBy({ relationships }: ConceptualDesign): KeptOfChildren {
+/** What documents keep beside their own fields as the design stands. */
+function keptBy({ relationships, collections }: ConceptualDesign): KeptOfChildren {
   return {
     computed: new Map(relationships.flatMap(({ relationship, computed }) => (computed ? [[relationship, computed] as const] : []))),
     subsets: new Map(relationships.flatMap(({ relationship, subset }) => (subset ? [[relationship, subset] as const] : []))),
     outliers: new Map(relationships.flatMap(({ relationship, outlier }) => (outlier ? [[relationship, outlier] as const] : []))),
+    attributes: new Map(collections.flatMap(({ rootTable, attributes }) => (attributes ? [[rootTable, attributes] as const] : []))),
   };
 }
 
@@ -86,5 +87,5 @@ function keptAfter(choices: Choices, { design, profile }: WhatIfInput, search: D
   const merged = <T>(as: ReadonlyMap<string, T>, then: ReadonlyMap<string, T>): Map<string, T> => new Map([...[...as].filter(([id]) => stays.has(id)), ...[...then].filter(([id]) => !stays.has(id))]);
   // Another relationship's rows may have moved.
   const isPossible = (id: string): boolean => profile.relationships.some((relationship) => relationship.id === id && outlierObstacle(relationship, choices, profile) === undefined);
-  return { computed: merged(now.computed, proposed.computed), subsets: merged(now.subsets, proposed.subsets), outliers: new Map([...merged(now.outliers, proposed.outliers)].filter(([id]) => isPossible(id))) };
+  return { computed: merged(now.computed, proposed.computed), subsets: merged(now.subsets, proposed.subsets), outliers: new Map([...merged(now.outliers, proposed.outliers)].filter(([id]) => isPossible(id))), ...(now.attributes ? { attributes: now.attributes } : {}) };
 }

@@ -186,6 +186,7 @@ const stageOfGate: Readonly<Record<GateName, StageName>> = {
 const stageOfDirective: Readonly<Record<DirectiveInput['kind'], StageName | undefined>> = {
   relationship: 'conceptual_design',
   without_field: 'conceptual_design',
+  without_attributes: 'conceptual_design',
   rename_collection: 'conceptual_design',
   rename_field: 'logical_design',
   keep_type: 'logical_design',

@@ -26,7 +26,7 @@ function shapeOf(collection: string, design: DocumentDesign): Shape | undefined 
 }
 
 const fieldShapes = (fields: readonly Field[]): [string, Shape][] =>
-  fields.flatMap((field): [string, Shape][] => [[field.name, isNested(field) ? new Map(fieldShapes(field.fields))  : field.kind === 'attribute' ? new Map<string, Shape>([['k', 'any'], ['v', 'any']]) : 'any'], ...(field.kind === 'outlier' ? [[field.flag, 'any'] as [string, Shape]] : [])]);
+  fields.flatMap((field): [string, Shape][] => [[field.name, isNested(field) ? new Map(fieldShapes(field.fields)) : field.kind === 'attribute' ? new Map<string, Shape>([['k', 'any'], ['v', 'any']]) : 'any'], ...(field.kind === 'outlier' ? [[field.flag, 'any'] as [string, Shape]] : [])]);
 
 function lintStages(stages: readonly MqlDocument[], start: Shape, design: DocumentDesign, prefix: string): { problems: MqlProblem[]; shape: Shape } {
   const problems: MqlProblem[] = [];

@@ -3,6 +3,7 @@ import { plainFinalProjection } from './final-projection';
 import type { MqlDocument } from './mql';
 import { fingerprint } from './mql';
 import type { Rule, RuleContext } from './rule';
+import { attributeMatch } from './rules/attribute-match';
 import { countStage } from './rules/count-stage';
 import { dropLookup } from './rules/drop-lookup';
 import { elemMatch } from './rules/elem-match';
@@ -72,7 +73,7 @@ export const RULES: readonly Rule[] = [
 ]
   .flatMap((rule) => [rule, inSubPipelines(rule)])
   // Last, because only a run shows whether they are right or pay: undoing them must undo nothing else.
-  .concat(matchBeforeUnwind, lookupDirection, plainAggregate);
+  .concat(matchBeforeUnwind, lookupDirection, plainAggregate, attributeMatch, inSubPipelines(attributeMatch));
 
 const MOST_STEPS = 100;
 

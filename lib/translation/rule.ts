@@ -10,6 +10,8 @@ export interface RuleContext {
   readonly design: DocumentDesign;
   /** Where they are known: a rule may count on them. Keys and references are indexed in any case. */
   readonly indexes?: IndexDesign;
+  /** In the pipeline of a `$lookup` by fields: the one by which its documents are found. */
+  readonly joinedBy?: string;
 }
 
 /** A rewriting that keeps the rows. `apply` does one step, or returns undefined where it finds nothing to do. */

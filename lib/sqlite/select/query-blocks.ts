@@ -35,6 +35,10 @@ export interface BlockSource {
   readonly other: readonly string[];
   /** It is read by a subquery that depends on the rows of the others. */
   readonly nested?: true;
+  /** Of `equality`, what is asked for null or for what a subquery finds, where there is any. */
+  readonly notLiteral?: readonly string[];
+  /** Columns of which at least one is to equal one and the same literal, where there are any; each is in `other` as well. */
+  readonly anyOf?: readonly (readonly string[])[];
 }
 
 export interface BlockColumn {
@@ -73,6 +77,8 @@ interface OpenSource {
   readonly range: Set<string>;
   readonly other: Set<string>;
   readonly nested: boolean;
+  readonly notLiteral: Set<string>;
+  readonly anyOf: Set<string>;
 }
 
 class BlockBuilder {
@@ -85,7 +91,7 @@ class BlockBuilder {
   top: readonly BlockOrder[] | null = null;
 
   add(source: BoundSource, table: string, nested: boolean): void {
-    this.sources.push({ id: source.id, table, nested, read: new Set(), equality: new Set(), range: new Set(), other: new Set() });
+    this.sources.push({ id: source.id, table, nested, read: new Set(), equality: new Set(), range: new Set(), other: new Set(), notLiteral: new Set(), anyOf: new Set() });
   }
 
   /** The use of a column, where its table is one of this block's. */
@@ -104,7 +110,16 @@ class BlockBuilder {
   }
 
   result(): QueryBlock {
-    const sources = this.sources.map(({ table, read, equality, range, other, nested }) => ({ table, read: [...read].sort(), equality: [...equality].sort(), range: [...range].sort(), other: [...other].sort(), ...(nested ? { nested } : {}) }));
+    const sources = this.sources.map(({ table, read, equality, range, other, nested, notLiteral, anyOf }) => ({
+      table,
+      read: [...read].sort(),
+      equality: [...equality].sort(),
+      range: [...range].sort(),
+      other: [...other].sort(),
+      ...(nested ? { nested } : {}),
+      ...(notLiteral.size > 0 ? { notLiteral: [...notLiteral].sort() } : {}),
+      ...(anyOf.size > 0 ? { anyOf: [...anyOf].sort().map((columns) => JSON.parse(columns) as string[]) } : {}),
+    }));
     return { sources, joins: [...this.joins.values()], grouped: this.grouped, sorted: this.sorted, aggregates: this.aggregates, limit: this.limit, top: this.top };
   }
 }
@@ -181,6 +196,10 @@ function readCondition(expression: BoundExpression, block: BlockBuilder, blocks:
   const filter = filterOf(expression);
   const found = filter && block.find(filter.column);
   if (found) found.entry[filter.how].add(found.column);
+  if (found && filter.notLiteral) found.entry.notLiteral.add(found.column);
+  const uses = sameLiteral(expression)?.map((column) => block.find(column));
+  const [first] = uses ?? [];
+  if (first && uses?.every((use) => use?.entry === first.entry)) first.entry.anyOf.add(JSON.stringify([...new Set(uses.map((use) => use!.column))].sort()));
   if (expression.kind === 'inQuery') {
     const { body, limit } = expression.query;
     // Membership in a plain selection is looked up by row, as EXISTS is.
@@ -203,19 +222,31 @@ function readCondition(expression: BoundExpression, block: BlockBuilder, blocks:
 }
 
 /** A condition on one column against what does not vary by row, and whether an index finds its values or only a range. */
-function filterOf(expression: BoundExpression): { column: BoundColumn; how: 'equality' | 'range' } | undefined {
+function filterOf(expression: BoundExpression): { column: BoundColumn; how: 'equality' | 'range'; notLiteral?: true } | undefined {
   const constant = (operand: BoundExpression): boolean => columnsOf(operand).length === 0 && operand.kind !== 'exists';
   if (expression.kind === 'compare' && expression.operator !== '<>') {
     const { left, right } = expression;
     const how = expression.operator === '=' ? 'equality' : 'range';
-    if (left.kind === 'column' && constant(right)) return { column: left, how };
-    if (right.kind === 'column' && constant(left)) return { column: right, how };
+    for (const [column, other] of [[left, right], [right, left]] as const) if (column.kind === 'column' && constant(other)) return { column, how, ...notLiteral(other) };
   }
-  if (expression.kind === 'inList' && !expression.negated && expression.operand.kind === 'column' && expression.items.every(constant)) return { column: expression.operand, how: 'equality' };
-  if (expression.kind === 'nullTest' && !expression.negated && expression.operand.kind === 'column') return { column: expression.operand, how: 'equality' };
+  if (expression.kind === 'inList' && !expression.negated && expression.operand.kind === 'column' && expression.items.every(constant)) return { column: expression.operand, how: 'equality', ...notLiteral(...expression.items) };
+  if (expression.kind === 'nullTest' && !expression.negated && expression.operand.kind === 'column') return { column: expression.operand, how: 'equality', notLiteral: true };
   // LIKE ignores case, so that only GLOB could use an index, and nobody writes it.
   return undefined;
 }
+
+const notLiteral = (...values: readonly BoundExpression[]): { notLiteral?: true } => (values.some((value) => hasQuery(value) || (value.kind === 'literal' && value.value === null)) ? { notLiteral: true } : {});
+const hasQuery = (expression: BoundExpression): boolean => ['subquery', 'exists', 'inQuery'].includes(expression.kind) || childrenOf(expression).some(hasQuery);
+
+/** `a = 5 OR b = 5` and `5 IN (a, b)`: the columns, two at least. */
+function sameLiteral(expression: BoundExpression): BoundColumn[] | undefined {
+  const pairs = expression.kind === 'inList' && !expression.negated ? expression.items.map((item) => [item, expression.operand] as const) : alternatives(expression).map((part) => (part.kind === 'compare' && part.operator === '=' ? (part.left.kind === 'column' ? ([part.left, part.right] as const) : ([part.right, part.left] as const)) : undefined));
+  const values = pairs.map((pair) => (pair?.[1].kind === 'literal' ? pair[1].value : null));
+  const columns = pairs.flatMap((pair) => (pair?.[0].kind === 'column' ? [pair[0]] : []));
+  return columns.length > 1 && columns.length === pairs.length && values.every((value) => value !== null && value === values[0]) ? columns : undefined;
+}
+
+const alternatives = (expression: BoundExpression): readonly BoundExpression[] => (expression.kind === 'logic' && expression.operator === 'OR' ? expression.operands.flatMap(alternatives) : [expression]);
 
 function read(expression: BoundExpression, block: BlockBuilder, blocks: BlockBuilder[]): void {
   for (const column of columnsOf(expression)) {

@@ -1,11 +1,13 @@
 import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
+import type { ColumnField } from '../../design/document-design';
 import { deriveDesign } from '../../design/logical';
 import { proposeDesign } from '../../design/propose';
 import { catalogOf } from '../../sqlite/introspect';
 import { profileDatabase } from '../../sqlite/profile-database';
 import type { MqlDocument } from '../mql';
 import { optimise, RULES } from '../optimise';
+import type { RuleContext } from '../rule';
 
 const sqlite = new Database(':memory:');
 sqlite.defaultSafeIntegers(true);
@@ -26,6 +28,9 @@ const conceptual = proposeDesign({
 }).design;
 const design = deriveDesign({ conceptual, catalog, profile, directives: [] });
 const context = { collection: 'player', catalog, profile, design };
+/** Players whose documents repeat ages and names as an array, with its index and one by mentor. */
+const repeated = { ...design, logical: design.logical.map((logical) => (logical.collection === 'player' ? { ...logical, fields: [...logical.fields, { kind: 'attribute' as const, name: 'attributes', fields: logical.fields.filter((field): field is ColumnField => field.kind === 'column' && ['name', 'age', 'mentor'].includes(field.name)) }] } : logical)) };
+const indexed = { design: repeated, indexes: { player: [{ key: { 'attributes.k': 1 as const, 'attributes.v': 1 as const }, reason: '' }, { key: { mentor: 1 as const }, reason: '' }] } };
 /** Some rules pay on large collections only. */
 const LARGE = new Set(['match-before-unwind']);
 const large = { ...profile, tables: profile.tables.map((table) => ({ ...table, rowCount: table.rowCount * 1000 })) };
@@ -41,6 +46,7 @@ interface Fixture {
   readonly after: readonly MqlDocument[];
   /** The collections before and after, where they are not `player`. */
   readonly collections?: readonly [string, string];
+  readonly more?: Partial<RuleContext>;
 }
 const unchanged = (rule: string, title: string, pipeline: readonly MqlDocument[]): Fixture => ({ rule, title, before: pipeline, after: pipeline });
 
@@ -204,15 +210,48 @@ const FIXTURES: readonly Fixture[] = [
   unchanged('group-by-key', 'not a list', [{ $group: { _id: '$_id', all: { $push: '$name' } } }]),
   { rule: 'sort-limit-early', title: 'joins only what stays', before: [...team, { $sort: { age: -1 } }, { $limit: 1 }, { $project: { t: '$team.name' } }], after: [{ $sort: { age: -1 } }, { $limit: 1 }, ...team, { $project: { t: '$team.name' } }] },
   unchanged('sort-limit-early', 'not where the join drops rows', [...mentor, { $sort: { age: -1 } }, { $limit: 1 }, { $project: { t: '$team.name' } }]),
+  ...[
+    { title: 'asks for a name and its value', before: { name: 'x' }, after: { attributes: { $elemMatch: { k: 'name', v: 'x' } } } },
+    { title: 'keeps what else is asked', before: { age: { $gt: 5 }, name: { $in: ['x', 'y'] }, _id: { $ne: 3 } }, after: { age: { $gt: 5 }, attributes: { $elemMatch: { k: 'name', v: { $in: ['x', 'y'] } } }, _id: { $ne: 3 } } },
+    { title: 'asks for one of several names', before: { $or: [{ name: 3 }, { age: 3 }] }, after: { attributes: { $elemMatch: { k: { $in: ['name', 'age'] }, v: 3 } } } },
+    { title: 'takes the narrowest of several', before: { age: 20, name: { $in: ['x', 'y', 'z'] } }, after: { attributes: { $elemMatch: { k: 'age', v: 20 } }, name: { $in: ['x', 'y', 'z'] } } },
+    { title: 'asks for a date', before: { name: new Date(5) }, after: { attributes: { $elemMatch: { k: 'name', v: new Date(5) } } } },
+  ].map(({ title, before, after }): Fixture => ({ rule: 'attribute-match', title, before: [{ $match: before }, { $count: 'n' }], after: [{ $match: after }, { $count: 'n' }], more: indexed })),
+  ...[
+    ['null is not in it', { name: null }],
+    ['nor is what is in a list with null', { name: { $in: ['x', null] } }],
+    ['a pattern', { name: /^x/ }],
+    ['an array', { name: ['x'] }],
+    ['a negation', { name: { $ne: 'x' } }],
+    ['a range', { age: { $gt: 3 } }],
+    ['another field', { team_id: 1 }],
+    ['different values', { $or: [{ name: 3 }, { age: 4 }] }],
+    ['an alternative that is not repeated', { $or: [{ name: 3 }, { team_id: 3 }] }],
+    ['an alternative of two conditions', { $or: [{ name: 3 }, { age: 3, team_id: 1 }] }],
+    ['what the key finds', { _id: 1, name: 'x' }],
+    ['what an index of its own finds', { mentor: 1 }],
+    ['what is asked of the array already', { name: 'x', attributes: { $elemMatch: { k: 'age', v: 3 } } }],
+  ].map(([title, match]): Fixture => ({ ...unchanged('attribute-match', `not: ${title as string}`, [{ $match: match as MqlDocument }, { $count: 'n' }]), more: indexed })),
+  { ...unchanged('attribute-match', 'not without its index', [{ $match: { name: 'x' } }, { $count: 'n' }]), more: { design: repeated, indexes: { player: [{ key: { 'attributes.k': 1 }, reason: '' }] } } },
+  { ...unchanged('attribute-match', 'not behind another stage', [{ $limit: 3 }, { $match: { name: 'x' } }, { $count: 'n' }]), more: indexed },
+  {
+    rule: 'attribute-match',
+    title: 'in the pipeline of a lookup',
+    before: [{ $lookup: { from: 'player', pipeline: [{ $match: { name: 'x' } }, { $limit: 1 }], as: 'player' } }, { $match: { player: [] } }],
+    after: [{ $lookup: { from: 'player', pipeline: [{ $match: { attributes: { $elemMatch: { k: 'name', v: 'x' } } } }, { $limit: 1 }], as: 'player' } }, { $match: { player: [] } }],
+    collections: ['team', 'team'],
+    more: indexed,
+  },
+  { ...unchanged('attribute-match', 'not where a lookup finds its partners by a key', [{ $lookup: { from: 'player', localField: 'x', foreignField: '_id', pipeline: [{ $match: { name: 'x' } }, { $limit: 1 }], as: 'player' } }, { $match: { player: [] } }]), collections: ['team', 'team'], more: indexed },
   { rule: 'merge-projects', title: 'reads through', before: [{ $project: { _id: 0, n: '$name', t: '$team.name' } }, { $group: { _id: '$n' } }], after: [{ $group: { _id: '$name' } }] },
   { rule: 'merge-projects', title: 'keeps the last names', before: [{ $project: { _id: 0, a: '$x.y', b: 1 } }, { $project: { _id: 0, c: { $add: ['$a', 1] }, b: 1 } }], after: [{ $project: { _id: 0, c: { $add: ['$x.y', 1] }, b: 1 } }] },
   unchanged('merge-projects', 'leaves computed fields', [{ $project: { _id: 0, n: { $add: ['$age', 1] } } }, { $group: { _id: '$n' } }]),
 ];
 
 describe('rules', () => {
-  it.each(FIXTURES)('$rule: $title', ({ rule, before, after, collections: [start, end] = ['player', 'player'] }) => {
+  it.each(FIXTURES)('$rule: $title', ({ rule, before, after, collections: [start, end] = ['player', 'player'], more }) => {
     const without = RULES.map(({ name }) => name).filter((name) => name !== rule);
-    const { pipeline, applied, collection } = optimise({ ...context, profile: LARGE.has(rule) ? large : profile, collection: start, pipeline: before, without });
+    const { pipeline, applied, collection } = optimise({ ...context, ...more, profile: LARGE.has(rule) ? large : profile, collection: start, pipeline: before, without });
     expect({ collection, pipeline }).toEqual({ collection: end, pipeline: after });
     expect(applied.length > 0).toBe(before !== after);
     for (const step of applied) expect(step).toMatchObject({ rule, reason: expect.stringMatching(/\.$/) as string });

@@ -143,7 +143,77 @@ describe('a partial index serves queries that imply its filter', () => {
   });
 });
 
+describe('an index over the fields of one array', () => {
+  const entries = (n: number): Document[] => ['a', 'b', 'c'].map((k, at) => ({ k, v: (n + at * 7) % 50 }));
+  const examined = (f: Document, docs: readonly Document[] = Array.from({ length: 200 }, (_, _id) => ({ _id, e: entries(_id) })), key: Document = { 'e.k': 1, 'e.v': 1 }): number[] => {
+    engine.run({ drop: 'entries' });
+    engine.run({ create: 'entries' });
+    engine.run({ createIndexes: 'entries', indexes: [{ key, name: 'k_v' }] });
+    engine.run({ insert: 'entries', documents: docs });
+    const { executionStats } = engine.run({ explain: { find: 'entries', filter: f }, verbosity: 'executionStats' }) as { executionStats: Document };
+    return [executionStats.nReturned, executionStats.totalDocsExamined].map(Number);
+  };
+  it('finds one element by both bounds of one $elemMatch', () => {
+    expect(examined({ e: { $elemMatch: { k: 'a', v: 3 } } })).toEqual([4, 4]);
+    expect(examined({ e: { $elemMatch: { k: { $in: ['a', 'b'] }, v: 3 } } })).toEqual([8, 8]);
+    expect(examined({ e: { $elemMatch: { k: 'a', v: { $lte: 3 } } } })).toEqual([16, 16]);
+    expect(examined({ $and: [{ e: { $elemMatch: { v: 3 } } }, { e: { $elemMatch: { k: 'a', v: 4 } } }] })).toEqual([0, 4]);
+  });
+  it('by one bound where each may be met by another element', () => {
+    expect(examined({ 'e.k': 'a', 'e.v': 10 })).toEqual([12, 200]);
+    expect(examined({ e: { $elemMatch: { k: 'a' } }, 'e.v': 10 })).toEqual([12, 200]);
+    expect(examined({ e: { $elemMatch: { v: 3 } } })).toEqual([12, 200]);
+  });
+  it('by both where no document has several elements', () => {
+    const docs = Array.from({ length: 100 }, (_, _id) => ({ _id, e: { k: 'a', v: _id % 20 } }));
+    expect(examined({ 'e.k': 'a', 'e.v': 3 }, docs)).toEqual([5, 5]);
+  });
+  it('keeps entries of their own unique', () => {
+    engine.run({ drop: 'unique' });
+    engine.run({ create: 'unique' });
+    engine.run({ createIndexes: 'unique', indexes: [{ key: { 'e.k': 1, 'e.v': 1 }, name: 'k_v', unique: true }] });
+    engine.run({ insert: 'unique', documents: [{ _id: 1, e: [{ k: 'a', v: 1 }, { k: 'b', v: 2 }] }, { _id: 2, e: [{ k: 'a', v: 2 }, { k: 'b', v: 1 }] }] });
+    const again = engine.run({ insert: 'unique', documents: [{ _id: 3, e: [{ k: 'c', v: 1 }, { k: 'b', v: 2 }] }] }) as { writeErrors?: { code: number }[] };
+    expect(again.writeErrors?.map(({ code }) => code)).toEqual([11000]);
+  });
+});
+
 describe('indexes never change an answer', () => {
+  it('over the fields of one array, whose bounds hold together for one element alone', () => {
+    const name = fc.constantFrom<unknown>('a', 'b', 'c', null);
+    const value = fc.oneof({ weight: 4, arbitrary: fc.integer({ min: 0, max: 3 }) }, { weight: 2, arbitrary: leaf }, fc.array(fc.integer({ min: 0, max: 2 }), { maxLength: 2 }));
+    const entry = fc.record({ k: name, v: value, w: fc.record({ x: value, y: value }, { requiredKeys: [] }) }, { requiredKeys: [] });
+    const entries = fc.oneof({ weight: 8, arbitrary: fc.array(entry, { maxLength: 3 }) }, { weight: 2, arbitrary: fc.array(fc.oneof(entry, leaf, fc.array(entry, { maxLength: 2 })), { maxLength: 3 }) }, entry, leaf);
+    const test = fc.oneof({ weight: 3, arbitrary: value }, fc.array(value, { maxLength: 2 }).map((v) => ({ $in: v })), value.map((v) => ({ $gte: v })), fc.tuple(small, small).map(([a, b]) => ({ $gt: Math.min(a, b) - 1, $lt: Math.max(a, b) })));
+    const named = fc.oneof({ weight: 3, arbitrary: name }, fc.array(name, { maxLength: 3 }).map((v) => ({ $in: v })));
+    const one = fc.record({ k: named, v: test, 'w.x': test, 'w.y': test, '0': test }, { requiredKeys: [] });
+    const where = fc.oneof(
+      { weight: 4, arbitrary: one.map((inner): Document => ({ e: { $elemMatch: inner } })) },
+      { weight: 2, arbitrary: fc.tuple(one, one).map(([a, b]): Document => ({ $and: [{ e: { $elemMatch: a } }, { e: { $elemMatch: b } }] })) },
+      { weight: 2, arbitrary: fc.record({ 'e.k': named, 'e.v': test, 'e.w.x': test, 'e.w.y': test, 'd.e.k': named, 'd.e.v': test, u: test }, { requiredKeys: [] }) as fc.Arbitrary<Document> },
+      fc.tuple(one, test, named).map(([inner, v, k]): Document => ({ e: { $elemMatch: inner }, 'e.v': v, 'e.k': k })),
+      one.map((inner): Document => ({ 'd.e': { $elemMatch: inner } })),
+      one.map((inner): Document => ({ d: { $elemMatch: Object.fromEntries(Object.entries(inner).map(([path, v]) => [`e.${path}`, v])) } })),
+    );
+    const keys: Document[] = [{ 'e.k': 1, 'e.v': 1 }, { 'e.v': -1, u: 1, 'e.k': 1 }, { 'e.w.x': 1, 'e.w.y': 1 }, { 'e.k': 1, 'e.w.x': 1, 'e.w.y': 1 }, { 'd.e.k': 1, 'd.e.v': 1 }, { e: 1, 'e.k': 1 }];
+    let used = 0;
+    fc.assert(
+      fc.property(fc.array(fc.record({ e: entries, d: fc.oneof(fc.record({ e: entries }), fc.array(fc.record({ e: entries }), { maxLength: 2 })), u: fc.integer({ min: 0, max: 30 }) }), { minLength: 1, maxLength: 8 }), fc.array(where, { minLength: 4, maxLength: 4 }), (docs, queries) => {
+        for (const key of keys) {
+          fill(docs as Document[], [{ key, name: 'only' }], {});
+          for (const f of queries) {
+            both((collection) => ({ find: collection, filter: f }));
+            if (JSON.stringify(engine.run({ explain: { find: 'indexed', filter: f } })).includes('"only"')) used++;
+          }
+          // Keys go with their document, and come back with another.
+          for (const collection of ['plain', 'indexed']) engine.run({ update: collection, updates: [{ q: { _id: 0 }, u: [{ $set: { e: docs[docs.length - 1]!.e } }] }] });
+          for (const f of queries) both((collection) => ({ find: collection, filter: f }));
+        }
+      }),
+      { numRuns: 150 },
+    );
+    expect(used).toBeGreaterThan(500);
+  });
   const filters = fc.array(filter, { minLength: 3, maxLength: 3 });
   it('compound, multikey, sparse, partial and unique ones', () => {
     fc.assert(

@@ -67,6 +67,22 @@ function boundsByPath(filter: Filter, into = new Map<string, Bounds>()): Map<str
   return into;
 }
 
+/** What one `$elemMatch` says of the fields of one element, by their full paths. */
+interface ElementBounds {
+  readonly path: string;
+  readonly bounds: ReadonlyMap<string, Bounds>;
+}
+
+/** Not what null would be equal to: elements that are arrays have no fields, which counts as null there and has no key. */
+function elementBounds(filter: Filter): ElementBounds[] {
+  if (filter.kind === 'and') return filter.parts.flatMap(elementBounds);
+  if (filter.kind !== 'elemMatch' || !filter.inner) return [];
+  const { path } = filter;
+  const inner = [...boundsByPath(filter.inner)].map(([own, bounds]) => [`${path}.${own}`, bounds] as const);
+  const bounds = new Map(inner.filter(([own, { equal }]) => !equal?.some(isNullish) && !/(^|\.)\d+(\.|$)/.test(own)));
+  return bounds.size > 0 ? [{ path, bounds }] : [];
+}
+
 function narrow(bounds: Bounds, operator: Comparison, value: Value): void {
   if (operator === '$eq') {
     if (!bounds.equal || bounds.equal.length > 1) bounds.equal = [value];
@@ -80,7 +96,8 @@ function narrow(bounds: Bounds, operator: Comparison, value: Value): void {
 export function choosePlan(collection: Collection, filter: Filter | null, collation: Collation): Plan {
   if (!filter) return { kind: 'scan' };
   const bounds = boundsByPath(filter);
-  if (bounds.size === 0) return { kind: 'scan' };
+  const elements = elementBounds(filter);
+  if (bounds.size + elements.length === 0) return { kind: 'scan' };
   let best: { score: number; plan: Plan } | undefined;
   const consider = (score: number, index: IndexSpec | '_id_', ranges: [Buffer, Buffer][], described: string): void => {
     if (ranges.length > 0 && (!best || score > best.score)) best = { score, plan: { kind: 'index', index, ranges, described } };
@@ -89,7 +106,7 @@ export function choosePlan(collection: Collection, filter: Filter | null, collat
   if (id && usable(id, false) && allIndexable(id, simpleCollation, collation)) consider(id.equal ? 1000 : 15, '_id_', rangesOf(Buffer.alloc(0), id, false), '_id_');
   for (const index of collection.indexes()) {
     if (index.hidden || (index.partial && !implies(filter, index.partial, index.collation, collation))) continue;
-    planIndex(collection, index, bounds, collation, consider);
+    for (const element of [undefined, ...elements]) planIndex(collection, index, bounds, element, collation, consider);
   }
   return best?.plan ?? { kind: 'scan' };
 }
@@ -99,12 +116,25 @@ const usable = (b: Bounds, sparse: boolean): boolean => {
   return b.low !== undefined || b.high !== undefined;
 };
 
-function planIndex(collection: Collection, index: IndexSpec, bounds: Map<string, Bounds>, collation: Collation, consider: (score: number, index: IndexSpec, ranges: [Buffer, Buffer][], described: string) => void): void {
+/** Of an index over arrays: whether the elements that meet two bounds are the same, or no elements of one array. */
+function together(a: string, b: string, element: ElementBounds | undefined): boolean {
+  const [first, second] = [a.split('.'), b.split('.')];
+  if (first[0] !== second[0]) return true;
+  if (!element?.bounds.has(a) || !element.bounds.has(b)) return false;
+  const depth = element.path.split('.').length;
+  return first[depth] !== second[depth];
+}
+
+/** With `element`, the bounds of one `$elemMatch` take part. */
+function planIndex(collection: Collection, index: IndexSpec, bounds: Map<string, Bounds>, element: ElementBounds | undefined, collation: Collation, consider: (score: number, index: IndexSpec, ranges: [Buffer, Buffer][], described: string) => void): void {
   let prefixes: Buffer[] = [Buffer.alloc(0)];
   let score = 0;
+  const used: string[] = [];
   for (const { path } of index.fields) {
-    const b = bounds.get(path);
+    const b = element?.bounds.get(path) ?? bounds.get(path);
     if (!b || !usable(b, index.sparse) || !allIndexable(b, index.collation, collation)) break;
+    if (index.shared.length > 0 && used.some((other) => !together(other, path, element)) && collection.isMultikey(index)) break;
+    used.push(path);
     if (b.equal) {
       if (prefixes.length * b.equal.length > 1000) break;
       const probes = b.equal.map((v) => probesOf(index, v));

@@ -34,8 +34,10 @@ export type Filter =
   | { readonly kind: 'exists'; readonly path: string; readonly test: Test }
   | { readonly kind: 'type'; readonly path: string; readonly types: ReadonlySet<number>; readonly test: Test }
   | { readonly kind: 'expression'; readonly operand: ReturnType<typeof parseExpression>; readonly test: Test }
+  /** `inner`: what the fields of one element satisfy together, where it is asked of its fields. */
+  | { readonly kind: 'elemMatch'; readonly path: string; readonly inner: Filter | null; readonly test: Test }
   /** With a path when it is a condition on one. */
-  | { readonly kind: 'elemMatch' | 'other'; readonly path?: string; readonly test: Test };
+  | { readonly kind: 'other'; readonly path?: string; readonly test: Test };
 export type Comparison = '$eq' | '$lt' | '$lte' | '$gt' | '$gte';
 
 /** Whether a value found at the path satisfies a condition; `undefined` stands for a missing one. */
@@ -438,7 +440,8 @@ function parseAll(path: string, value: Value, scope: Scope): Filter {
 
 function parseElemMatch(path: string, value: Value, scope: Scope): Filter {
   if (!(value instanceof Doc)) throw badValue('$elemMatch needs an Object');
-  return { ...wholePath(path, elementCondition(value, scope)), kind: 'elemMatch' } as Filter;
+  const { inner, condition } = elementCondition(value, scope);
+  return { kind: 'elemMatch', path, inner, test: wholePath(path, condition).test };
 }
 
 const logical = new Set(['$and', '$or', '$nor', '$expr', '$where', '$jsonSchema']);
@@ -455,15 +458,15 @@ export function refuseWholeDocument(spec: Doc, refuse: (operator: string) => Ser
 }
 
 /** Whether an array has an element that satisfies all of the conditions at once. */
-function elementCondition(spec: Doc, scope: Scope): Condition {
+function elementCondition(spec: Doc, scope: Scope): { inner: Filter | null; condition: Condition } {
   refuseWholeDocument(spec, (operator) => badValue(`${operator} can only be applied to the top-level document`));
   const first = spec.keys[0];
   if (first?.startsWith('$') && !logical.has(first)) {
     // Conditions on the element itself: it is wrapped, so that the same code can test it.
     const filter = parseOperators(ELEMENT, spec, scope);
-    return (v) => Array.isArray(v) && v.some((item) => filter.test(new Doc([ELEMENT], [item])));
+    return { inner: null, condition: (v) => Array.isArray(v) && v.some((item) => filter.test(new Doc([ELEMENT], [item]))) };
   }
   const filter = parseFilter(spec, scope);
-  return (v) => Array.isArray(v) && v.some((item) => (item instanceof Doc ? filter.test(item) : Array.isArray(item) && filter.test(arrayAsDoc(item))));
+  return { inner: filter, condition: (v) => Array.isArray(v) && v.some((item) => (item instanceof Doc ? filter.test(item) : Array.isArray(item) && filter.test(arrayAsDoc(item)))) };
 }
 const arrayAsDoc = (items: Value[]): Doc => new Doc(items.map((_, i) => String(i)), items);

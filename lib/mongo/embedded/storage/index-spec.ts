@@ -12,6 +12,8 @@ export interface IndexSpec {
   /** As given: `{key, name, unique, …}`. */
   readonly spec: Doc;
   readonly fields: readonly { readonly path: string; readonly values: (doc: Doc) => Value[] }[];
+  /** Fields that may lie in the entries of one array: their values are then taken entry by entry. */
+  readonly shared: readonly SharedArray[];
   readonly unique: boolean;
   readonly sparse: boolean;
   /** The planner is not to use it. */
@@ -21,6 +23,12 @@ export interface IndexSpec {
   readonly partial: Filter | null;
   readonly collation: Collation;
   readonly table: string;
+}
+
+export interface SharedArray {
+  readonly path: readonly string[];
+  /** Positions in `fields`, with the value of each within an entry. */
+  readonly fields: readonly { readonly at: number; readonly values: (entry: Doc) => Value[] }[];
 }
 
 export const isWildcard = (path: string): boolean => path === '$**' || path.endsWith('.$**');
@@ -36,6 +44,7 @@ export function describeIndex(id: number, name: string, spec: Doc): IndexSpec {
     name,
     spec,
     fields: wildcard ? [] : key.keys.map((path) => ({ path, values: valuesAt(path) })),
+    shared: wildcard ? [] : sharedArrays(key.keys),
     unique: spec.get('unique') === true,
     sparse: spec.get('sparse') === true,
     hidden: wildcard || spec.get('hidden') === true,
@@ -44,6 +53,29 @@ export function describeIndex(id: number, name: string, spec: Doc): IndexSpec {
     collation,
     table: `i${id}`,
   };
+}
+
+/** Paths with the same beginning; not where one of them ends there, or counts entries. */
+function sharedArrays(paths: readonly string[]): SharedArray[] {
+  const split = paths.map((path) => path.split('.'));
+  return [...new Set(split.map(([first]) => first))].flatMap((first): SharedArray[] => {
+    const members = split.flatMap((parts, at) => (parts[0] === first ? [{ parts, at }] : []));
+    if (members.length < 2 || members.some(({ parts }) => parts.some((part) => /^\d+$/.test(part)))) return [];
+    let length = 1;
+    while (members.every(({ parts }) => parts.length > length && parts[length] === members[0]!.parts[length])) length++;
+    if (members.some(({ parts }) => parts.length <= length)) return [];
+    return [{ path: members[0]!.parts.slice(0, length), fields: members.map(({ parts, at }) => ({ at, values: valuesAt(parts.slice(length).join('.')) })) }];
+  });
+}
+
+/** The entries of the array; undefined where there is none, or it holds anything but documents. */
+function entriesOf({ path }: SharedArray, doc: Doc): readonly Doc[] | undefined {
+  let value: Value = doc;
+  for (const name of path) {
+    if (!(value instanceof Doc)) return undefined;
+    value = value.get(name);
+  }
+  return Array.isArray(value) && value.length > 0 && value.every((entry) => entry instanceof Doc) ? value : undefined;
 }
 
 const ARRAY = 30;
@@ -82,13 +114,31 @@ export function keysOf(index: IndexSpec, doc: Doc): Keys {
   let arrays = false;
   let tuples: Value[][] = [[]];
   let present = false;
-  for (const field of index.fields) {
-    const found = field.values(doc);
+  const taken = (found: readonly Value[]): Value[] => {
     if (found.some((v) => v !== undefined)) present = true;
     if (found.length !== 1 || Array.isArray(found[0])) arrays = true;
-    const values = found.length === 0 ? [null] : found.map((v) => (v === undefined ? null : v));
-    tuples = tuples.flatMap((tuple) => values.map((v) => [...tuple, v]));
-  }
+    return found.length === 0 ? [null] : found.map((v) => (v === undefined ? null : v));
+  };
+  const entries = index.shared.map((shared) => entriesOf(shared, doc));
+  index.fields.forEach((field, at) => {
+    const group = index.shared.findIndex((shared, n) => entries[n] !== undefined && shared.fields.some((member) => member.at === at));
+    if (group < 0) {
+      const values = taken(field.values(doc));
+      tuples = tuples.flatMap((tuple) => values.map((v) => withValues(tuple, [{ at }], [v])));
+      return;
+    }
+    // All fields of the array at once, where the first of them stands.
+    const { fields } = index.shared[group]!;
+    if (fields[0]!.at !== at) return;
+    if (entries[group]!.length !== 1) arrays = true;
+    const alternatives = entries[group]!.flatMap((entry) =>
+      fields.reduce<Value[][]>((found, { values }) => {
+        const own = taken(values(entry));
+        return found.flatMap((tuple) => own.map((v) => [...tuple, v]));
+      }, [[]]),
+    );
+    tuples = tuples.flatMap((tuple) => alternatives.map((values) => withValues(tuple, fields, values)));
+  });
   if (index.sparse && !present) return { keys: [], values: [], arrays };
   const keys = new Map<string, { key: Buffer; tuple: Value[] }>();
   for (const tuple of tuples) {
@@ -98,6 +148,12 @@ export function keysOf(index: IndexSpec, doc: Doc): Keys {
     keys.set(index.collation.simple ? name : `${name} ${keys.size}`, { key, tuple });
   }
   return { keys: [...keys.values()].map((k) => k.key), values: [...keys.values()].map((k) => k.tuple), arrays };
+}
+
+function withValues(tuple: readonly Value[], fields: readonly { readonly at: number }[], values: readonly Value[]): Value[] {
+  const next = [...tuple];
+  fields.forEach(({ at }, n) => (next[at] = values[n]));
+  return next;
 }
 
 /** Whether two documents have a value of the index in common, by its collation. */
