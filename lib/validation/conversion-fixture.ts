@@ -5,9 +5,11 @@ import path from 'node:path';
 import type { Db, MongoClient } from 'mongodb';
 import type { Directive } from '../design/directive';
 import type { DocumentDesign, Strategy } from '../design/document-design';
+import { proposeIndexes } from '../design/indexes';
 import { deriveDesign } from '../design/logical';
 import { checkDesign, type DesignProblem } from '../design/loss-check';
 import { proposeDesign } from '../design/propose';
+import { readWorkload } from '../design/read-workload';
 import { migrate, type Migration, type MigrationInput } from '../migration/migrate';
 import { connectMongo } from '../mongo/client';
 import { ensureEmbeddedServer } from '../mongo/embedded/start';
@@ -50,6 +52,8 @@ export interface ConvertOptions {
   readonly strategy?: Strategy;
   readonly directives?: readonly Directive[];
   change?(design: DocumentDesign): DocumentDesign;
+  /** Queries that the design and its indexes are made for; none when absent. */
+  readonly workload?: readonly string[];
 }
 
 /** SQL, a function that fills an empty database, or a file. */
@@ -84,7 +88,7 @@ export class ConversionFixture {
   }
 
   /** Writes the source and designs it, without a row moving. */
-  plan(source: TestSource, { strategy = 'access-pattern', directives = [], change = (design) => design }: ConvertOptions = {}): Omit<ConvertedSource, 'migration' | 'db' | 'validate' | 'failing'> {
+  plan(source: TestSource, { strategy = 'access-pattern', change = (design) => design, workload: asked, directives = [] }: ConvertOptions = {}): Omit<ConvertedSource, 'migration' | 'db' | 'validate' | 'failing'> {
     const name = `s${++this.#made}`;
     const sourcePath = typeof source === 'object' ? source.file : path.join(this.folder, `${name}.sqlite`);
     if (typeof source !== 'object') write(sourcePath, source);
@@ -92,9 +96,11 @@ export class ConversionFixture {
     try {
       const catalog = catalogOf(sqlite, { name, sha256: name, descriptions: {} });
       const profile = profileDatabase(sqlite, catalog);
-      const { design: conceptual } = proposeDesign({ catalog, profile, workload: { database: name, patterns: [], unread: [] }, strategy, limits: testLimits, directives });
+      const items = asked?.map((sql, at) => ({ questionId: String(at), split: 'dev', database: name, question: '', evidence: '', sql, difficulty: null }));
+      const workload = items ? readWorkload(items, catalog, profile) : { database: name, patterns: [], unread: [] };
+      const { design: conceptual } = proposeDesign({ catalog, profile, workload, strategy, limits: testLimits, directives });
       const design = change(deriveDesign({ conceptual, catalog, profile, directives: [] }));
-      const input = { sourcePath, catalog, design, indexes: {}, mongo: this.mongo, prefix: 'test', signal: new AbortController().signal };
+      const input = { sourcePath, catalog, design, indexes: items ? proposeIndexes(design, catalog, profile, workload) : {}, mongo: this.mongo, prefix: 'test', signal: new AbortController().signal };
       return { sourcePath, catalog, profile, design, problems: checkDesign(design, catalog, profile, testLimits), input };
     } finally {
       sqlite.close();

@@ -29,6 +29,10 @@ export const exprToPredicate: Rule = {
 function predicate(expression: Mql): MqlDocument | undefined {
   if (!isDocument(expression)) return undefined;
   const [[operator, operands] = ['', null], ...more] = Object.entries(expression);
+  if (more.length === 0 && operator === '$or' && Array.isArray(operands)) {
+    const parts = (operands as readonly Mql[]).map(predicate);
+    return parts.every((part) => part !== undefined) ? { $or: parts } : undefined;
+  }
   if (more.length > 0 || !(operator in COMPARISONS) || !Array.isArray(operands) || operands.length !== 2) return undefined;
   const [first, second] = operands as readonly Mql[];
   if (operator === '$in') {

@@ -142,6 +142,8 @@ const FIXTURES: readonly Fixture[] = [
   unchanged('drop-lookup', 'keeps a join whose fields come out', [...team]),
   { rule: 'drop-lookup', title: 'drops a set that nobody reads', before: [{ $lookup: { from: 'team', pipeline: [], as: 'all' } }, { $count: 'n' }], after: [{ $count: 'n' }] },
   { rule: 'expr-to-predicate', title: 'makes equality a predicate', before: [{ $match: { $expr: { $and: [{ $eq: ['$name', 'x'] }, { $gt: ['$age', '$team_id'] }] } } }], after: [{ $match: { name: 'x', $expr: { $gt: ['$age', '$team_id'] } } }] },
+  { rule: 'expr-to-predicate', title: 'makes alternatives predicates', before: [{ $match: { $expr: { $or: [{ $eq: [3, '$age'] }, { $in: ['$name', ['x', 'y']] }] } } }], after: [{ $match: { $or: [{ age: 3 }, { name: { $in: ['x', 'y'] } }] } }] },
+  unchanged('expr-to-predicate', 'leaves alternatives of which one is none', [{ $match: { $expr: { $or: [{ $eq: [3, '$age'] }, { $gt: ['$age', '$team_id'] }] } } }]),
   unchanged('expr-to-predicate', 'leaves comparisons with null and across types', [{ $match: { $expr: { $and: [{ $eq: ['$name', null] }, { $lt: ['$age', 3] }] } } }]),
   {
     rule: 'unwind-count',
