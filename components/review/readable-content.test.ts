@@ -22,6 +22,12 @@ test('what parents keep is said', () => {
   expect(text).toContain('keeps few, all up to 100: no; of more none, and the key in few_elsewhere\n');
 });
 
+test('what documents repeat of their own columns is said', () => {
+  const { collections, ...rest } = design({});
+  const text = readableContent('conceptual_design', { ...rest, collections: [{ ...collections[0], attributes: { field: 'attributes', columns: ['tag1', 'tag2'] } }] });
+  expect(text).toContain('  order: the rows of order, _id from id\n    repeats names and values as attributes: tag1, tag2\n');
+});
+
 test('an untranslated item says why, a translated one its pipeline', () => {
   expect(readableContent('untranslated', { mql: null, reason: { code: 3, text: 'window frames' } })).toBe('not translated, reason 3: window frames');
   expect(readableContent('untranslated', { mql: { collection: 'order', pipeline: [{ $count: 'n' }] } })).toBe('db.order.aggregate([\n  { $count: "n" }\n])');

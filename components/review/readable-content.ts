@@ -36,7 +36,7 @@ export function readableContent(gate: GateName, content: unknown): string {
 function conceptual({ collections, relationships, patterns, document }: ConceptualDesign): string {
   return [
     'Collections',
-    ...collections.map(({ name, rootTable, id }) => `  ${name}: ${id.kind === 'bucket' ? `buckets of up to ${id.size} rows with the same ${id.columns.join(', ')} of` : 'the rows of'} ${rootTable}, _id ${id.kind !== 'column' ? 'by position' : id.transform.kind === 'identity' ? `from ${id.column}` : `from ${id.column}, ${describe(id.transform)}`}`),
+    ...collections.flatMap(({ name, rootTable, id, attributes }) => [`  ${name}: ${id.kind === 'bucket' ? `buckets of up to ${id.size} rows with the same ${id.columns.join(', ')} of` : 'the rows of'} ${rootTable}, _id ${id.kind !== 'column' ? 'by position' : id.transform.kind === 'identity' ? `from ${id.column}` : `from ${id.column}, ${describe(id.transform)}`}`, ...(attributes ? [`    repeats names and values as ${attributes.field}: ${attributes.columns.join(', ')}`] : [])]),
     'Relationships',
     ...relationships.flatMap((choice) => [`  ${choice.relationship}`, `    ${choiceText(choice)}`, ...keptTexts(choice).map((kept) => `    keeps ${kept}`), `    ${choice.reason}`]),
     'Patterns',

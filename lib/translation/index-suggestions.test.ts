@@ -45,6 +45,15 @@ describe('index suggestions', () => {
     expect(await suggest({ a: [{ $match: { name: 'x' } }] }, {}, 100)).toEqual([]);
   });
 
+  it('find an entry of an array by all that is asked of it', async () => {
+    const filters: object[] = [];
+    const asked = { power: { $elemMatch: { kind: 'fly', level: { $gt: 3 } } }, age: 3 };
+    const [found] = await suggestIndexes([{ questionId: 'a', collection: 'hero', pipeline: [{ $match: asked }] }], design, {}, (_, filter) => Promise.resolve(filters.push(filter) === 1 ? 100 : 5));
+    expect(found).toMatchObject({ key: { 'power.kind': 1, age: 1 }, documentsExamined: { before: 100, after: 5 } });
+    expect(filters).toEqual([{}, { age: 3, power: asked.power }]);
+    expect(await suggest({ a: [{ $match: asked }] }, { hero: [{ key: { 'power.kind': 1, 'power.level': 1 } }] })).toEqual([]);
+  });
+
   it('have one array in a key', async () => {
     expect(await suggest({ a: [{ $match: { 'power.kind': 'fly', 'cape.colour': 'red', age: 3 } }] })).toMatchObject([{ key: { 'power.kind': 1, age: 1 } }]);
   });

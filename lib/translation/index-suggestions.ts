@@ -105,9 +105,18 @@ function frontScan(questionId: string, collection: string, pipeline: readonly Mq
   const equal: string[] = [];
   const ranges: string[] = [];
   const filter: Record<string, Mql> = {};
+  // Of a condition on one entry of an array the fields are paths, and the whole is the filter.
+  const entries: Record<string, Mql> = {};
   let at = 0;
   for (; isDocument(pipeline[at]?.['$match']); at++) {
     for (const [path, value] of Object.entries(pipeline[at]?.['$match'] as MqlDocument)) {
+      const inner = isDocument(value) ? value['$elemMatch'] : undefined;
+      const named = isDocument(inner) ? Object.keys(inner).filter((key) => predicateKind(inner[key] ?? null) === 'equal') : [];
+      if (named.length > 0 && !(path in entries)) {
+        equal.push(...named.map((key) => `${path}.${key}`));
+        entries[path] = value;
+        continue;
+      }
       const kind = path.startsWith('$') ? undefined : predicateKind(value);
       if (kind === undefined || path in filter) continue;
       (kind === 'equal' ? equal : ranges).push(path);
@@ -126,7 +135,7 @@ function frontScan(questionId: string, collection: string, pipeline: readonly Mq
   if (!leading) return undefined;
   const isFilter = !isSortOnly;
   // Without an equality the sort comes first: then the index orders, and does not filter.
-  const filters = Object.fromEntries(Object.entries(filter).filter(([path]) => key.some(([name]) => name === path)));
+  const filters = { ...Object.fromEntries(Object.entries(filter).filter(([path]) => key.some(([name]) => name === path))), ...Object.fromEntries(Object.entries(entries).filter(([path]) => key.some(([name]) => name.startsWith(`${path}.`)))) };
   const limited = typeof limit === 'number' && (isSortOnly || (sorted.length > 0 && ranges.length === 0)) ? { limit } : {};
   return { questionId, collection, key, why: isFilter ? 'filter' : 'sort', found: { filter: filters as Document, ...limited } };
 }

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import dynamic from 'next/dynamic';
 import Link from 'next/link';
 import { useState } from 'react';
-import type { CollectionDesign, ConceptualDesign, IndexDesign, PatternUse } from '../../../lib/design/document-design';
+import type { AttributeChoice, CollectionDesign, ConceptualDesign, IndexDesign, PatternUse } from '../../../lib/design/document-design';
 import type { Workload } from '../../../lib/design/workload';
 import type { ProfileContent } from '../../../lib/pipeline/stages/design-stages';
 import type { DesignFiguresResponse } from '../../../lib/review/api-types';
@@ -115,6 +115,7 @@ function Collections({ collections, directives, setDirectives }: { readonly coll
           ),
         },
         { head: '_id', cell: (row) => (row.id.kind === 'column' ? <code className="font-mono text-xs wrap-anywhere">{row.id.column}</code> : `the ${row.id.kind === 'bucket' ? 'bucket' : 'row'}’s position`) },
+        { head: 'Names and values', cell: (row) => (row.attributes ? <Attributes table={row.rootTable} attributes={row.attributes} directives={directives} setDirectives={setDirectives} /> : '') },
         {
           head: 'Name',
           cell: (row) => {
@@ -132,6 +133,20 @@ function Collections({ collections, directives, setDirectives }: { readonly coll
         },
       ]}
     />
+  );
+}
+
+/** What the documents repeat of their own columns as names and values, with a way to do without it. */
+function Attributes({ table, attributes: { field, columns, queries = 0 }, directives, setDirectives }: { readonly table: string; readonly attributes: AttributeChoice } & Pick<GateProps<ConceptualDesign>, 'directives' | 'setDirectives'>) {
+  const dropped = directives.find((entry) => entry.kind === 'without_attributes' && entry.table === table);
+  return (
+    <div className="min-w-40">
+      <code className={`font-mono text-xs wrap-anywhere ${dropped ? 'line-through' : ''}`}>{field}</code> <span className="text-muted">{columns.join(', ')}; for {counted(queries, 'query', 'queries')}</span>
+      {dropped ? <> <Badge tone="accent">without it requested</Badge></> : null}{' '}
+      <Button look="quiet" aria-label={`${dropped ? 'Take back: without' : 'Without'} ${field} of ${table}`} onClick={() => setDirectives(dropped ? directives.filter((entry) => entry !== dropped) : [...directives, { kind: 'without_attributes', table }])}>
+        {dropped ? 'Take back' : 'Without'}
+      </Button>
+    </div>
   );
 }
 
