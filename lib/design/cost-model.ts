@@ -349,7 +349,8 @@ class Plan {
     // Nothing else of the query is found in the children's documents, and the parent's own is there.
     const kept = entered.length === 1 && !this.bound.get(link.other.source)?.copy ? this.model.keptChildren(this.block, target, link.other.source) : undefined;
     if (kept) {
-      this.total = addCosts(this.total, { ...NO_COST, lookups: (this.flow * kept.parents) / parents, entries: this.flow * perProbe });
+      // A parent without a flag descends the index as well, and finds nothing.
+      this.total = addCosts(this.total, { ...NO_COST, lookups: this.flow, entries: this.flow * perProbe });
       this.fetch((this.flow * kept.children) / parents, meanBytes);
       this.flow *= perProbe * this.shareOf(entered);
       return;

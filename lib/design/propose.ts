@@ -1,6 +1,6 @@
 import type { Catalog } from '../sqlite/catalog';
 import type { Profile, Relationship } from '../sqlite/profile';
-import { bucketObstacle, bucketsBy, embedIntoBuckets } from './buckets';
+import { bucketAdvice, bucketObstacle, bucketsBy, embedIntoBuckets } from './buckets';
 import { embeddedBy, NOTHING_KEPT, realise, type Choices } from './choices';
 import { proposeCopy } from './copies';
 import { score, type Cost } from './cost';
@@ -47,7 +47,7 @@ export function proposeDesign(input: ProposalInput): Proposal {
     const relationship = profile.relationships.find(({ id }) => id === choice.relationship)!;
     const alternatives = own ? alternativesOf(relationship, choices, own, search, input, attributes) : undefined;
     const isDirected = directed.has(relationship.id);
-    const reason = isDirected ? directedReason(relationship, choice) : byCost ? reasonFor(relationship, choice, alternatives ?? [], choices, input) : baselineReason(relationship, choice, choices, input);
+    const reason = isDirected ? directedReason(relationship, choice, alternatives ?? []) : byCost ? `${reasonFor(relationship, choice, alternatives ?? [], choices, input)}${cheaperLeft(relationship, choice, alternatives ?? [], input)}` : baselineReason(relationship, choice, choices, input);
     return { ...choice, reason, ...(isDirected ? { directed: true } : {}), ...(alternatives ? { alternatives } : {}) };
   });
   const draft = { database: catalog.database, strategy, collections, relationships: explained, patterns: byCost ? namePatterns(explained, proposed, { ...input, outliersLeft: search.outliersLeft(choices) }) : [] };
@@ -103,8 +103,29 @@ function directedBucketObstacle(relationship: Relationship, input: Pick<Proposal
 }
 
 const DIRECTED: Readonly<Record<Choice, string>> = { embed: 'Embedded', reference: 'Referenced', copy: 'Copied', bucket: 'In buckets' };
-const directedReason = (relationship: Relationship, { choice }: RelationshipChoice): string =>
-  `${DIRECTED[choice]} because a reviewer directed it.${choice === 'embed' ? ` ${numbers(relationship)}` : ''}`;
+function directedReason(relationship: Relationship, { choice }: RelationshipChoice, alternatives: readonly ChoiceAlternative[]): string {
+  const { mine, other } = cheapestOther(choice, alternatives, []);
+  const accepted = mine && other ? ` ${comparison(score(mine), score(other.cost), AS[other.choice])}` : '';
+  return `${DIRECTED[choice]} because a reviewer directed it.${choice === 'embed' ? ` ${numbers(relationship)}` : ''}${accepted}`;
+}
+
+const AS: Readonly<Record<Choice, string>> = { embed: 'Embedded,', reference: 'As a reference', copy: 'With a copy', bucket: 'In buckets' };
+
+/** The cheapest of the choices that were not made, if it is cheaper than the one that was; and what that one costs. */
+function cheapestOther(choice: Choice, alternatives: readonly ChoiceAlternative[], except: readonly Choice[]): { mine?: Cost; other?: { choice: Choice; cost: Cost } } {
+  const mine = alternatives.find((entry) => entry.choice === choice)?.cost;
+  const others = alternatives.flatMap(({ choice: other, cost }) => (mine && cost && other !== choice && !except.includes(other) && score(cost) < score(mine) ? [{ choice: other, cost }] : []));
+  const other = others.sort((a, b) => score(a.cost) - score(b.cost))[0];
+  return { ...(mine ? { mine } : {}), ...(other ? { other } : {}) };
+}
+
+/** Why a choice that costs less was not made, where the reason has not said it yet. */
+function cheaperLeft(relationship: Relationship, { choice }: RelationshipChoice, alternatives: readonly ChoiceAlternative[], input: ProposalInput): string {
+  const { mine, other } = cheapestOther(choice, alternatives, ['reference', 'embed']);
+  if (!mine || !other) return '';
+  const advice = other.choice === 'bucket' ? bucketAdvice(relationship, input) : undefined;
+  return ` ${comparison(score(mine), score(other.cost), AS[other.choice])} Left: ${advice ?? 'the estimate alone is too close to decide'}.`;
+}
 
 function reasonFor(relationship: Relationship, { choice, columns }: RelationshipChoice, alternatives: readonly ChoiceAlternative[], choices: Choices, input: ProposalInput): string {
   const together = readTogether(input.workload, relationship);
