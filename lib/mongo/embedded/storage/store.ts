@@ -37,6 +37,9 @@ export interface Row {
  *
  * `synchronous = NORMAL` in WAL mode: a killed process loses nothing that was acknowledged.
  */
+/** What the files hold; 1: keys of several fields of one array are made entry by entry. */
+const FORMAT = 1;
+
 export class Store {
   readonly db: Database.Database;
   private readonly open = new Map<number, Collection>();
@@ -67,6 +70,22 @@ export class Store {
     }
     this.byName = this.db.prepare('SELECT id, db, name, options, changes FROM collections WHERE db = ? AND name = ?');
     this.cache = new CacheBudget(cacheBytes, shares);
+    if (writable) this.upgrade();
+  }
+
+  /** Data of an earlier version: indexes whose keys were made in another way are made again. */
+  private upgrade(): void {
+    const format = (): number => this.db.pragma('user_version', { simple: true }) as number;
+    if (format() >= FORMAT) return;
+    this.db
+      .transaction(() => {
+        if (format() >= FORMAT) return;
+        for (const database of this.databases()) {
+          for (const collection of this.list(database)) for (const index of collection.maintained()) if (index.shared.length > 0) collection.remakeKeys(index);
+        }
+        this.db.pragma(`user_version = ${FORMAT}`);
+      })
+      .immediate();
   }
 
   close(): void {
@@ -415,10 +434,15 @@ export class Collection {
       const index = describeIndex(Number(lastInsertRowid), name, spec);
       this.store.use.created('index', index.id);
       this.store.db.exec(`CREATE TABLE ${index.table}(k BLOB NOT NULL, rid INTEGER NOT NULL, PRIMARY KEY(k, rid)) WITHOUT ROWID`);
-      const rows = this.rows();
-      for (let row = rows(); row !== null; row = rows()) this.addKeys(index, row.rid, Doc.fromRaw(row.d));
+      this.remakeKeys(index);
     })();
     this.forgetIndexes();
+  }
+  /** Inside the caller's transaction. */
+  remakeKeys(index: IndexSpec): void {
+    this.store.db.exec(`DELETE FROM ${index.table}`);
+    const rows = this.rows();
+    for (let row = rows(); row !== null; row = rows()) this.addKeys(index, row.rid, Doc.fromRaw(row.d));
   }
   dropIndex(index: IndexSpec): void {
     this.store.db.transaction(() => {
