@@ -1,6 +1,6 @@
-import { columnProfile, type Profile, type Relationship, type TableProfile } from '../sqlite/profile';
+import { columnProfile, type ColumnProfile, type Profile, type Relationship, type TableProfile } from '../sqlite/profile';
 import { documentCount } from './buckets';
-import { bucketRows, isEmbed, isKeptRows, type AttributeField, type ColumnField, type DocumentDesign, type Field } from './document-design';
+import { bucketRows, isEmbed, isKeptRows, type AttributeField, type ColumnField, type DocumentDesign, type Field, type IdRule } from './document-design';
 import { outliersOf } from './outlier-share';
 
 /** How large a collection will be, from row counts, mean bytes and the measured fan-out. */
@@ -17,22 +17,24 @@ export interface CollectionForecast {
 /** Rows of a table where a design puts them, with those that are embedded in them. */
 export interface PlacedRows {
   readonly table: string;
-  /** Fields of a row, each of which has a name to carry. */
-  readonly fields: number;
+  /** Bytes of a row besides its values: names, types and lengths. */
+  readonly framing: number;
   readonly below: readonly (PlacedRows & { /** Entries of the longest array. */ readonly longest: number })[];
   /** Bytes of the copies that a row carries. */
   readonly copies?: { readonly mean: number; readonly largest: number };
 }
 
-// A BSON element is a type byte, its name, a terminator and the value's framing; names of the source are about this long.
-const FIELD_BYTES = 20;
+/** A document's length and terminator, and its place in an array or the name of its `_id`. */
+export const ROW_FRAMING = 10;
+/** A BSON element is a type, a name and a terminator; texts, bytes, arrays and documents have a length as well. */
+export const elementFraming = (name: string, column?: ColumnProfile): number => Buffer.byteLength(name) + 2 + (column && column.stored.text + column.stored.blob === 0 ? 0 : 5);
 
 /** `total`: bytes of all rows of the table with what is in them; `largest`: of the largest row. */
-export function forecastRows({ table, fields, below, copies }: PlacedRows, profile: Profile): { total: number; largest: number } {
+export function forecastRows({ table, framing, below, copies }: PlacedRows, profile: Profile): { total: number; largest: number } {
   const own = tableProfile(profile, table);
   const rows = own?.rowCount ?? 0;
-  let total = rows * ((own?.meanRowBytes ?? 0) + fields * FIELD_BYTES + (copies?.mean ?? 0));
-  let largest = (own?.maxRowBytes ?? 0) + fields * FIELD_BYTES + (copies?.largest ?? 0);
+  let total = rows * ((own?.meanRowBytes ?? 0) + framing + (copies?.mean ?? 0));
+  let largest = (own?.maxRowBytes ?? 0) + framing + (copies?.largest ?? 0);
   for (const child of below) {
     const inner = forecastRows(child, profile);
     const childRows = tableProfile(profile, child.table)?.rowCount ?? 0;
@@ -50,22 +52,38 @@ export function forecastCollections(design: DocumentDesign, profile: Profile): C
     if (id.kind === 'bucket' && rows) {
       const longest = Math.min(id.size, tableProfile(profile, rootTable)?.rowCount ?? 0);
       const { total, largest } = forecastRows(placedRows(rows.fields, rootTable, `${rows.name}.`, profile, longestArrays), profile);
-      const shared = placedRows(fields.filter((field) => field !== rows), rootTable, '', profile, {}).copies ?? { mean: 0, largest: 0 };
+      const shared = sharedBytes(fields, rootTable, profile);
       const documents = documentCount({ rootTable, id }, profile);
       const mean = total / Math.max(1, tableProfile(profile, rootTable)?.rowCount ?? 0);
-      return { collection, documents, meanBytes: FIELD_BYTES * fields.length + shared.mean + total / Math.max(1, documents), largestBytes: FIELD_BYTES * fields.length + shared.largest + largest + Math.max(0, longest - 1) * mean, longestArrays: { [rows.name]: longest, ...longestArrays } };
+      return { collection, documents, meanBytes: idBytes(id, rootTable, profile) + shared.mean + total / Math.max(1, documents), largestBytes: idBytes(id, rootTable, profile) + shared.largest + largest + Math.max(0, longest - 1) * mean, longestArrays: { [rows.name]: longest, ...longestArrays } };
     }
     const { total, largest } = forecastRows(placedRows(fields, rootTable, '', profile, longestArrays), profile);
     const documents = tableProfile(profile, rootTable)?.rowCount ?? 0;
-    return { collection, documents, meanBytes: FIELD_BYTES + (documents === 0 ? 0 : total / documents), largestBytes: FIELD_BYTES + largest, longestArrays };
+    return { collection, documents, meanBytes: documents === 0 ? 0 : idBytes(id, rootTable, profile) + total / documents, largestBytes: idBytes(id, rootTable, profile) + largest, longestArrays };
   });
+}
+
+/** What `_id` takes besides its name and what the row counts: a text's length, or a number that the row does not have. */
+const idBytes = (id: IdRule, table: string, profile: Profile): number => (id.kind === 'column' ? elementFraming('', columnProfile(profile, table, id.column)) - 2 : 4);
+
+/** What a bucket holds once: its key, what is repeated of a parent, and the array itself. */
+function sharedBytes(fields: readonly Field[], table: string, profile: Profile): { mean: number; largest: number } {
+  const { framing, copies } = placedRows(fields.filter((field) => !isEmbed(field)), table, '', profile, {});
+  const keys = copyBytes(fields.filter((field): field is ColumnField => field.kind === 'column'), table, profile);
+  const rows = fields.find(isEmbed);
+  const array = rows ? elementFraming(rows.name) : 0;
+  // The keys' framing is in both; it is the array's own that is in neither.
+  return { mean: framing - keys.framing + keys.mean + array + (copies?.mean ?? 0), largest: framing - keys.framing + keys.largest + array + (copies?.largest ?? 0) };
 }
 
 function placedRows(fields: readonly Field[], table: string, prefix: string, profile: Profile, longest: Record<string, number>): PlacedRows {
   const copies = { mean: 0, largest: 0 };
+  let framing = ROW_FRAMING;
   const below: (PlacedRows & { longest: number })[] = [];
   for (const field of fields) {
     const path = prefix + field.name;
+    framing += elementFraming(field.name, field.kind === 'column' ? columnProfile(profile, table, field.column) : undefined);
+    if (field.kind === 'computed') [copies.mean, copies.largest] = [copies.mean + COMPUTED_BYTES, copies.largest + COMPUTED_BYTES];
     if (field.kind === 'column' || field.kind === 'computed') continue;
     if (field.kind === 'attribute') {
       const entries = entryBytes(field, table, profile);
@@ -85,10 +103,10 @@ function placedRows(fields: readonly Field[], table: string, prefix: string, pro
     const entries = isKeptRows(field) ? Math.min(field.limit, fanOut?.max ?? 0) : 1;
     if (isKeptRows(field)) longest[path] = entries;
     const mean = !isKeptRows(field) ? 1 : field.kind === 'outlier' && relationship ? meanKept(relationship, field.limit, profile) : Math.min(entries, fanOut?.mean ?? 0);
-    copies.mean += copy.mean * mean;
-    copies.largest += copy.largest * entries;
+    copies.mean += (ROW_FRAMING + copy.mean) * mean;
+    copies.largest += (ROW_FRAMING + copy.largest) * entries;
   }
-  return { table, fields: fields.length, below, copies };
+  return { table, framing, below, copies };
 }
 
 /** Entries for a parent on average, where those with more children than the limit have none. */
@@ -97,13 +115,17 @@ function meanKept(relationship: Relationship, limit: number, profile: Profile): 
   return parents === 0 ? 0 : Math.max(0, relationship.fanOut.mean - outliersOf(relationship, limit, profile).children / parents);
 }
 
-const copyBytes = (fields: readonly ColumnField[], table: string, profile: Profile): { mean: number; largest: number } =>
+/** A number; its field's framing is counted as if it had a length, which makes up for the rest. */
+const COMPUTED_BYTES = 4;
+
+const copyBytes = (fields: readonly ColumnField[], table: string, profile: Profile): { mean: number; largest: number; framing: number } =>
   fields.reduce(
-    (sum, { column }) => {
+    (sum, { name, column }) => {
       const copied = columnProfile(profile, table, column);
-      return { mean: sum.mean + FIELD_BYTES + (copied?.meanBytes ?? 0), largest: sum.largest + FIELD_BYTES + (copied?.maxBytes ?? 0) };
+      const framing = elementFraming(name, copied);
+      return { mean: sum.mean + framing + (copied?.meanBytes ?? 0), largest: sum.largest + framing + (copied?.maxBytes ?? 0), framing: sum.framing + framing };
     },
-    { mean: 0, largest: 0 },
+    { mean: 0, largest: 0, framing: 0 },
   );
 
 // A document in an array: its own framing and its place, `k` and `v`, the framing of a name.

@@ -1,6 +1,6 @@
 import { isTotal, type Profile, type Relationship } from '../sqlite/profile';
 import { shortColumns } from './copies';
-import { forecastRows, type PlacedRows } from './forecast';
+import { elementFraming, forecastRows, ROW_FRAMING, type PlacedRows } from './forecast';
 
 export interface DesignLimits {
   readonly maxArrayP99: number;
@@ -80,7 +80,7 @@ export function forecastBytes(relationship: Relationship, profile: Profile, embe
   for (let steps = 0; embedded.has(root) && steps <= MAX_DEPTH; steps++) root = embedded.get(root)!.parentTable;
   const rowsOf = (table: string, depth: number): PlacedRows => ({
     table,
-    fields: profile.tables.find((candidate) => candidate.table === table)?.columns.length ?? 0,
+    framing: (profile.tables.find((candidate) => candidate.table === table)?.columns ?? []).reduce((sum, column) => sum + elementFraming(column.column, column), ROW_FRAMING),
     below: depth > MAX_DEPTH ? [] : [...embedded.values()].filter(({ parentTable }) => parentTable === table).map(({ childTable, fanOut }) => ({ ...rowsOf(childTable, depth + 1), longest: fanOut.max })),
   });
   return forecastRows(rowsOf(root, 0), profile).largest;

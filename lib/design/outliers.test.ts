@@ -97,7 +97,7 @@ describe('it is left', () => {
       relationships: profile.relationships.map((relationship) => ({ ...relationship, fanOut: { ...relationship.fanOut, max: 60_000 } })),
     };
     const within = { maxArrayP99: 40_000, maxArray: 50_000 };
-    expect(propose(ASKED, { catalog, profile: longer }, [], within).pattern[0]).toContain('Left: the largest document would reach about 12 MB.');
+    expect(propose(ASKED, { catalog, profile: longer }, [], within).pattern[0]).toContain('Left: the largest document would reach about 11 MB.');
     expect(propose(ASKED, { catalog, profile: longer }, [], { ...within, maxArrayP99: 100 }).choice.outlier).toBeDefined();
   });
 
