@@ -3,7 +3,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import type { ConceptualDesign } from '../../lib/design/document-design';
 import type { EvidenceContent, GoldContent, TranslationContent } from '../../lib/pipeline/stages/artefacts';
-import type { Problem, TaskDetail } from '../../lib/review/api-types';
+import type { Draft, Problem, TaskDetail } from '../../lib/review/api-types';
 import type { TableValidation } from '../../lib/validation/table-validation';
 import { api, RequestFailed } from '../api';
 import { CodeEditor } from '../text/code-editor';
@@ -14,10 +14,11 @@ import { Button } from '../ui/button';
 import { Dialog } from '../ui/dialog';
 import { Select } from '../ui/field';
 import { ErrorNote, Loading } from '../ui/notes';
-import { useDraft } from './draft-store';
 
 interface EditProps {
   readonly task: TaskDetail;
+  readonly draft: Draft;
+  readonly onChange: (part: Partial<Draft>) => void;
   readonly onClose: () => void;
   readonly onSubmit: (content: object, approve: boolean) => void;
   readonly onStale: () => void;
@@ -66,11 +67,11 @@ function textForm(task: TaskDetail): TextForm {
   }
 }
 
-function TextDialog({ task, onClose, onSubmit, title, hint, language, initial, toContent }: EditProps & TextForm) {
-  const kept = task.draft && task.draft.startsWith(DRAFT_MARK) ? task.draft.slice(DRAFT_MARK.length) : null;
-  const [text, setText] = useState(kept ?? initial);
+function TextDialog({ task, draft, onChange, onClose, onSubmit, title, hint, language, initial, toContent }: EditProps & TextForm) {
+  const [kept] = useState(draft.edit);
   const [fresh, setFresh] = useState(0);
-  useDraft(task.id, text === initial ? '' : DRAFT_MARK + text, task.draft ?? '');
+  const text = draft.edit ?? initial;
+  const setText = (edited: string): void => onChange({ edit: edited === initial ? null : edited });
   return (
     <Dialog open onClose={onClose} title={title} description={hint} wide>
       {kept !== null ? (
@@ -93,9 +94,6 @@ function TextDialog({ task, onClose, onSubmit, title, hint, language, initial, t
     </Dialog>
   );
 }
-
-// Drafts of notes and of edited texts share one place: the mark tells them apart.
-const DRAFT_MARK = '\u0001edit\n';
 
 /** The logical design of the collection, as the four-column CSV that the paper's Table 7 shows. */
 function CsvDialog({ task, onClose, onSubmit }: EditProps) {

@@ -1,12 +1,11 @@
 'use client';
 import { useRef, useState } from 'react';
-import type { DirectiveInput, GateName, ReasonCode, TaskDetail } from '../../lib/review/api-types';
+import type { DirectiveInput, Draft, GateName, ReasonCode, TaskDetail } from '../../lib/review/api-types';
 import { WithArrows } from '../text/relationship-name';
 import { Badge } from '../ui/badge';
 import { Button } from '../ui/button';
 import { Dialog } from '../ui/dialog';
 import { TextArea } from '../ui/field';
-import { useDraft } from './draft-store';
 
 export const reasonLabel: Readonly<Record<ReasonCode, string>> = {
   wrong_structure: 'Wrong structure',
@@ -69,16 +68,17 @@ interface RequestChangesProps {
   readonly task: TaskDetail;
   readonly open: boolean;
   readonly onClose: () => void;
-  /** Instructions gathered on the screen (a choice that was switched, a rule that was dropped). */
-  readonly directives: readonly DirectiveInput[];
+  /** With the instructions gathered on the screen (a choice that was switched, a rule that was dropped). */
+  readonly draft: Draft;
+  readonly onChange: (part: Partial<Draft>) => void;
   readonly onRemove: (directive: DirectiveInput) => void;
   readonly onSubmit: (reason: ReasonCode, note: string) => void;
 }
 
 /** A reason by number key, instructions from the screen, a note if one is needed: as cheap as approving. */
-export function RequestChanges({ task, open, onClose, directives, onRemove, onSubmit }: RequestChangesProps) {
+export function RequestChanges({ task, open, onClose, draft, onChange, onRemove, onSubmit }: RequestChangesProps) {
   const reasons = gateReasons[task.gate];
-  const [reason, setReason] = useState<ReasonCode | null>(null);
+  const { directives, note, reason } = draft;
   const [asked, setAsked] = useState(false);
   const noteField = useRef<HTMLTextAreaElement>(null);
   const send = (): void => {
@@ -86,11 +86,9 @@ export function RequestChanges({ task, open, onClose, directives, onRemove, onSu
     else setAsked(true);
   };
   const choose = (code: ReasonCode): void => {
-    setReason(code);
+    onChange({ reason: code });
     noteField.current?.focus();
   };
-  const [note, setNote] = useState(task.draft ?? '');
-  useDraft(task.id, note, task.draft ?? '');
   return (
     <Dialog open={open} onClose={onClose} title="Request changes" description="The agent answers with a new version, or says at once what it cannot act on.">
       <form
@@ -114,7 +112,7 @@ export function RequestChanges({ task, open, onClose, directives, onRemove, onSu
           <div className="grid grid-cols-3 gap-1">
             {reasons.map((code, at) => (
               <label key={code} className={`flex items-center gap-2 rounded-md border px-2 py-1 text-[13px] ${reason === code ? 'border-accent bg-accent-soft' : 'border-line'}`}>
-                <input type="radio" name="reason" value={code} checked={reason === code} onChange={() => setReason(code)} autoFocus={at === 0} className="peer sr-only" />
+                <input type="radio" name="reason" value={code} checked={reason === code} onChange={() => onChange({ reason: code })} autoFocus={at === 0} className="peer sr-only" />
                 <kbd className="font-mono text-xs text-muted">{at + 1}</kbd> {reasonLabel[code]}
               </label>
             ))}
@@ -142,7 +140,7 @@ export function RequestChanges({ task, open, onClose, directives, onRemove, onSu
         </div>
         <label className="block space-y-1">
           <span className="text-[13px] font-medium">Note (optional)</span>
-          <TextArea value={note} onChange={(event) => setNote(event.target.value)} rows={4} ref={noteField} placeholder="For the agent and for the record" />
+          <TextArea value={note} onChange={(event) => onChange({ note: event.target.value })} rows={4} ref={noteField} placeholder="For the agent and for the record" />
         </label>
         <div className="flex items-center justify-end gap-2">
           <span className="mr-auto text-xs text-muted">Drafts are kept. Ctrl+Enter sends.</span>

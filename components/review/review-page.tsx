@@ -14,6 +14,7 @@ import { ErrorNote, Loading } from '../ui/notes';
 import { taskTone } from '../database/artefact-list';
 import { Changes } from './changes';
 import { useDecisionSaver, type Saved } from './decision-saver';
+import { useDraft } from './draft-store';
 import { EditDialog } from './edit-dialog';
 import { GateScreen } from './gate-screen';
 import { canEdit } from './editable';
@@ -40,9 +41,11 @@ function Review({ task, user }: { readonly task: TaskDetail; readonly user: Sess
   const search = useSearchParams();
   const client = useQueryClient();
   const saver = useDecisionSaver();
-  const [directives, setDirectives] = useState<readonly DirectiveInput[]>([]);
   const [dialog, setDialog] = useState<'request' | 'edit' | 'help' | 'exclude' | 'mark_source_defect' | null>(null);
   const [decided, setDecided] = useState(false);
+  const { draft, change } = useDraft(task, mayDecide && !decided);
+  const { directives } = draft;
+  const setDirectives = useCallback((wanted: readonly DirectiveInput[]): void => change({ directives: [...wanted] }), [change]);
   const [empty, setEmpty] = useState<EmptyQueue | null>(null);
   const [undoError, setUndoError] = useState<unknown>(null);
   const openedAt = useRef(task.current.id);
@@ -200,11 +203,12 @@ function Review({ task, user }: { readonly task: TaskDetail; readonly user: Sess
         task={task}
         open={dialog === 'request'}
         onClose={() => setDialog(null)}
-        directives={directives}
+        draft={draft}
+        onChange={change}
         onRemove={(gone) => setDirectives(directives.filter((entry) => entry !== gone))}
         onSubmit={(reason: ReasonCode, note) => submit({ verdict: 'request_changes', reason, directives: [...directives], ...(note.trim() ? { note } : {}) })}
       />
-      {dialog === 'edit' ? <EditDialog task={task} start={start} onClose={() => setDialog(null)} onSubmit={(content, approve) => submit(task.gate === 'table_validation' && approve ? { verdict: 'reclassify', content } : { verdict: 'edit', content, approve })} onStale={refresh} /> : null}
+      {dialog === 'edit' ? <EditDialog task={task} draft={draft} onChange={change} start={start} onClose={() => setDialog(null)} onSubmit={(content, approve) => submit(task.gate === 'table_validation' && approve ? { verdict: 'reclassify', content } : { verdict: 'edit', content, approve })} onStale={refresh} /> : null}
       <ReasonDialog open={dialog === 'exclude'} title="Exclude this item" description="It ships without MQL and is counted as excluded, with your reason." action="Exclude" onClose={() => setDialog(null)} onSubmit={(note) => submit({ verdict: 'exclude', note })} />
       <ReasonDialog open={dialog === 'mark_source_defect'} title="Mark a source defect" description="The SQL is wrong at the source. It is not repaired: the item carries the caveat, with your finding." action="Mark" onClose={() => setDialog(null)} onSubmit={(note) => submit({ verdict: 'mark_source_defect', note })} />
       <HelpDialog open={dialog === 'help'} onClose={() => setDialog(null)} />

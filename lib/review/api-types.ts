@@ -405,7 +405,7 @@ export interface TaskDetail extends Omit<TaskRow, 'comments'> {
   readonly inputs: readonly InputRow[];
   readonly comments: readonly CommentRow[];
   readonly directives: readonly DirectiveRow[];
-  readonly draft: string | null;
+  readonly draft: Draft | null;
   /** The item, where the task is about one. */
   readonly item: ItemDetail | null;
   /** Why the task waits, or what failed. */
@@ -534,8 +534,17 @@ export const undoBody = z.strictObject({ idempotencyKey: idSchema, note: note.op
 
 /** POST /api/tasks/:id/seen: this version has been shown. */
 export const seenBody = z.strictObject({ versionId: idSchema });
-/** PUT /api/tasks/:id/draft: keeps what a reviewer is writing; an empty text removes it. */
-export const draftBody = z.strictObject({ text: z.string().max(2_000_000) });
+/** PUT /api/tasks/:id/draft: keeps what a reviewer is writing and has not sent; one that holds nothing is removed. */
+export const draftBody = z.strictObject({
+  /** Of a request for changes. */
+  note: z.string().max(20_000),
+  reason: z.enum(reasonCodes).nullable(),
+  directives: z.array(directiveSchema).max(200),
+  /** The text in the editor, where it is another one than the artefact's. */
+  edit: z.string().max(2_000_000).nullable(),
+});
+export type Draft = z.infer<typeof draftBody>;
+export const EMPTY_DRAFT: Draft = { note: '', reason: null, directives: [], edit: null };
 
 /** POST /api/tasks/:id/comments → `{ comment }`; PATCH /api/comments/:id → `{ comment }`. */
 export const commentBody = z.strictObject({ versionId: idSchema, anchor: text(2000).default(''), body: note.min(1), parentId: idSchema.optional() });

@@ -8,7 +8,7 @@ import { createTestPipeline, type TestPipeline } from '../pipeline/test-pipeline
 import type { EditOutcome } from '../pipeline/stages/check-edit';
 import type { Worker } from '../pipeline/worker';
 import { directiveSchema } from '../design/directive';
-import { type DecideInput, type GateName, type Role, type TaskRow } from './api-types';
+import { EMPTY_DRAFT, type DecideInput, type Draft, type GateName, type Role, type TaskRow } from './api-types';
 import { decide, undo, type DecisionServices } from './decide';
 import { changeBenchmark } from './benchmarks';
 import { finalise, finaliseReport } from './finalise';
@@ -16,7 +16,7 @@ import { recordEffort, uncovered } from './effort';
 import { claimTask, explainEmptyQueue, leaseTask, releaseTask } from './leases';
 import { databaseDetail, listBenchmarks, overview } from './overview';
 import { listTasks, sumCounts, countTasks } from './task-query';
-import { taskDetail } from './task-detail';
+import { saveDraft, taskDetail } from './task-detail';
 
 let pipeline: TestPipeline;
 let worker: Worker;
@@ -153,6 +153,29 @@ describe('deciding', () => {
     await undo(services, ann, asked.decision.id, { idempotencyKey: randomUUID() });
     await pipeline.settled(databaseId);
     expect(await detail(id)).toMatchObject({ state: 'open', current: { seq: 1 }, directives: [{ withdrawn: true }], decisions: [{ verdict: 'undo' }, { standing: 'undone' }] });
+  });
+
+  test('what was begun and not sent is kept, each reviewer’s own, until it is sent', async () => {
+    const { id } = await task('conceptual_design');
+    expect((await detail(id)).draft).toBeNull();
+    const draft: Draft = { note: 'please', reason: 'wrong_structure', directives: [{ kind: 'relationship', relationship: 'a.b', choice: 'reference' }], edit: '{"text":' };
+    await saveDraft(pipeline.db, ann, id, draft);
+    expect((await detail(id)).draft).toEqual(draft);
+    expect((await detail(id, bob)).draft).toBeNull();
+    await saveDraft(pipeline.db, ann, id, EMPTY_DRAFT);
+    expect((await detail(id)).draft).toBeNull();
+
+    // As an earlier version kept them.
+    const keep = (text: string) => pipeline.db.prisma.draftText.create({ data: { userId: ann.id, taskId: id, text: Buffer.from(text) } });
+    await keep('a note');
+    expect((await detail(id)).draft).toEqual({ ...EMPTY_DRAFT, note: 'a note' });
+    await saveDraft(pipeline.db, ann, id, EMPTY_DRAFT);
+    await keep('\u0001edit\n{"text":1}');
+    expect((await detail(id)).draft).toEqual({ ...EMPTY_DRAFT, edit: '{"text":1}' });
+
+    await saveDraft(pipeline.db, ann, id, draft);
+    await decideOn(id, { verdict: 'request_changes', reason: 'wording', note: 'nicer please', directives: [] });
+    expect((await detail(id)).draft).toBeNull();
   });
 
   test('an agent that cannot act says so, and the task is open again', async () => {

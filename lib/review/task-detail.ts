@@ -6,12 +6,15 @@ import type { Item } from '../sqlite/benchmark';
 import { isItemKind, lastPart } from '../pipeline/artefact-store';
 import { decodeContent, toWire } from '../pipeline/content';
 import { latestRuns } from '../pipeline/schedule';
+import { contentHash } from '../results/hash';
+import { draftBody, EMPTY_DRAFT } from './api-types';
 import type {
   ArtefactKind,
   CommentRow,
   DecisionRow,
   DirectiveInput,
   DirectiveRow,
+  Draft,
   InputRow,
   ItemDetail,
   ReasonCode,
@@ -84,7 +87,7 @@ export async function taskDetail(db: Database, blobs: BlobStore, user: Principal
     inputs,
     comments,
     directives,
-    draft: draft ? Buffer.from(draft.text).toString('utf8') : null,
+    draft: draft && draftOf(Buffer.from(draft.text).toString('utf8')),
     item,
     waitingFor,
   };
@@ -249,15 +252,28 @@ export async function changeComment(db: Database, user: Principal, id: string, c
   return commentRow((await loadComment(db.prisma, id))!);
 }
 
-export async function saveDraft(db: Database, user: Principal, taskId: string, text: string): Promise<void> {
+export async function saveDraft(db: Database, user: Principal, taskId: string, draft: Draft): Promise<void> {
   if (!(await db.prisma.task.findUnique({ where: { id: taskId }, select: { id: true } }))) throw notFound('This task');
   const which = { userId: user.id, taskId };
-  if (text === '') {
+  if (contentHash(draft) === contentHash(EMPTY_DRAFT)) {
     await db.prisma.draftText.deleteMany({ where: which });
     return;
   }
-  const bytes = new Uint8Array(Buffer.from(text));
+  const bytes = new Uint8Array(Buffer.from(JSON.stringify(draft)));
   await db.prisma.draftText.upsert({ where: { userId_taskId: which }, create: { ...which, text: bytes }, update: { text: bytes } });
+}
+
+/** A draft as it was kept; one of an earlier version was a note, or after a mark an edited text. */
+function draftOf(kept: string): Draft {
+  const edited = '\u0001edit\n';
+  if (kept.startsWith(edited)) return { ...EMPTY_DRAFT, edit: kept.slice(edited.length) };
+  try {
+    const read = draftBody.safeParse(JSON.parse(kept));
+    if (read.success) return read.data;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  return { ...EMPTY_DRAFT, note: kept };
 }
 
 export async function saveSeen(db: Database, user: Principal, taskId: string, versionId: string): Promise<void> {
