@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { DistinctSketch } from './distinct-sketch';
 import { catalogOf } from './introspect';
 import { profileDatabase } from './profile-database';
-import type { ColumnProfile, Profile } from './profile';
+import type { ColumnProfile, Profile, Relationship } from './profile';
 
 function profileOf(sql: string, fill?: (sqlite: Database.Database) => void): Profile {
   const sqlite = new Database(':memory:');
@@ -135,3 +135,17 @@ test('circles of relationships, each once; a self-reference is one of its own', 
   ]);
 });
 
+
+test('fan-out by the bytes of keys where a collation takes several for one', () => {
+  const fanOutOf = (child: string, parent: string): Relationship => {
+    const sqlite = new Database(':memory:');
+    sqlite.exec(`CREATE TABLE p (code TEXT PRIMARY KEY ${parent}); CREATE TABLE c (id INTEGER PRIMARY KEY, code TEXT ${child} REFERENCES p(code));
+      INSERT INTO p VALUES ('a'), ('b')${parent === '' ? ", ('A')" : ''}; INSERT INTO c (code) VALUES ('a'), ('a'), ('A'), ('A'), ('A'), ('b');`);
+    sqlite.defaultSafeIntegers(true);
+    return profileDatabase(sqlite, catalogOf(sqlite, { name: 'db', sha256: 'x', descriptions: {} })).relationships[0]!;
+  };
+  expect(fanOutOf('COLLATE NOCASE', '')).toMatchObject({ orphans: 0, parentIsKey: true, fanOut: { max: 3, mean: 2, childlessParents: 0 } });
+  expect(fanOutOf('', '')).toMatchObject({ orphans: 0, parentIsKey: true, fanOut: { max: 3, mean: 2, childlessParents: 0 } });
+  // The parent's collation decides what `=` finds: one row then has both spellings.
+  expect(fanOutOf('', 'COLLATE NOCASE')).toMatchObject({ orphans: 0, parentIsKey: true, fanOut: { max: 5, mean: 3, childlessParents: 0 } });
+});

@@ -100,7 +100,6 @@ function measure(sqlite: Database.Database, candidate: Candidate, profiles: read
   const pairs = childColumns.map((column, at) => [q(column), q(parentColumns[at]!)] as const);
   const on = (c: string, p: string): string => pairs.map(([cc, pc]) => `${p}.${pc} = ${c}.${cc}`).join(' AND ');
   const notNull = pairs.map(([cc]) => `c.${cc} IS NOT NULL`).join(' AND ');
-  const childKeys = pairs.map(([cc]) => cc).join(', ');
   const parentKeys = pairs.map(([, pc]) => pc).join(', ');
   const number = (sql: string): number => Number(sqlite.prepare(sql).pluck().get());
 
@@ -114,7 +113,7 @@ function measure(sqlite: Database.Database, candidate: Candidate, profiles: read
   const parentProfile = profiles.find((profile) => profile.table === parent.name)!;
   const counts = sqlite
     .prepare(
-      `SELECT coalesce(g."n?", 0) AS fan, count(*) FROM ${q(parent.name)} p LEFT JOIN (SELECT ${childKeys}, count(*) AS "n?" FROM ${q(child.name)} c WHERE ${notNull} GROUP BY ${childKeys}) g ON ${on('g', 'p')} GROUP BY fan ORDER BY fan`,
+      `SELECT fan, sum("rows?") FROM (SELECT coalesce(sum(g."n?"), 0) AS fan, p."rows?" FROM ${byBytes(parent.name, pairs.map(([, pc]) => pc), 'rows?', '')} p LEFT JOIN ${byBytes(child.name, pairs.map(([cc]) => cc), 'n?', ` WHERE ${notNull}`)} g ON ${on('g', 'p')} GROUP BY ${pairs.map(([, pc]) => `p.${pc} COLLATE BINARY`).join(', ')}) GROUP BY fan ORDER BY fan`,
     )
     .raw()
     .all() as [bigint, bigint][];
@@ -138,6 +137,10 @@ function measure(sqlite: Database.Database, candidate: Candidate, profiles: read
     fanOut: distribution(counts.map(([fan, n]) => [Number(fan), Number(n)])),
   };
 }
+
+/** Rows by their keys' bytes, with how many there are: a collation of the column would take several spellings for one. */
+const byBytes = (table: string, keys: readonly string[], as: string, where: string): string =>
+  `(SELECT ${keys.join(', ')}, count(*) AS ${q(as)} FROM ${q(table)} c${where} GROUP BY ${keys.map((key) => `c.${key} COLLATE BINARY`).join(', ')})`;
 
 function distribution(counts: readonly (readonly [fan: number, parents: number])[]): FanOut {
   const parents = counts.reduce((sum, [, n]) => sum + n, 0);

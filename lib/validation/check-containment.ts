@@ -78,6 +78,7 @@ export async function checkEveryParent(relationship: Relationship, childPlacemen
 
 function* sourceKeys(sql: SqlRunner, table: string, columns: readonly string[], paths: readonly ColumnPath[]): Generator<Value[]> {
   const names = columns.map(q);
-  const { rows } = sql(`SELECT DISTINCT ${names.join(', ')} FROM ${q(table)} WHERE ${names.map((name) => `${name} IS NOT NULL`).join(' AND ')}`);
+  // By their bytes: a collation would take several spellings for one, which documents tell apart.
+  const { rows } = sql(`SELECT DISTINCT ${names.map((name) => `${name} COLLATE BINARY AS ${name}`).join(', ')} FROM ${q(table)} WHERE ${names.map((name) => `${name} IS NOT NULL`).join(' AND ')}`);
   for (const row of rows) yield row.map((value, at) => applyTransform(paths[at]!.transform, value as SqliteValue));
 }

@@ -50,6 +50,11 @@ test('references in both directions, copies and computed fields hold; orphans ar
   expect(checks.find(({ relationship }) => relationship === 'c(p_id)->p(id)')).toMatchObject({ violations: 1, sourceViolations: 1, samples: [{ value: [9n], side: 'both' }] });
 });
 
+test('orphans that a collation takes for one are told apart on both sides', async () => {
+  const source = await fixture.convert("CREATE TABLE p (code TEXT PRIMARY KEY); CREATE TABLE c (id INTEGER PRIMARY KEY, code TEXT COLLATE NOCASE REFERENCES p(code)); INSERT INTO p VALUES ('a'); INSERT INTO c (code) VALUES ('a'), ('x'), ('X'), ('A');", { strategy: 'one-to-one' });
+  expect((await source.validate()).references[0]).toMatchObject({ violations: 3, sourceViolations: 3, holds: true });
+});
+
 describe('faults in references and copies are caught, with their values', () => {
   test.each<[string, (db: Db) => Promise<unknown>, string]>([
     ['a reference that leads nowhere', (db) => db.collection('c').updateOne({ p_id: 2 }, { $set: { p_id: 77 } }), 'c(p_id)->p(id)'],
