@@ -16,7 +16,7 @@ export function readableContent(gate: GateName, content: unknown): string {
       return collection(content as CollectionValidation);
     case 'cross_validation':
       return (content as CrossValidation).references
-        .map((reference) => [reference.relationship, `  ${reference.holds ? 'holds' : 'violated'}: ${reference.violations} in the documents, ${reference.sourceViolations} in the source`, `  ${reference.from} against ${reference.to}, ${reference.distinctValues} distinct`].join('\n'))
+        .map((reference) => [reference.relationship, `  ${reference.holds ? (reference.violations > 0 ? 'violated exactly as in the source' : 'holds') : 'violated'}: ${reference.violations} in the documents, ${reference.sourceViolations} in the source`, `  ${reference.from} against ${reference.to}, ${reference.distinctValues} distinct`].join('\n'))
         .join('\n');
     case 'table_validation':
       return table(content as TableValidation);

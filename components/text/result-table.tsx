@@ -1,4 +1,5 @@
 import { documentText } from './mql-text';
+import { visibleParts } from './visible-text';
 
 type Cell = unknown;
 
@@ -32,12 +33,33 @@ export function ResultTable({ columns, rows, label }: { readonly columns: readon
   );
 }
 
+/** A value with its type; what of a text would not be seen is marked. */
 export function TypedValue({ value }: { readonly value: unknown }) {
   const type = typeOf(value);
   return (
     <span className="inline-flex items-baseline gap-1.5">
-      <span className={type === 'null' ? 'text-muted italic' : ''}>{type === 'string' ? String(value) : type === 'null' ? 'null' : documentText(value)}</span>
+      {type === 'null' ? <span className="text-muted italic">null</span> : null}
+      {type === 'string' ? <VisibleText text={String(value)} /> : null}
+      {type === 'null' || type === 'string' ? null : <span>{documentText(value)}</span>}
       {type === 'null' ? null : <span className="text-[10px] text-muted">{type}</span>}
+    </span>
+  );
+}
+
+/** The marks are drawn beside what they stand for: who copies the text copies it as it is. */
+function VisibleText({ text }: { readonly text: string }) {
+  if (text === '') return <span className="text-muted italic">empty</span>;
+  return (
+    <span className="min-w-0 wrap-anywhere whitespace-pre-wrap">
+      {visibleParts(text).map(({ text: part, mark, name }, at) =>
+        mark === undefined ? (
+          part
+        ) : (
+          <span key={at} title={name} data-mark={mark} className={`text-accent before:content-[attr(data-mark)] ${part === ' ' ? 'relative before:absolute before:inset-x-0 before:text-center' : ''}`}>
+            {part}
+          </span>
+        ),
+      )}
     </span>
   );
 }

@@ -1,6 +1,6 @@
 'use client';
 import { CHOICES, type ConceptualDesign, type RelationshipChoice } from '../../../lib/design/document-design';
-import type { CrossValidation } from '../../../lib/validation/cross-validation';
+import type { CrossValidation, ReferenceCheck } from '../../../lib/validation/cross-validation';
 import { counted, number } from '../../format';
 import { CodeBlock } from '../../text/code-block';
 import { mqlText } from '../../text/mql-text';
@@ -28,13 +28,13 @@ export function CrossValidationGate({ task, content, directives, setDirectives }
             actions={
               <>
                 <OtherChoices choice={choiceOf(reference.relationship)} directives={directives} setDirectives={setDirectives} />
-                <Badge tone={reference.holds ? 'good' : 'bad'}>{reference.holds ? 'holds' : 'violated'}</Badge>
+                <Standing reference={reference} />
               </>
             }
           >
             <p className="mb-2 text-[13px]">
               <code className="font-mono">{reference.from}</code> against <code className="font-mono">{reference.to}</code>: {counted(reference.distinctValues, 'distinct value')}; {number(reference.violations)} {reference.violations === 1 ? 'violates' : 'violate'} it in the documents, {number(reference.sourceViolations)} in the source.{' '}
-              {reference.holds && reference.violations > 0 ? 'The source’s own orphans were kept as they are.' : ''}
+              {isOwnOfSource(reference) ? 'They are the same: the source’s own orphans were kept as they are.' : ''}
             </p>
             <div className="grid gap-2 lg:grid-cols-2">
               <CodeBlock label="Referring side" text={mqlText({ collection: reference.from.split('.')[0]!, pipeline: reference.fromPipeline })} />
@@ -51,11 +51,34 @@ export function CrossValidationGate({ task, content, directives, setDirectives }
                     { head: 'Found', cell: (row) => (row.side === 'both' ? 'in the source too' : row.side) },
                   ]}
                 />
+                <Unlisted reference={reference} />
               </div>
             ) : null}
           </Card>
         ))}
     </div>
+  );
+}
+
+/** The documents violate it, exactly where the source does. */
+const isOwnOfSource = ({ holds, violations }: ReferenceCheck): boolean => holds && violations > 0;
+
+function Standing({ reference }: { readonly reference: ReferenceCheck }) {
+  if (!reference.holds) return <Badge tone="bad">violated</Badge>;
+  return isOwnOfSource(reference) ? <Badge tone="warn">violated exactly as in the source</Badge> : <Badge tone="good">holds</Badge>;
+}
+
+/** Says how many values the table above leaves out. */
+function Unlisted({ reference: { samples, violations, sourceViolations, holds } }: { readonly reference: ReferenceCheck }) {
+  const more = Math.max(violations, sourceViolations) - samples.length;
+  if (more <= 0) return null;
+  // Where both sides violate it, but not by the same values, together they are as many as the larger of them or more.
+  const atLeast = !holds && sourceViolations > 0 ? 'at least ' : '';
+  return (
+    <p className="px-2 pt-1.5 text-xs text-muted">
+      {counted(samples.length, 'violating value')} listed; {atLeast}
+      {number(more)} more {more === 1 ? 'is' : 'are'} not.
+    </p>
   );
 }
 
