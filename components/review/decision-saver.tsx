@@ -25,6 +25,8 @@ export interface Saved {
 
 interface Saver {
   readonly pending: number;
+  /** Whether a decision on this task is on its way. */
+  isPending(taskId: string): boolean;
   /** The server cannot be reached; it is tried again by itself. */
   readonly offline: boolean;
   readonly refused: readonly Refused[];
@@ -90,17 +92,20 @@ export function DecisionSaver({ children }: { readonly children: ReactNode }) {
         } catch (error) {
           const passing = error instanceof RequestFailed && (error.status === 0 || error.status >= 500);
           if (!passing) {
+            // What was begun there is still kept, and shown again.
+            void client.resetQueries({ queryKey: ['tasks', next.taskId] });
             setRefused((before) => [...before, { taskId: next.taskId, title: next.title, error: error instanceof RequestFailed ? error : new RequestFailed(String(error), 0, 'internal', '') }]);
             break;
           }
           setOffline(true);
-          await new Promise((resolve) => setTimeout(resolve, RETRY_MS[Math.min(attempt, RETRY_MS.length - 1)]));
+          await connectedOr(RETRY_MS[Math.min(attempt, RETRY_MS.length - 1)]!);
         }
       }
       setOffline(false);
+      // Whoever stays on the task sees what became of it as soon as the decision is saved.
+      await client.invalidateQueries({ queryKey: ['tasks', next.taskId] });
       busy.current = false;
       remove(next.body.idempotencyKey);
-      void client.invalidateQueries({ queryKey: ['tasks', next.taskId] });
       void client.invalidateQueries({ queryKey: ['queue'] });
       void client.invalidateQueries({ queryKey: ['databases'] });
     };
@@ -118,6 +123,7 @@ export function DecisionSaver({ children }: { readonly children: ReactNode }) {
   const saver = useMemo<Saver>(
     () => ({
       pending: queue.length,
+      isPending: (taskId) => queue.some((entry) => entry.taskId === taskId),
       offline,
       refused,
       last,
@@ -139,10 +145,22 @@ export function DecisionSaver({ children }: { readonly children: ReactNode }) {
       },
       dismiss: (taskId) => setRefused((before) => before.filter((entry) => entry.taskId !== taskId)),
     }),
-    [queue.length, offline, refused, last, client, remember],
+    [queue, offline, refused, last, client, remember],
   );
   return <SaverContext value={saver}>{children}</SaverContext>;
 }
+
+/** Waits, no longer than until the browser says that it is connected again. */
+const connectedOr = (ms: number): Promise<void> =>
+  new Promise((resolve) => {
+    const go = (): void => {
+      clearTimeout(timer);
+      window.removeEventListener('online', go);
+      resolve();
+    };
+    const timer = setTimeout(go, ms);
+    window.addEventListener('online', go);
+  });
 
 function readStore(): Pending[] {
   try {

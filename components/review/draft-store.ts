@@ -28,7 +28,10 @@ export function useDraft(task: TaskDetail, open: boolean): DraftStore {
     setDraft(latest.current);
   }, []);
   useEffect(() => {
-    if (!open) unsaved.current = null;
+    if (!open) {
+      unsaved.current = null;
+      client.setQueryData<TaskDetail>(['tasks', id], (known) => known && { ...known, draft: null });
+    }
     const waiting = unsaved.current;
     if (!waiting) return;
     // Who comes back to the task before it is loaded again finds what was written.

@@ -112,7 +112,7 @@ export function RequestChanges({ task, open, onClose, draft, onChange, onRemove,
           <div className="grid grid-cols-3 gap-1">
             {reasons.map((code, at) => (
               <label key={code} className={`flex items-center gap-2 rounded-md border px-2 py-1 text-[13px] ${reason === code ? 'border-accent bg-accent-soft' : 'border-line'}`}>
-                <input type="radio" name="reason" value={code} checked={reason === code} onChange={() => onChange({ reason: code })} autoFocus={at === 0} className="peer sr-only" />
+                <input type="radio" name="reason" value={code} checked={reason === code} onChange={() => onChange({ reason: code })} autoFocus={reason === null ? at === 0 : reason === code} className="peer sr-only" />
                 <kbd className="font-mono text-xs text-muted">{at + 1}</kbd> {reasonLabel[code]}
               </label>
             ))}
@@ -140,7 +140,7 @@ export function RequestChanges({ task, open, onClose, draft, onChange, onRemove,
         </div>
         <label className="block space-y-1">
           <span className="text-[13px] font-medium">Note (optional)</span>
-          <TextArea value={note} onChange={(event) => onChange({ note: event.target.value })} rows={4} ref={noteField} placeholder="For the agent and for the record" />
+          <TextArea value={note} onChange={(event) => onChange({ note: event.target.value })} maxLength={20_000} rows={4} ref={noteField} placeholder="For the agent and for the record" />
         </label>
         <div className="flex items-center justify-end gap-2">
           <span className="mr-auto text-xs text-muted">Drafts are kept. Ctrl+Enter sends.</span>

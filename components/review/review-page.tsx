@@ -1,10 +1,10 @@
 'use client';
 import { useQueryClient } from '@tanstack/react-query';
-import { useRouter, useSearchParams } from 'next/navigation';
+import { usePathname, useRouter, useSearchParams } from 'next/navigation';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import Link from 'next/link';
 import type { ClaimResponse, DecideInput, DirectiveInput, EmptyQueue, ReasonCode, SessionUser, TaskDetail } from '../../lib/review/api-types';
-import { api } from '../api';
+import { api, RequestFailed } from '../api';
 import { counted, gateLabel } from '../format';
 import { useSession, useTask } from '../queries';
 import { Badge } from '../ui/badge';
@@ -26,8 +26,12 @@ import { useEffort } from './use-effort';
 import { useLease } from './use-lease';
 import { useShortcuts } from './use-shortcuts';
 
-/** One task on screen; the next one is leased and loaded meanwhile, so that a decision shows it at once. */
-export function ReviewPage({ id }: { readonly id: string }) {
+/**
+ * One task on screen; the next one is leased and loaded meanwhile, so that a decision shows it at once. Which task is read
+ * from the address: going on to one that is loaded asks the server for nothing, and works while it cannot be reached.
+ */
+export function ReviewPage({ id: opened }: { readonly id: string }) {
+  const id = /^\/tasks\/([^/]+)/.exec(usePathname())?.[1] ?? opened;
   const task = useTask(id);
   const { data: user } = useSession();
   if (task.isPending) return <Loading what="the task" />;
@@ -47,7 +51,9 @@ function Review({ task, user }: { readonly task: TaskDetail; readonly user: Sess
   const { directives } = draft;
   const setDirectives = useCallback((wanted: readonly DirectiveInput[]): void => change({ directives: [...wanted] }), [change]);
   const [empty, setEmpty] = useState<EmptyQueue | null>(null);
-  const [undoError, setUndoError] = useState<unknown>(null);
+  const [failed, setFailed] = useState<unknown>(null);
+  /** What happens when the decision has been saved, where it did not happen at once. */
+  const [onceSaved, setOnceSaved] = useState<'stay' | 'go on' | null>(null);
   const openedAt = useRef(task.current.id);
   const heading = useRef<HTMLHeadingElement>(null);
   // A new task is a new page: the reader starts at its name.
@@ -62,12 +68,25 @@ function Review({ task, user }: { readonly task: TaskDetail; readonly user: Sess
   const suffix = useMemo(() => (search.toString() === '' ? '' : `?${search.toString()}`), [search]);
   const next = useNextTask(task.id, filters, mayDecide && (lease.held || decided));
 
-  const goOn = useCallback((): void => {
-    void next.take().then((response) => {
-      if (response.task) router.push(`/tasks/${response.task.id}${suffix}`);
-      else setEmpty(response.empty);
-    }, setUndoError);
-  }, [next, router, suffix]);
+  const show = useCallback(
+    (taskId: string): void => {
+      window.history.pushState(null, '', `/tasks/${taskId}${suffix}`);
+      window.scrollTo(0, 0);
+    },
+    [suffix],
+  );
+  const goOn = useCallback(
+    (unreachable?: () => void): void => {
+      void next.take().then(
+        (response) => {
+          if (response.task) show(response.task.id);
+          else setEmpty(response.empty);
+        },
+        (error: unknown) => (unreachable && error instanceof RequestFailed && error.status === 0 ? unreachable() : setFailed(error)),
+      );
+    },
+    [next, show],
+  );
 
   const submit = useCallback(
     (verdict: DecisionBody): void => {
@@ -75,10 +94,20 @@ function Review({ task, user }: { readonly task: TaskDetail; readonly user: Sess
       saver.submit({ taskId: task.id, title: task.title, body });
       setDecided(true);
       setDialog(null);
-      goOn();
+      // An edit that is not approved yet is looked at again; without the server there is nothing to go on to.
+      if (verdict.verdict === 'edit' && !verdict.approve) setOnceSaved('stay');
+      else if (saver.offline || !navigator.onLine) setOnceSaved('go on');
+      else goOn(() => setOnceSaved('go on'));
     },
     [saver, task, goOn],
   );
+  const saving = saver.isPending(task.id);
+  useEffect(() => {
+    if (!onceSaved || saving) return;
+    setOnceSaved(null);
+    if (onceSaved === 'stay') setDecided(false);
+    else goOn();
+  }, [onceSaved, saving, goOn]);
 
   // What stands here can be taken back after a reload, too: the server knows it. Without asking, only one's own.
   const standing = task.decisions.find((decision) => decision.standing !== 'superseded' && decision.standing !== 'undone');
@@ -87,15 +116,16 @@ function Review({ task, user }: { readonly task: TaskDetail; readonly user: Sess
   const undo = useCallback(
     (saved: Saved | null) => {
       if (!saved) return;
-      setUndoError(null);
+      setFailed(null);
       const undone = (): void => {
         setDecided(false);
         setEmpty(null);
-        if (saved.taskId !== task.id) router.push(`/tasks/${saved.taskId}${suffix}`);
+        if (saved.taskId === task.id) change({}); // the decision had taken the draft with it
+        else show(saved.taskId);
       };
-      void saver.undo(saved).then(undone, setUndoError);
+      void saver.undo(saved).then(undone, setFailed);
     },
-    [saver, router, suffix, task.id],
+    [saver, show, change, task.id],
   );
 
   // Once told that it was seen, the server no longer calls it unseen: it stays so while it is on screen.
@@ -126,7 +156,7 @@ function Review({ task, user }: { readonly task: TaskDetail; readonly user: Sess
     ...(ready && task.gate === 'optimised_query' ? { k: () => submit({ verdict: 'keep_unoptimised' }) } : {}),
     ...(ready && task.gate === 'untranslated' ? { x: () => setDialog('exclude'), d: () => setDialog('mark_source_defect') } : {}),
     u: () => undo(undoable),
-    n: goOn,
+    n: () => goOn(),
     q: () => router.push(`/queue${suffix}`),
     '?': () => setDialog('help'),
     Escape: () => setDialog(null),
@@ -150,8 +180,13 @@ function Review({ task, user }: { readonly task: TaskDetail; readonly user: Sess
       </header>
       <div className="grid flex-1 gap-3 p-4 xl:grid-cols-[minmax(0,1fr)_20rem]">
         <div className="min-w-0 space-y-3">
+          {onceSaved === 'go on' ? (
+            <p role="status" className="rounded-md border border-warn/40 bg-warn-soft p-3 text-warn">
+              Your decision is kept in this browser and sent as soon as the server can be reached; then the next task opens.
+            </p>
+          ) : null}
           {empty ? <EmptyQueueNote empty={empty} /> : null}
-          {undoError ? <ErrorNote error={undoError} /> : null}
+          {failed ? <ErrorNote error={failed} /> : null}
           {lease.error && !decided ? <ErrorNote error={lease.error} /> : null}
           {task.waitingFor ? <p className="rounded-md border border-line bg-surface p-3 wrap-anywhere">{task.waitingFor}</p> : null}
           {before ? <Changes key={`${before.id} ${task.current.id}`} task={task} before={before} unseen={unseen !== null} /> : null}
@@ -192,7 +227,7 @@ function Review({ task, user }: { readonly task: TaskDetail; readonly user: Sess
         <Button look="quiet" shortcut="u" disabled={!undoable} title={undoable && undoable.taskId !== task.id ? `on ${undoable.title}` : undefined} onClick={() => undo(undoable)}>
           Undo{undoable ? ` “${undoable.verdict.replaceAll('_', ' ')}”` : ''}
         </Button>
-        <Button look="quiet" shortcut="n" onClick={goOn}>
+        <Button look="quiet" shortcut="n" onClick={() => goOn()}>
           Next
         </Button>
         <Button look="quiet" shortcut="?" onClick={() => setDialog('help')}>
@@ -224,7 +259,7 @@ function useNextTask(taskId: string, filters: Readonly<Record<string, string>>, 
   const client = useQueryClient();
   const ahead = useRef<Promise<ClaimResponse> | null>(null);
   const claim = useCallback((): Promise<ClaimResponse> => {
-    const claimed = api<ClaimResponse>('/api/queue/claim', { method: 'POST', body: { ...filters, holding: [taskId] } });
+    const claimed = api<ClaimResponse>('/api/queue/claim', { method: 'POST', body: { ...filters, holding: [taskId], after: taskId } });
     void claimed.then(
       (response) => (response.task ? client.setQueryData(['tasks', response.task.id], response.task) : undefined),
       () => (ahead.current = null),

@@ -363,9 +363,10 @@ export interface TaskRow {
 /**
  * POST /api/queue/claim (reviewer, lead, admin) → ClaimResponse. Leases the next task to the caller. `holding` lists
  * the tasks already on screen or prefetched, so that another one comes; a lease that the caller holds but does not
- * list is handed out again first (a reload resumes). Prefetch: claim with the present task in `holding`.
+ * list is handed out again first (a reload resumes). Prefetch: claim with the present task in `holding`. `after` is the
+ * task that the caller comes from: its database's tasks come first, then those of its benchmark.
  */
-export const claimBody = z.strictObject({ ...queueFilterFields, holding: z.array(idSchema).max(10).default([]) });
+export const claimBody = z.strictObject({ ...queueFilterFields, holding: z.array(idSchema).max(10).default([]), after: idSchema.optional() });
 export type ClaimResponse =
   | { readonly task: TaskDetail; readonly lease: LeaseInfo }
   | { readonly task: null; readonly empty: EmptyQueue };

@@ -15,16 +15,18 @@ const expiry = Prisma.sql`now() + make_interval(secs => ${leaseSeconds})`;
 
 /**
  * Leases the next task to a reviewer: one that they hold already but do not list in `holding` first, then the first of
- * the queue that nobody else holds. Undefined when there is none.
+ * the queue that nobody else holds. Whoever comes from a task (`after`) stays in its database, else in its benchmark, as
+ * long as there is something to do. Undefined when there is none.
  */
-export async function claimTask(db: Database, user: Principal, filter: QueueFilter, holding: readonly string[]): Promise<LeaseInfo | undefined> {
+export async function claimTask(db: Database, user: Principal, filter: QueueFilter, holding: readonly string[], after?: string): Promise<LeaseInfo | undefined> {
+  const order = await orderAfter(db, after);
   const resumed = await db.prisma.$queryRaw<{ task_id: string; expires_at: Date }[]>`
     UPDATE lease SET heartbeat_at = now(), expires_at = ${expiry}
     WHERE task_id = (
       SELECT lease.task_id FROM lease JOIN task ON task.id = lease.task_id JOIN task_state state ON state.id = task.id
       WHERE lease.user_id = ${user.id}::uuid AND NOT lease.task_id = ANY(${[...holding]}::uuid[]) AND state.state IN ('open', 'stale')
         AND ${filterSql(filter, user.id)}
-      ORDER BY ${queueOrder} LIMIT 1)
+      ORDER BY ${order} LIMIT 1)
     AND user_id = ${user.id}::uuid
     RETURNING task_id, expires_at`;
   if (resumed[0]) return leaseInfo(resumed[0]);
@@ -32,11 +34,16 @@ export async function claimTask(db: Database, user: Principal, filter: QueueFilt
     throw new AppError('conflict', `You hold ${maxLeases} tasks already`, 'Decide or give back one of them first.');
   }
   for (let attempt = 0; attempt < 60; attempt++) {
-    const outcome = await claimOnce(db, user, filter, holding);
+    const outcome = await claimOnce(db, user, filter, holding, order);
     if (outcome === 'none') return undefined;
     if (outcome !== 'lost') return outcome;
   }
   throw new AppError('unavailable', 'Too many reviewers ask for tasks at this moment', 'Try again.');
+}
+
+async function orderAfter(db: Database, after: string | undefined): Promise<Prisma.Sql> {
+  const from = after === undefined ? null : await db.prisma.task.findUnique({ where: { id: after }, select: { databaseId: true, benchmarkId: true } });
+  return from ? Prisma.sql`task.database_id <> ${from.databaseId}::uuid, task.benchmark_id <> ${from.benchmarkId}::uuid, ${queueOrder}` : queueOrder;
 }
 
 /**
@@ -44,7 +51,7 @@ export async function claimTask(db: Database, user: Principal, filter: QueueFilt
  * just after another one's commit may still choose the same row by its older snapshot; then the lease's own condition
  * refuses (`lost`), and the caller asks again.
  */
-async function claimOnce(db: Database, user: Principal, filter: QueueFilter, holding: readonly string[]): Promise<LeaseInfo | 'none' | 'lost'> {
+async function claimOnce(db: Database, user: Principal, filter: QueueFilter, holding: readonly string[], order: Prisma.Sql): Promise<LeaseInfo | 'none' | 'lost'> {
   const rows = await db.prisma.$queryRaw<{ candidate: string | null; task_id: string | null; expires_at: Date | null; benchmark_id: string; database_id: string }[]>`
     WITH candidate AS (
       SELECT task.id, task.benchmark_id, task.database_id FROM task JOIN task_state state ON state.id = task.id
@@ -53,7 +60,7 @@ async function claimOnce(db: Database, user: Principal, filter: QueueFilter, hol
         AND NOT task.id = ANY(${[...holding]}::uuid[])
         AND (task.assignee_id IS NULL OR task.assignee_id = ${user.id}::uuid)
         AND NOT EXISTS (SELECT 1 FROM lease WHERE lease.task_id = task.id AND lease.expires_at > now())
-      ORDER BY (task.assignee_id IS NULL), ${queueOrder}
+      ORDER BY (task.assignee_id IS NULL), ${order}
       LIMIT 1 FOR UPDATE OF task SKIP LOCKED
     ), claimed AS (
       INSERT INTO lease (task_id, user_id, expires_at) SELECT id, ${user.id}::uuid, ${expiry} FROM candidate

@@ -102,6 +102,25 @@ describe('claiming', () => {
     await releaseTask(pipeline.db, ann, second.taskId);
   });
 
+  test('the next task is of the same database, then of the same benchmark, before the queue’s order', async () => {
+    const other = await pipeline.importShop(`Shop ${++count}`);
+    await pipeline.settled(other.databaseId);
+    const last = (await listTasks(pipeline.db, { databaseId: other.databaseId, state: 'all', sort: 'queue', page: 1, pageSize: 200 }, ann.id)).rows.at(-1)!;
+    const databaseOf = async (holding: string[], after?: string) => {
+      const lease = await claimTask(pipeline.db, ann, {}, holding, after);
+      const { databaseId: of, gate } = await pipeline.db.prisma.task.findUniqueOrThrow({ where: { id: lease!.taskId } });
+      await releaseTask(pipeline.db, ann, lease!.taskId);
+      return { of, gate };
+    };
+    expect((await databaseOf([])).of).not.toBe(other.databaseId);
+    expect(await databaseOf([last.id], last.id)).toEqual({ of: other.databaseId, gate: 'conceptual_design' });
+    // Nothing is left of that database: another one of its benchmark, were it last in the queue.
+    await pipeline.db.prisma.task.updateMany({ where: { databaseId: other.databaseId }, data: { closedAt: new Date() } });
+    await pipeline.db.prisma.task.updateMany({ where: { databaseId }, data: { benchmarkId: other.benchmarkId } });
+    expect((await databaseOf([], last.id)).of).toBe(databaseId);
+    await pipeline.db.prisma.task.updateMany({ where: { databaseId }, data: { benchmarkId } });
+  });
+
   test('an empty queue says why', async () => {
     const filter = { databaseId, gate: 'conceptual_design' as const };
     const held = (await claimTask(pipeline.db, bob, filter, []))!;

@@ -4,8 +4,8 @@ import { claimTask, explainEmptyQueue } from '@/lib/review/leases';
 import { taskDetail } from '@/lib/review/task-detail';
 
 export const POST = handler({ access: ['admin', 'lead', 'reviewer'], body: claimBody }, async ({ db, blobs, user, body }): Promise<ClaimResponse> => {
-  const { holding, ...filter } = body;
-  const lease = await claimTask(db, user, filter, holding);
+  const { holding, after, ...filter } = body;
+  const lease = await claimTask(db, user, filter, holding, after);
   if (!lease) return { task: null, empty: await explainEmptyQueue(db, user, filter) };
   return { task: await taskDetail(db, blobs, user, lease.taskId), lease };
 });
