@@ -135,5 +135,5 @@ test('a boolean of any two words is an intentional transformation', async () => 
   const source = await fixture.convert("CREATE TABLE t (id INTEGER PRIMARY KEY, ok TEXT); INSERT INTO t VALUES (1, 'ja'), (2, 'nein'), (3, NULL), (4, 'ja');", {
     change: (design) => ({ ...design, logical: design.logical.map((logical) => ({ ...logical, fields: logical.fields.map((field): Field => (field.kind === 'column' ? { ...field, transform: { kind: 'bool', true: 'ja', false: 'nein' } } : field)) })) }),
   });
-  expect((await source.validate()).tables[0]!.flags).toMatchObject([{ column: 'ok', class: 'intentional_transformation', explanation: 'bool("ja", "nein")' }]);
+  expect((await source.validate()).tables[0]!.flags).toMatchObject([{ column: 'ok', class: 'intentional_transformation', explanation: 'bool("ja", "nein")', samples: ['ja', 'nein'], stored: [true, false] }]);
 });

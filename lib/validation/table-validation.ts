@@ -31,6 +31,8 @@ export interface LossFlag {
   readonly column: string;
   readonly values: number;
   readonly samples: readonly Value[];
+  /** What each of the samples is stored as, where a transformation explains them. */
+  readonly stored?: readonly Value[];
   readonly class: 'intentional_transformation' | 'genuine_loss';
   /** The transformation's name, or what is missing. */
   readonly explanation: string;
@@ -285,7 +287,9 @@ function fitPlace(table: string, source: EncodedTable, place: Place): Fit {
       chosen.push(retyped.paths[0]!);
       taken.add(retyped.paths[0]!);
       codes.push(retyped.code);
-      flags.push({ column, values: direct.lacking, samples: source.samples(c, () => true), class: 'intentional_transformation', explanation: describe(retyped.transform) });
+      const samples = source.samples(c, () => true);
+      const stored = samples.map((value) => applyTransform(retyped.transform, value as SqliteValue));
+      flags.push({ column, values: direct.lacking, samples, stored, class: 'intentional_transformation', explanation: describe(retyped.transform) });
       return;
     }
     columns.push({ column, destination: direct.paths[0] ?? null, matched: filled - direct.lacking, unmatched: direct.lacking });

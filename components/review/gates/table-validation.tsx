@@ -3,6 +3,8 @@ import { useState } from 'react';
 import type { ConceptualDesign } from '../../../lib/design/document-design';
 import type { ColumnDestination, LossFlag, TableValidation } from '../../../lib/validation/table-validation';
 import { counted, number } from '../../format';
+import { CodeBlock } from '../../text/code-block';
+import { mqlText } from '../../text/mql-text';
 import { TypedValue } from '../../text/result-table';
 import { Badge } from '../../ui/badge';
 import { Button } from '../../ui/button';
@@ -10,6 +12,7 @@ import { Card } from '../../ui/card';
 import { EmptyNote } from '../../ui/notes';
 import { PlainTable } from '../../ui/plain-table';
 import type { GateProps } from '../gate-props';
+import { bothSides } from './both-sides';
 import { Samples } from './sample-documents';
 import { useArtefact } from './use-artefact';
 
@@ -40,6 +43,10 @@ export function TableValidationGate({ task, content, directives, setDirectives, 
             flags={flagged(group.name)}
             otherName={group.otherName}
             destination={destination}
+            queries={(column) => {
+              const found = destination(column)?.destination;
+              return collection && content.place && found ? bothSides(content.table, column, { collection, place: content.place, destination: found }) : null;
+            }}
             reclassify={edit ? (columns) => edit({ ...content, flags: content.flags.map((flag) => (columns.has(flag.column) ? { ...flag, class: group.other } : flag)) }) : null}
             keepType={
               group.name === 'intentional_transformation'
@@ -72,13 +79,15 @@ interface FlagGroupProps {
   readonly flags: readonly LossFlag[];
   readonly otherName: string;
   readonly destination: (column: string) => ColumnDestination | undefined;
+  /** Null where the column went nowhere. */
+  readonly queries: (column: string) => ReturnType<typeof bothSides> | null;
   /** Null where nothing can be decided now. */
   readonly reclassify: ((columns: ReadonlySet<string>) => void) | null;
   readonly keepType: ((column: string) => React.ReactNode) | null;
 }
 
 /** The flags of one class, chosen one by one or all at once, to be said of the other class. */
-function FlagGroup({ title, flags, otherName, destination, reclassify, keepType }: FlagGroupProps) {
+function FlagGroup({ title, flags, otherName, destination, queries, reclassify, keepType }: FlagGroupProps) {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const all = chosen.size === flags.length;
   const toggle = (column: string): void => {
@@ -128,15 +137,49 @@ function FlagGroup({ title, flags, otherName, destination, reclassify, keepType 
           ...(keepType ? [{ head: 'Instead', cell: (row: LossFlag) => keepType(row.column) }] : []),
         ]}
         detail={(row) => (
-          <p className="flex flex-wrap items-baseline gap-x-3 wrap-anywhere">
-            <span className="text-muted">In the source:</span>
-            {row.samples.slice(0, 8).map((value, at) => (
-              <TypedValue key={at} value={value} />
-            ))}
-          </p>
+          <div className="space-y-1.5">
+            <FlagSamples flag={row} />
+            <BothQueries column={row.column} queries={queries(row.column)} />
+          </div>
         )}
       />
     </Card>
+  );
+}
+
+const SAMPLES_SHOWN = 8;
+
+/** Values of the source, each with what it is stored as; or those of which the documents have nothing. */
+function FlagSamples({ flag: { samples, stored } }: { readonly flag: LossFlag }) {
+  return (
+    <div className="flex flex-wrap items-baseline gap-x-4 gap-y-1 wrap-anywhere">
+      <span className="text-muted">{stored ? 'In the source → in the documents:' : 'In the source:'}</span>
+      {samples.slice(0, SAMPLES_SHOWN).map((value, at) => (
+        <span key={at} className="inline-flex flex-wrap items-baseline gap-x-1.5">
+          <TypedValue value={value} />
+          {stored ? (
+            <>
+              <span className="text-muted">→</span> <TypedValue value={stored[at]} />
+            </>
+          ) : null}
+        </span>
+      ))}
+      {samples.length > SAMPLES_SHOWN ? <span className="text-muted">…</span> : null}
+    </div>
+  );
+}
+
+/** How the values of both sides are counted, for whoever wants to ask themselves. */
+function BothQueries({ column, queries }: { readonly column: string; readonly queries: ReturnType<typeof bothSides> | null }) {
+  if (!queries) return null;
+  return (
+    <details>
+      <summary className="w-fit cursor-pointer text-muted hover:text-text">Queries of both sides</summary>
+      <div className="mt-1.5 grid gap-2 lg:grid-cols-2">
+        <CodeBlock label={`Values of ${column} in the source`} text={queries.sql} />
+        <CodeBlock label={`Values of ${column} in the documents`} text={mqlText(queries.mql)} />
+      </div>
+    </details>
   );
 }
 
