@@ -1,9 +1,11 @@
 'use client';
 import { X } from 'lucide-react';
 import { Dialog as Radix } from 'radix-ui';
-import type { KeyboardEvent, ReactNode } from 'react';
+import { useRef, type KeyboardEvent, type ReactNode } from 'react';
 
 export function Dialog({ open, onClose, title, description, children, wide = false }: { readonly open: boolean; readonly onClose: () => void; readonly title: string; readonly description?: ReactNode; readonly children: ReactNode; readonly wide?: boolean }) {
+  // No trigger is known here, so that Radix would leave the focus nowhere: it goes back to where it was.
+  const opener = useRef<Element | null>(null);
   return (
     <Radix.Root open={open} onOpenChange={(next) => (next ? undefined : onClose())}>
       <Radix.Portal>
@@ -11,6 +13,11 @@ export function Dialog({ open, onClose, title, description, children, wide = fal
         <Radix.Content
           className={`fixed top-1/2 left-1/2 z-50 max-h-[88vh] w-[92vw] -translate-x-1/2 -translate-y-1/2 overflow-y-auto rounded-lg border border-line bg-surface p-4 shadow-xl ${wide ? 'max-w-4xl' : 'max-w-xl'}`}
           onKeyDownCapture={sendByKey}
+          onOpenAutoFocus={() => (opener.current = document.activeElement)}
+          onCloseAutoFocus={(event) => {
+            event.preventDefault();
+            if (opener.current instanceof HTMLElement && opener.current.isConnected) opener.current.focus();
+          }}
           {...(description ? {} : { 'aria-describedby': undefined })}
         >
           <div className="mb-3 flex items-start justify-between gap-4">

@@ -158,6 +158,11 @@ describe('what-if', () => {
     expect(moved).toEqual([]);
   });
 
+  test('a copy tells which columns it would repeat, and where', () => {
+    expect(ask(WRITES, 'copy').repeated).toEqual({ table: 'author', field: 'author', columns: ['name'] });
+    expect(ask(WRITES, 'reference').repeated).toBeUndefined();
+  });
+
   test('a table that moves leaves the parent that had it', () => {
     expect(ask(IS_OF, 'embed')).toMatchObject({ moved: [{ relationship: WRITES, from: 'embed' }] });
   });

@@ -111,9 +111,9 @@ function avoided(choices: readonly RelationshipChoice[], { catalog, profile, lim
   for (const choice of choices) {
     const relationship = relationshipOf(choice, profile);
     if (!relationship || choice.choice === 'embed') continue;
-    const { childTable, parentTable, fanOut } = relationship;
+    const { childTable, childColumns, parentTable, fanOut } = relationship;
     if (relationship.parentIsKey && (fanOut.p99 > limits.maxArrayP99 || fanOut.max > limits.maxArray)) {
-      uses.push({ pattern: 'Unbounded array', target: `${childTable} in ${parentTable}`, status: 'avoided', reason: `p99 ${fanOut.p99}, at most ${fanOut.max} entries; the limits are ${limits.maxArrayP99} and ${limits.maxArray}.` });
+      uses.push({ pattern: 'Unbounded array', target: `${childTable} by ${childColumns.join(', ')} in ${parentTable}`, status: 'avoided', reason: `p99 ${fanOut.p99}, at most ${fanOut.max} entries; the limits are ${limits.maxArrayP99} and ${limits.maxArray}.` });
     }
   }
   const embedded = choices.filter(({ choice }) => choice === 'embed').length;

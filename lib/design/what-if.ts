@@ -31,6 +31,8 @@ export interface WhatIf {
   readonly advice?: string;
   readonly before: DesignFigures;
   readonly after?: DesignFigures;
+  /** The parent's columns that would be repeated in the child's documents, with `copy` and `bucket`. */
+  readonly repeated?: { readonly table: string; readonly field: string; readonly columns: readonly string[] };
   /** Other relationships that would change with it. */
   readonly moved: readonly { readonly relationship: string; readonly from: Choice; readonly to: Choice }[];
   /** What the loss check finds in the changed design; empty: nothing would be lost. */
@@ -50,8 +52,10 @@ export function whatIf(input: WhatIfInput): WhatIf {
   const after = search.design(changed.choices, keptAfter(changed.choices, input, search));
   const others = new Map([...embeddedBy(changed.choices, profile)].filter(([table]) => table !== relationship.childTable));
   const advice = change.choice === 'embed' ? softObstacle(relationship, input, others) : change.choice === 'bucket' ? bucketAdvice(relationship, input) : undefined;
+  const { columns, field, parentField = field } = after.conceptual.relationships.find((choice) => choice.relationship === relationship.id) ?? {};
   return {
     ...(advice ? { advice } : {}),
+    ...(columns && parentField ? { repeated: { table: relationship.parentTable, field: parentField, columns } } : {}),
     before,
     after: figures(after, input),
     moved: profile.relationships.flatMap(({ id }) => {

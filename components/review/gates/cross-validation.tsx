@@ -9,6 +9,7 @@ import { TypedValue } from '../../text/result-table';
 import { Badge } from '../../ui/badge';
 import { Button } from '../../ui/button';
 import { Card } from '../../ui/card';
+import { KeepFocus } from '../../ui/keep-focus';
 import { PlainTable } from '../../ui/plain-table';
 import type { GateProps } from '../gate-props';
 import { useArtefact } from './use-artefact';
@@ -27,7 +28,9 @@ export function CrossValidationGate({ task, content, directives, setDirectives }
             title={<RelationshipName name={reference.relationship} className="text-[13px]" />}
             actions={
               <>
-                <OtherChoices choice={choiceOf(reference.relationship)} directives={directives} setDirectives={setDirectives} />
+                <KeepFocus className="flex flex-wrap items-center gap-1">
+                  <OtherChoices choice={choiceOf(reference.relationship)} directives={directives} setDirectives={setDirectives} />
+                </KeepFocus>
                 <Standing reference={reference} />
               </>
             }

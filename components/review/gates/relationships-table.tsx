@@ -8,6 +8,7 @@ import { number } from '../../format';
 import { RelationshipName, WithArrows } from '../../text/relationship-name';
 import { Badge } from '../../ui/badge';
 import { Button } from '../../ui/button';
+import { KeepFocus } from '../../ui/keep-focus';
 import { PlainTable } from '../../ui/plain-table';
 import type { GateProps } from '../gate-props';
 import { keptOf } from '../readable-content';
@@ -63,7 +64,7 @@ export function RelationshipsTable({ task, content, before, directives, setDirec
             cell: (row) => {
               const wanted = directives.find((entry) => entry.kind === 'relationship' && entry.relationship === row.relationship);
               return (
-                <div className="space-y-1">
+                <KeepFocus className="space-y-1">
                   {wanted?.kind === 'relationship' ? (
                     <p className="flex items-center gap-1 whitespace-nowrap">
                       <Badge tone="accent">{wanted.choice} requested</Badge>
@@ -74,7 +75,7 @@ export function RelationshipsTable({ task, content, before, directives, setDirec
                   ) : (
                     <Alternatives choice={row} onRequest={(other) => request(row.relationship, other)} />
                   )}
-                </div>
+                </KeepFocus>
               );
             },
           },

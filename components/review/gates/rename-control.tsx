@@ -3,6 +3,7 @@ import { useEffect, useRef, useState } from 'react';
 import { Badge } from '../../ui/badge';
 import { Button } from '../../ui/button';
 import { Input } from '../../ui/field';
+import { KeepFocus } from '../../ui/keep-focus';
 
 interface RenameControlProps {
   readonly what: string;
@@ -14,7 +15,15 @@ interface RenameControlProps {
 }
 
 /** Asks for another name: an instruction to the agent, as every other choice on the screen. */
-export function RenameControl({ what, current, wanted, onRequest, onTakeBack }: RenameControlProps) {
+export function RenameControl(props: RenameControlProps) {
+  return (
+    <KeepFocus>
+      <Control {...props} />
+    </KeepFocus>
+  );
+}
+
+function Control({ what, current, wanted, onRequest, onTakeBack }: RenameControlProps) {
   const [writing, setWriting] = useState(false);
   const field = useRef<HTMLInputElement>(null);
   const opener = useRef<HTMLButtonElement>(null);

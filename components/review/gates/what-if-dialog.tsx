@@ -62,8 +62,14 @@ export function WhatIfDialog({ databaseId, relationship, now, onClose, onRequest
 }
 
 function Answer({ answer }: { readonly answer: WhatIf }) {
-  const { before, after, obstacle, advice, problems, moved } = answer;
-  if (obstacle !== undefined || !after) return <p role="status">Not possible: {obstacle}.</p>;
+  const { before, after, obstacle, advice, problems, moved, repeated } = answer;
+  if (obstacle !== undefined || !after) {
+    return (
+      <p role="status">
+        Not possible: {obstacle}. There is no design to give the cost and sizes of.
+      </p>
+    );
+  }
   return (
     <div className="space-y-3" role="status">
       <p className="flex flex-wrap gap-2">
@@ -75,6 +81,11 @@ function Answer({ answer }: { readonly answer: WhatIf }) {
           </Badge>
         ))}
       </p>
+      {repeated ? (
+        <p className="wrap-anywhere">
+          Repeated of <code className="font-mono text-xs">{repeated.table}</code>: {repeated.columns.map((column, at) => <span key={column}>{at > 0 ? ', ' : ''}<code className="font-mono text-xs">{repeated.field}.{column}</code></span>)}
+        </p>
+      ) : null}
       {advice ? <p>The guidebook advises against it: {advice}.</p> : null}
       {problems.length > 0 ? (
         <ul className="list-disc pl-5 text-bad">
