@@ -1,12 +1,14 @@
 'use client';
 import Link from 'next/link';
 import { useMemo, useState } from 'react';
+import type { ConceptualDesign } from '../../lib/design/document-design';
 import type { TaskDetail, VersionDetail } from '../../lib/review/api-types';
-import { when } from '../format';
+import { counted, when } from '../format';
 import { CodeDiff } from '../text/code-diff';
 import { WordDiff } from '../text/word-diff';
 import { Button } from '../ui/button';
 import { Card } from '../ui/card';
+import { designDifference, type TextPair } from './design-difference';
 import { readableContent } from './readable-content';
 
 // Diff models of very large texts take the editor seconds.
@@ -52,10 +54,38 @@ function Difference({ task, before }: { readonly task: TaskDetail; readonly befo
   );
   if (old === now) return <p className="text-[13px]">What is decided here has not changed; only measurements beside it have. {whole}</p>;
   if (old.length + now.length > DIFF_LIMIT) return <p className="text-[13px]">These versions are too long to be compared here. {whole}</p>;
+  const label = `Version ${before.seq} and version ${task.current.seq}`;
   return (
     <div className="space-y-2">
-      {task.gate === 'evidence' ? <WordDiff before={old} after={now} /> : <CodeDiff before={old} after={now} language={task.gate === 'untranslated' || task.gate === 'optimised_query' ? 'mql' : 'plaintext'} label={`Version ${before.seq} and version ${task.current.seq}`} onlyChanges />}
+      {task.gate === 'evidence' ? <WordDiff before={old} after={now} /> : null}
+      {task.gate === 'conceptual_design' ? <DesignChanges before={before.content as ConceptualDesign} after={task.current.content as ConceptualDesign} label={label} /> : null}
+      {task.gate !== 'evidence' && task.gate !== 'conceptual_design' ? <CodeDiff before={old} after={now} language={task.gate === 'untranslated' || task.gate === 'optimised_query' ? 'mql' : 'plaintext'} label={label} onlyChanges /> : null}
       <p className="text-[13px]">{whole}</p>
     </div>
   );
 }
+
+/** Choices first: one of them moves the figures in the reasons of many others. */
+function DesignChanges({ before, after, label }: { readonly before: ConceptualDesign; readonly after: ConceptualDesign; readonly label: string }) {
+  const { choices, reasons, figures, moved } = useMemo(() => designDifference(before, after), [before, after]);
+  const [shown, setShown] = useState(false);
+  return (
+    <>
+      {isSame(choices) ? <p className="text-[13px]">No choice has changed.</p> : <CodeDiff {...choices} language="plaintext" label={`${label}: what was chosen`} onlyChanges />}
+      {isSame(reasons) ? null : (
+        <>
+          <h3 className="text-[13px] font-medium">In other words</h3>
+          <CodeDiff {...reasons} language="plaintext" label={`${label}: reasons in other words`} onlyChanges />
+        </>
+      )}
+      {moved > 0 ? (
+        <Button aria-expanded={shown} onClick={() => setShown(!shown)}>
+          {shown ? 'Hide' : 'Show'} where figures alone moved: {counted(moved, 'line')}
+        </Button>
+      ) : null}
+      {moved > 0 && shown ? <CodeDiff {...figures} language="plaintext" label={`${label}: figures`} onlyChanges /> : null}
+    </>
+  );
+}
+
+const isSame = ({ before, after }: TextPair): boolean => before === after;

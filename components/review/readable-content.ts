@@ -33,19 +33,27 @@ export function readableContent(gate: GateName, content: unknown): string {
   }
 }
 
-function conceptual({ collections, relationships, patterns, document }: ConceptualDesign): string {
+const conceptual = (design: ConceptualDesign): string => [decidedText(design), 'Why', ...reasonLines(design)].join('\n');
+
+/** What a design decides, without a word on why. */
+export function decidedText({ collections, relationships, patterns }: ConceptualDesign): string {
   return [
     'Collections',
     ...collections.flatMap(({ name, rootTable, id, attributes }) => [`  ${name}: ${id.kind === 'bucket' ? `buckets of up to ${id.size} rows with the same ${id.columns.join(', ')} of` : 'the rows of'} ${rootTable}, _id ${id.kind !== 'column' ? 'by position' : id.transform.kind === 'identity' ? `from ${id.column}` : `from ${id.column}, ${describe(id.transform)}`}`, ...(attributes ? [`    repeats names and values as ${attributes.field}: ${attributes.columns.join(', ')}`] : [])]),
     'Relationships',
-    ...relationships.flatMap((choice) => [`  ${choice.relationship}`, `    ${choiceText(choice)}`, ...keptTexts(choice).map((kept) => `    keeps ${kept}`), `    ${choice.reason}`]),
+    ...relationships.flatMap((choice) => [`  ${choice.relationship}`, `    ${choiceText(choice)}`, ...keptTexts(choice).map((kept) => `    keeps ${kept}`)]),
     'Patterns',
-    ...patterns.map(({ pattern, target, status, reason }) => `  ${pattern}, ${status ?? 'applied'} at ${target}: ${reason}`),
-    document.source,
-    document.accessPatterns,
-    document.result,
+    ...patterns.map(({ pattern, target, status }) => `  ${pattern}, ${status ?? 'applied'} at ${target}`),
+    '',
   ].join('\n');
 }
+
+/** Why, a line for each reason, and what the design's document says beside its decisions. */
+export const reasonLines = ({ relationships, patterns, document }: ConceptualDesign): string[] => [
+  ...relationships.map(({ relationship, reason }) => `${relationship}: ${reason}`),
+  ...patterns.map(({ pattern, target, reason }) => `${pattern} at ${target}: ${reason}`),
+  ...[document.source, document.accessPatterns, document.result].flatMap((part) => part.split('\n')),
+];
 
 function choiceText({ choice, cardinality, field, columns, directed }: RelationshipChoice): string {
   return [choice, choice === 'embed' ? cardinality : '', field ? `as ${field}` : '', columns ? `(${choice === 'bucket' ? 'repeating ' : ''}${columns.join(', ')})` : '', directed ? '— directed' : ''].filter(Boolean).join(' ');

@@ -1,0 +1,42 @@
+import type { ConceptualDesign } from '../../lib/design/document-design';
+import { decidedText, reasonLines } from './readable-content';
+
+export interface TextPair {
+  readonly before: string;
+  readonly after: string;
+}
+
+/** Two versions of a design: what was chosen, then what is said in other words, then where figures alone have moved. */
+export interface DesignDifference {
+  readonly choices: TextPair;
+  readonly reasons: TextPair;
+  readonly figures: TextPair;
+  /** Lines in which figures alone have moved. */
+  readonly moved: number;
+}
+
+export function designDifference(before: ConceptualDesign, after: ConceptualDesign): DesignDifference {
+  const [old, now] = [reasonLines(before), reasonLines(after)];
+  const gone = without(old, now);
+  const reworded: string[] = [];
+  const moved: (readonly [before: string, after: string])[] = [];
+  for (const line of without(now, old)) {
+    const at = gone.findIndex((other) => words(other) === words(line));
+    if (at < 0) reworded.push(line);
+    else moved.push([gone.splice(at, 1)[0]!, line]);
+  }
+  return {
+    choices: { before: decidedText(before), after: decidedText(after) },
+    reasons: { before: gone.join('\n'), after: reworded.join('\n') },
+    figures: { before: moved.map(([line]) => line).join('\n'), after: moved.map(([, line]) => line).join('\n') },
+    moved: moved.length,
+  };
+}
+
+function without(lines: readonly string[], others: readonly string[]): string[] {
+  const known = new Set(others);
+  return lines.filter((line) => !known.has(line));
+}
+
+/** A sentence but for its numbers. */
+const words = (line: string): string => line.replace(/\d[\d.,]*/g, '#');
