@@ -12,11 +12,19 @@ export const useBenchmark = (id: string) => useQuery({ queryKey: ['benchmarks', 
 
 export const useImports = (enabled: boolean) => useQuery({ queryKey: ['imports'], queryFn: () => api<{ imports: ImportRow[] }>('/api/imports').then(({ imports }) => imports), enabled });
 
-export const useDatabase = (id: string) => useQuery({ queryKey: ['databases', id], queryFn: () => api<{ database: DatabaseDetail }>(`/api/databases/${id}`).then(({ database }) => database) });
+// Nothing tells of a worker that has gone: what waits is asked for again.
+const WAITING_MS = 10_000;
+
+export const useDatabase = (id: string) =>
+  useQuery({
+    queryKey: ['databases', id],
+    queryFn: () => api<{ database: DatabaseDetail }>(`/api/databases/${id}`).then(({ database }) => database),
+    refetchInterval: ({ state }) => (state.data && (state.data.workerSilence || state.data.tasks.waiting > 0 || state.data.stages.some(({ run }) => run?.state === 'queued' || run?.state === 'running')) ? WAITING_MS : false),
+  });
 
 export const useFinaliseReport = (id: string) => useQuery({ queryKey: ['databases', id, 'finalise'], queryFn: () => api<{ report: FinaliseReport }>(`/api/databases/${id}/finalise`).then(({ report }) => report) });
 
-export const useTask = (id: string) => useQuery({ queryKey: ['tasks', id], queryFn: () => fetchTask(id), staleTime: 5_000 });
+export const useTask = (id: string) => useQuery({ queryKey: ['tasks', id], queryFn: () => fetchTask(id), staleTime: 5_000, refetchInterval: ({ state }) => (state.data?.state === 'waiting' ? WAITING_MS : false) });
 export const fetchTask = (id: string): Promise<TaskDetail> => api<{ task: TaskDetail }>(`/api/tasks/${id}`).then(({ task }) => task);
 
 export const useQueue = (filters: Readonly<Record<string, string | number | undefined>>): UseQueryResult<Page<TaskRow>> =>

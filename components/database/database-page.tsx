@@ -68,6 +68,11 @@ export function DatabasePage({ id }: { readonly id: string }) {
       }
     >
       {act.error ? <ErrorNote error={act.error} /> : null}
+      {data.workerSilence ? (
+        <p role="status" className="rounded-md border border-warn/40 bg-warn-soft p-3 text-warn">
+          {data.workerSilence}
+        </p>
+      ) : null}
       <div className="grid items-start gap-3 lg:grid-cols-2">
         <Card title="Stages" padded={false}>
           <PlainTable

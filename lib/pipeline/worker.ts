@@ -5,6 +5,7 @@ import { isUnreachable, pgText, type Tx } from '../db/database';
 import { listen } from '../db/notify';
 import { KnownResults } from '../translation/known-results';
 import { decodeContent } from './content';
+import { heartbeat } from './heartbeat';
 import { runBundleJob, type BundleMaker } from './bundle-job';
 import { runImportJob } from './import-job';
 import { abandoned, openRunGuard } from './run-guard';
@@ -59,6 +60,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 
   let wake = () => {};
   let tidied = Date.now();
+  const beat = heartbeat(db);
   const events = listen(db.url);
   events.subscribe((message) => {
     const { type, runId } = message as { type?: string; runId?: string };
@@ -109,6 +111,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     while (!stopping.signal.aborted) {
       const woken = new Promise<void>((resolve) => (wake = resolve));
       try {
+        await beat();
         await relayOutbox(options);
         await requeueAbandoned(options);
         await forgetLostJobs(options);

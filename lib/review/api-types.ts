@@ -214,6 +214,8 @@ export interface DatabaseDetail extends DatabaseRow {
   readonly benchmarkName: string;
   /** The MongoDB database of the current migration. */
   readonly mongoDatabase: string | null;
+  /** Set while something waits and no worker is there to do it: since when, in words. */
+  readonly workerSilence: string | null;
   /** One row for each stage, in order. */
   readonly stages: readonly StageRow[];
   readonly gates: readonly GateRow[];

@@ -3,6 +3,7 @@ import type { Principal } from '../auth/accounts';
 import { AppError, notFound } from '../auth/errors';
 import type { Database, Tx } from '../db/database';
 import { notify } from '../db/notify';
+import { workerSilence } from '../pipeline/heartbeat';
 import type { EmptyQueue, LeaseInfo, StageName, WorkState } from './api-types';
 import { countTasks, filterSql, queueOrder, sumCounts, type QueueFilter } from './task-query';
 
@@ -106,7 +107,7 @@ const leaseInfo = (row: { task_id: string; expires_at: Date }): LeaseInfo => ({ 
 
 /** Why there is nothing to claim. */
 export async function explainEmptyQueue(db: Database, user: Principal, filter: QueueFilter): Promise<EmptyQueue> {
-  const [gates, leased, stages] = await Promise.all([
+  const [gates, leased, stages, silence] = await Promise.all([
     countTasks(db.prisma, filter, user.id),
     db.prisma.$queryRaw<{ name: string; tasks: number; until: Date }[]>`
       SELECT app_user.name, count(*)::int AS tasks, max(lease.expires_at) AS until
@@ -114,6 +115,7 @@ export async function explainEmptyQueue(db: Database, user: Principal, filter: Q
       WHERE lease.expires_at > now() AND lease.user_id <> ${user.id}::uuid AND state.state IN ('open', 'stale') AND ${filterSql(filter, user.id)}
       GROUP BY app_user.id, app_user.name ORDER BY app_user.name`,
     unfinishedStages(db, filter),
+    workerSilence(db),
   ]);
   const counts = sumCounts(gates.map(({ tasks }) => tasks));
   const leasedToOthers = leased.reduce((sum, row) => sum + row.tasks, 0);
@@ -122,7 +124,7 @@ export async function explainEmptyQueue(db: Database, user: Principal, filter: Q
   const reason = leasedToOthers > 0 ? 'leased_to_others' : working ? 'waiting_for_agents' : failed ? 'stage_failed' : counts.waiting > 0 ? 'waiting_for_agents' : counts.done > 0 ? 'all_done' : 'nothing_yet';
   const messages: Record<EmptyQueue['reason'], string> = {
     leased_to_others: `Other reviewers are working on the ${leasedToOthers} remaining ${leasedToOthers === 1 ? 'task' : 'tasks'}.`,
-    waiting_for_agents: 'The agents are at work; new tasks come when they are done.',
+    waiting_for_agents: silence ?? 'The agents are at work; new tasks come when they are done.',
     stage_failed: `A stage failed: ${failed?.database}, ${failed?.stage.replaceAll('_', ' ')}: ${failed?.failure ?? ''}. A lead can retry it.`,
     all_done: counts.open + counts.stale > 0 ? 'What is left is assigned to others.' : 'All tasks are done.',
     nothing_yet: 'There are no tasks here yet.',

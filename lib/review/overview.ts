@@ -1,6 +1,7 @@
 import { notFound } from '../auth/errors';
 import type { Database, Tx } from '../db/database';
 import { decodeContent, toWire } from '../pipeline/content';
+import { silenceFor } from '../pipeline/heartbeat';
 import { gateNames, stageNames, type StageName } from '../pipeline/stages/stage';
 import type { BlobStore } from '../db/blob-store';
 import type {
@@ -160,7 +161,7 @@ export async function databaseDetail(db: Database, blobs: BlobStore, id: string)
   const on = db.prisma;
   const [found] = await databaseRows(on, { id });
   if (!found) throw notFound('This source database');
-  const [benchmark, effort, artefacts, migration] = await Promise.all([
+  const [benchmark, effort, artefacts, migration, silence] = await Promise.all([
     on.benchmark.findUniqueOrThrow({ where: { id: found.row.benchmarkId } }),
     effortByGate(on, found.row.benchmarkId),
     // Item artefacts are listed by the queue, page by page.
@@ -171,12 +172,14 @@ export async function databaseDetail(db: Database, blobs: BlobStore, id: string)
       WHERE artefact.database_id = ${id}::uuid AND artefact.retired_at IS NULL AND artefact.kind NOT IN ('translation', 'gold', 'evidence')
       ORDER BY artefact.kind, artefact.key`,
     on.artefact.findFirst({ where: { databaseId: id, kind: 'migration', retiredAt: null }, include: { current: true } }),
+    silenceFor(db, id),
   ]);
   const migrated = migration?.current ? decodeContent<{ mongoDatabase?: string }>(await blobs.read(migration.current.blobHash)) : undefined;
   return {
     ...found.row,
     benchmarkName: benchmark.name,
     mongoDatabase: migrated?.mongoDatabase ?? null,
+    workerSilence: silence,
     stages: stageRows(found.runs),
     gates: gateRows(id, found.gates, effort),
     artefacts: artefacts.map(({ task_id, state, ...artefact }) => ({ ...artefact, taskId: task_id, taskState: state })),

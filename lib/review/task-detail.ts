@@ -5,6 +5,7 @@ import { pgText, type Database, type Tx } from '../db/database';
 import type { Item } from '../sqlite/benchmark';
 import { isItemKind, lastPart } from '../pipeline/artefact-store';
 import { decodeContent, toWire } from '../pipeline/content';
+import { workerSilence } from '../pipeline/heartbeat';
 import { latestRuns } from '../pipeline/schedule';
 import { contentHash } from '../results/hash';
 import { draftBody, EMPTY_DRAFT } from './api-types';
@@ -71,7 +72,7 @@ export async function taskDetail(db: Database, blobs: BlobStore, user: Principal
     directiveRows(db.prisma, taskId),
     db.prisma.draftText.findUnique({ where: { userId_taskId: { userId: user.id, taskId } } }),
     isItemKind(task.artefact.kind) ? itemDetail(db.prisma, task.databaseId, lastPart(task.artefact.key)) : null,
-    row.state === 'waiting' ? whatItWaitsFor(db.prisma, task.databaseId) : null,
+    row.state === 'waiting' ? whatItWaitsFor(db, task.databaseId) : null,
   ]);
   const lastSeen = seen && seen.versionId !== task.artefact.currentId ? await loadVersion(db.prisma, seen.versionId) : null;
   const earlier = lastSeen ? null : await earlierVersion(db.prisma, artefactId, taskId, current!);
@@ -100,13 +101,14 @@ async function earlierVersion(on: Tx, artefactId: string, taskId: string, curren
   return on.artefactVersion.findFirst({ where: { artefactId, seq: { lt: current.seq } }, orderBy: { seq: 'desc' }, include: withVersion });
 }
 
-async function whatItWaitsFor(on: Tx, databaseId: string): Promise<string> {
-  const runs = await latestRuns(on, databaseId);
+async function whatItWaitsFor(db: Database, databaseId: string): Promise<string> {
+  const [runs, silence] = await Promise.all([latestRuns(db.prisma, databaseId), workerSilence(db)]);
   const say = (stage: string) => stage.replaceAll('_', ' ');
   const failed = runs.find((run) => run.state === 'failed');
   if (failed) return `${say(failed.stage)} failed: ${failed.failure ?? 'no reason given'}`;
   const active = runs.find((run) => run.state === 'running') ?? runs.find((run) => run.state === 'queued');
-  return active ? `${say(active.stage)} is ${active.state === 'running' ? 'running' : 'waiting for a worker'}` : 'the agents have been asked';
+  const waits = active ? `${say(active.stage)} is ${active.state === 'running' ? 'running' : 'waiting for a worker'}` : 'the agents have been asked';
+  return silence ? `${waits}. ${silence}` : waits;
 }
 
 async function itemDetail(on: Tx, databaseId: string, questionId: string): Promise<ItemDetail | null> {
