@@ -38,3 +38,8 @@ test('a reclassified flag is one changed line', () => {
   expect(flagged('genuine_loss').split('\n').at(-1)).toBe('at: genuine loss, 2 values, date');
   expect(flagged('intentional_transformation').split('\n').slice(0, -1)).toEqual(flagged('genuine_loss').split('\n').slice(0, -1));
 });
+
+test('a fault that no mapping noticed is named', () => {
+  const text = readableContent('collection_validation', { mappings: [], coverage: {}, faults: { planted: 2, holes: [{ kind: 'row lost', path: '_id' }], caught: {} } });
+  expect(text).toBe('2 planted faults, 1 not caught\n  not caught: row lost at _id');
+});

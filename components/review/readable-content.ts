@@ -71,6 +71,7 @@ function collection({ mappings, coverage, faults }: CollectionValidation): strin
   return [
     ...Object.entries(coverage).map(([path, by]) => `${path}: ${by.length === 0 ? 'covered by nothing' : `covered by ${by.join(', ')}`}`),
     `${faults.planted} planted faults, ${faults.holes.length} not caught`,
+    ...faults.holes.map(({ kind, path }) => `  not caught: ${kind} at ${path}`),
     ...mappings.flatMap((mapping) => ['', `${mapping.name}: ${mapping.verdict.kind.replaceAll('_', ' ')}, ${mapping.verdict.detail}`, mapping.sql, mqlText(mapping)]),
   ].join('\n');
 }

@@ -1,7 +1,8 @@
+import { bsonTypes } from '../design/bson-types';
 import { isEmbed, type Field, type IdRule, type LogicalDesign } from '../design/document-design';
 import { heldKey } from '../design/placement';
-import { identity, type Transform } from '../design/transform';
-import { columnProfile, type Profile } from '../sqlite/profile';
+import { identity } from '../design/transform';
+import type { Profile } from '../sqlite/profile';
 
 /** JSON Schema (MongoDB's `$jsonSchema` dialect) of one collection, from its logical design and the types as stored. */
 export function jsonSchema(design: LogicalDesign, profile: Profile): Record<string, unknown> {
@@ -41,13 +42,4 @@ function objectSchema(fields: readonly Field[], table: string, profile: Profile,
     }
   }
   return { bsonType: 'object', required, properties };
-}
-
-function bsonTypes(transform: Transform, table: string, column: string, profile: Profile): string[] {
-  const stored = columnProfile(profile, table, column)?.stored;
-  const retyped = { bool: 'bool', date: 'date', string: 'string', bytes: 'binData', identity: undefined }[transform.kind];
-  const types = retyped
-    ? [retyped]
-    : [...(stored?.integer ? ['int', 'long'] : []), ...(stored?.real ? ['double'] : []), ...(stored?.text ? ['string'] : []), ...(stored?.blob ? ['binData'] : [])];
-  return stored?.null || transform.kind === 'bytes' || types.length === 0 ? [...types, 'null'] : types;
 }

@@ -191,7 +191,7 @@ test('a fault that no mapping reads is reported as a hole', async () => {
   const { planted, holes, caught } = await plantFaults(design.logical[0]!, mappings, db, fixture.mongo, input.signal);
   expect(planted).toBeGreaterThan(15);
   expect(holes.map((fault) => `${fault.kind} ${fault.path}`).sort()).toEqual(['array shortened p.c', 'entries reordered p.c', 'field dropped p.c.n', 'field dropped p.c.v', 'value altered p.c.n', 'value altered p.c.v', 'values swapped between rows p.c.n', 'values swapped between rows p.c.v']);
-  expect(Object.values(caught).reduce((sum, n) => sum + n, 0)).toBe(planted - holes.length);
+  expect(Object.values(caught).flat()).toHaveLength(planted - holes.length);
 });
 
 test('a database with a virtual table is refused by name, never called lossless', async () => {

@@ -56,6 +56,8 @@ test('all children of each parent in order, but of those that have too many none
   expect(collection.coverage).toMatchObject({ 'sales._id': ['p.sales: all rows of c up to 2'], 'sales.price': ['p.sales: all rows of c up to 2'], sales_elsewhere: ['p.sales_elsewhere: more than 2 rows of c'] });
   expect(collection.faults.holes).toEqual([]);
   expect(Object.keys(collection.faults.caught)).toEqual(expect.arrayContaining(['p.sales: all rows of c up to 2', 'p.sales_elsewhere: more than 2 rows of c']));
+  expect(collection.faults.caught['p.sales_elsewhere: more than 2 rows of c']).toContainEqual({ kind: 'field dropped', path: 'sales_elsewhere' });
+  expect(Object.values(collection.faults.caught).flat()).toHaveLength(collection.faults.planted);
 });
 
 test('a parent whose rows are embedded, a key that is no _id, and types that are not the source’s', async () => {

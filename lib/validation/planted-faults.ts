@@ -15,8 +15,8 @@ export interface PlantedFaults {
   readonly planted: number;
   /** Faults that no mapping noticed: holes of the validation. */
   readonly holes: readonly PlantedFault[];
-  /** How many faults each mapping caught. */
-  readonly caught: Readonly<Record<string, number>>;
+  /** The faults that each mapping caught; only how many in validations from before they were named. */
+  readonly caught: Readonly<Record<string, readonly PlantedFault[] | number>>;
 }
 
 export interface PlantedFault {
@@ -32,7 +32,7 @@ export async function plantFaults(design: LogicalDesign, mappings: readonly Vali
   const sample = await sampleDocuments(design, db);
   const scratch = mongo.db(`aptmql_faults_${randomBytes(6).toString('hex')}`);
   const holes: PlantedFault[] = [];
-  const caught: Record<string, number> = {};
+  const caught: Record<string, PlantedFault[]> = {};
   let planted = 0;
   try {
     const collection = scratch.collection(design.collection);
@@ -55,7 +55,7 @@ export async function plantFaults(design: LogicalDesign, mappings: readonly Vali
     const catches = async (mapping: ValidationMapping): Promise<boolean> => (await run(mapping)) !== sound.get(mapping);
     const record = (fault: PlantedFault, by: ValidationMapping | undefined): void => {
       planted++;
-      if (by) caught[by.name] = (caught[by.name] ?? 0) + 1;
+      if (by) (caught[by.name] ??= []).push(fault);
       else holes.push(fault);
     };
     const alone: Planted[] = structuralFaults(design, sample);
