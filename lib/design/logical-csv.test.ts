@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Field, LogicalDesign } from './document-design';
-import { LogicalCsvError, logicalCsv, parseLogicalCsv } from './logical-csv';
+import { placedRows, LogicalCsvError, logicalCsv, parseLogicalCsv, readLogicalCsv } from './logical-csv';
 import { identity } from './transform';
 
 const column = (name: string, of = name): Field & { kind: 'column' } => ({ kind: 'column', name, column: of, transform: identity });
@@ -75,6 +75,17 @@ describe('a mistake is told with its line', () => {
     ['an empty field name', 'powers.stars', (row) => row.replace('powers.stars', 'powers.'), '"heroes.powers.": name: a field needs a name'],
     ['a $ in a name', 'powers.source.word', (row) => row.replace('.word', '.$word'), /"heroes.powers.source.\$word": name: a field name may hold no dot, no \$/],
     ['an array inside a copy', 'powers', (row) => row.replace('heroes.powers', 'heroes.eye.powers'), /"heroes.eye.powers" lies in a copy, and copies hold columns only/],
+    ['too few cells', 'name', (row) => row.replace(',"identity"', ''), /^the row has 3 cells of 4, which are Source \(SQLite\), Target \(MongoDB\), Type, Transformation; is one missing/],
+    ['an empty source', 'name', (row) => row.replace('"hero.name"', '""'), /^the cell Source \(SQLite\) is empty; there belongs the source column, as table\.column/],
+    ['an empty target', 'name', () => '"hero.name","","as stored","identity"', /^the cell Target \(MongoDB\) is empty; there belongs the field, as collection\.field/],
+    ['an empty transformation', 'name', (row) => row.replace('"identity"', '" "'), /^the cell Transformation is empty; there belongs how the values become those of the field: identity where/],
+    ['an empty transformation in the row of _id', '_id', (row) => row.replace('integer→string', ''), /^no transformation is given; there belongs how/],
+    ['an empty cell of an array', 'powers', (row) => row.replace(/,"[^,]*$/, ',""'), /^the cell Transformation is empty/],
+    ['an array without a type', 'powers', (row) => row.replace('"Array"', '""'), /^the source is a table, and the type is empty: of a table it is one of Document, Array, Copy, Subset, Outlier, Computed, Attribute/],
+    ['an array with a type of none', 'powers', (row) => row.replace('"Array"', '"List"'), /^the source is a table, and the type "List" is that of a column/],
+    ['a quote that is not closed', 'name', (row) => row.slice(0, -1), /^the quote that opens cell 4, "identity, is not closed on its line$/],
+    ['a target of another collection', 'name', (row) => row.replace('heroes.', 'villains.'), /"villains.name" lies in no document or array above it: the collection is heroes$/],
+    ['a target without a collection', 'name', (row) => row.replace('heroes.', ''), /^the target "name" names no field: it is written heroes\.field$/],
     ['a bad escape in a source', 'name', (row) => row.replace('hero.name', 'hero.""na\\qme""'), /"na\\qme" is no quoted name/],
     ['a bad escape in a note', 'top', (row) => row.replace('power->hero', 'power\\q'), /"power\\q" is no quoted name/],
     ['a bad escape in a transformation', 'active', (row) => row.replace('bool(""', 'bool(""\\q'), /holds a text that is not quoted as in JSON/],
@@ -97,8 +108,45 @@ describe('a mistake is told with its line', () => {
     expect(() => parseLogicalCsv(csv.replace('\r\n', '\r\n\r\n\r\n'))).toThrow(`line ${line + 2}: "heroes.top"`);
   });
 
+  test('the row above that is missing is named', () => {
+    const without = lines.filter((row) => !row.includes('"heroes.powers"'));
+    expect(() => parseLogicalCsv(without.join('\r\n'))).toThrow(`line ${without.findIndex((row) => row.includes('heroes.powers.')) + 1}: the target "heroes.powers.stars" lies in no document or array above it: the row of "heroes.powers" is missing, or stands below`);
+  });
+
+  test('cells that a spreadsheet separated otherwise', () => {
+    expect(() => parseLogicalCsv('Source (SQLite);Target (MongoDB);Type;Transformation\nhero.id;heroes._id;;identity')).toThrow(/^line 1: the header must be Source .*; cells are separated by commas, not by semicolons$/);
+    expect(() => parseLogicalCsv('')).toThrow(/^line 1: the header must be Source \(SQLite\), Target \(MongoDB\), Type, Transformation$/);
+  });
+
   test('what lies in no field is told with the line of _id', () => {
     expect(() => parseLogicalCsv(lines.join('\r\n').replaceAll('heroes', 'system'))).toThrow(/^line 2: "system._id": collection: names that begin/);
     expect(() => parseLogicalCsv(lines.filter((row) => !row.includes('eye.')).join('\r\n'))).toThrow(/^line 5: "heroes.eye": fields: /);
   });
+});
+
+test('the line of each target, and the row of each column that has its place here', () => {
+  const read = readLogicalCsv(`\r\n${logicalCsv(heroes)}`);
+  expect(read.design).toEqual(heroes);
+  expect(read.lines.get('heroes._id')).toBe(3);
+  for (const [target, line] of read.lines) expect(lines[line - 2]).toContain(`"${target}"`);
+  expect(read.lines.size).toBe(lines.length - 1);
+  const rows = placedRows(heroes);
+  expect([...rows.keys()]).toEqual(['hero', 'hero.id', 'hero.name', 'hero.active', 'power', 'power.stars', 'source', 'source.where']);
+  for (const { target, row } of rows.values()) expect(lines).toContain(row), expect(row).toContain(`"${target}"`);
+  expect(rows.get('power.stars')!.target).toBe('heroes.powers.stars');
+});
+
+test('buckets and outliers: mistakes in their words are told with their lines', () => {
+  const column = (name: string): Field & { kind: 'column' } => ({ kind: 'column', name, column: name, transform: identity });
+  const buckets: LogicalDesign = { collection: 'readings', rootTable: 'reading', id: { kind: 'bucket', columns: ['station'], size: 100 }, fields: [column('station'), { kind: 'embedMany', name: 'rows', table: 'reading', relationship: 'bucket', join: [{ parent: 'station', child: 'station' }], orderBy: [], fields: [column('value')] }] };
+  const few: LogicalDesign = { collection: 'stations', rootTable: 'station', id: { kind: 'ordinal' }, fields: [{ kind: 'outlier', name: 'few', flag: 'few_elsewhere', table: 'reading', relationship: 'r', join: [{ parent: 'code', child: 'station' }], limit: 5, fields: [column('value')] }] };
+  for (const design of [buckets, few]) expect(parseLogicalCsv(logicalCsv(design))).toEqual(design);
+  expect([...placedRows(buckets)].map(([name, { target }]) => `${name} ${target}`)).toEqual(['reading readings.rows', 'reading.station readings.station', 'reading.value readings.rows.value']);
+  const wrong = (design: LogicalDesign, from: string, to: string): (() => unknown) => () => parseLogicalCsv(logicalCsv(design).replace(from, to));
+  expect(wrong(buckets, 'bucket: position', 'bucket; position')).toThrow(/^line 2: what the note says besides or otherwise would be ignored; understood was: bucket: position/);
+  expect(wrong(buckets, 'up to 100 rows', 'up to 0 rows')).toThrow('line 2: "readings._id": id: size: a bucket holds one row at least');
+  expect(wrong(buckets, 'up to 100 rows with', 'of 100 rows with')).toThrow(/^line 2: buckets are written as "bucket: position, from 1/);
+  expect(wrong(few, 'if 5 at most', 'if few')).toThrow(/^line 3: a copy for all but outliers is written as "all rows of t/);
+  expect(wrong(few, 'if 5 at most', 'if 0 at most')).toThrow('line 3: "stations.few": limit: an array holds one row at least');
+  expect(wrong(few, '""few_elsewhere""', '""few.elsewhere""')).toThrow(/^line 3: "stations\.few": flag: a field name may hold no dot/);
 });

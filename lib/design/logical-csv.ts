@@ -1,4 +1,4 @@
-import { parse } from 'csv-parse/sync';
+import { CsvSyntaxError, readCsvRows, type CsvRow } from './csv-rows';
 import { isEmbed, isNested, type AttributeField, type BucketRule, type ColumnField, type ComputedField, type EmbedField, type ExtendedReferenceField, type Field, type JoinColumn, type LogicalDesign, type OutlierField, type SubsetField } from './document-design';
 import { logicalDesignSchema } from './schema';
 import { parseTransform, TransformError, type Transform } from './transform';
@@ -18,7 +18,9 @@ export class LogicalCsvError extends Error {
 }
 
 /** The logical design as CSV, complete: `parseLogicalCsv` gives the same design back. */
-export function logicalCsv(design: LogicalDesign): string {
+export const logicalCsv = (design: LogicalDesign): string => csvRows(design).map((row) => `${written(row)}\r\n`).join('');
+
+function csvRows(design: LogicalDesign): string[][] {
   const rows: string[][] = [[...HEADER]];
   const { id, collection, rootTable } = design;
   rows.push(
@@ -44,7 +46,7 @@ export function logicalCsv(design: LogicalDesign): string {
     }
   };
   visit(design.fields, rootTable, collection);
-  return rows.map((row) => row.map(quote).join(',')).join('\r\n') + '\r\n';
+  return rows;
 }
 
 /** Every field that follows a relationship: what its note says of it. */
@@ -92,16 +94,22 @@ function unref(line: number, text: string): string {
   }
 }
 
+const written = (row: readonly string[]): string => row.map(quote).join(',');
+
 // Spreadsheets run cells that begin with these as formulas; a leading apostrophe is their convention for plain text.
 const quote = (cell: string): string => `"${(/^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell).replaceAll('"', '""')}"`;
 
 /** Reads a logical design back from (edited) CSV. Throws `LogicalCsvError` naming the line. */
-export function parseLogicalCsv(csv: string): LogicalDesign {
+export const parseLogicalCsv = (csv: string): LogicalDesign => readLogicalCsv(csv).design;
+
+/** The same, with the line of each target, as `collection.path`. */
+export function readLogicalCsv(csv: string): { readonly design: LogicalDesign; readonly lines: ReadonlyMap<string, number> } {
   const [header, idRow, ...body] = readRows(csv);
-  if (!header || HEADER.some((name, at) => header.cells[at]?.trim() !== name)) throw new LogicalCsvError(1, `the header must be ${HEADER.join(', ')}`);
+  if (!header || HEADER.some((name, at) => header.cells[at]?.trim() !== name)) throw new LogicalCsvError(header?.line ?? 1, headerProblem(header));
   const overfull = [header, idRow, ...body].find((row) => row?.cells.slice(HEADER.length).some((cell) => cell.trim() !== ''));
   if (overfull) throw new LogicalCsvError(overfull.line, `a row has ${HEADER.length} cells; what stands behind them would be ignored: ${overfull.cells.slice(HEADER.length).join(', ')}`);
-  if (!idRow) throw new LogicalCsvError(2, 'the row of _id is missing');
+  if (!idRow) throw new LogicalCsvError(header.line + 1, 'the row of _id is missing');
+  for (const row of [idRow, ...body]) requireFilled(row);
   const { collection, rootTable, id } = parseId(idRow);
 
   interface Open {
@@ -117,7 +125,8 @@ export function parseLogicalCsv(csv: string): LogicalDesign {
     const cut = target.lastIndexOf('.');
     const parent = open.get(target.slice(0, cut));
     const name = target.slice(cut + 1);
-    if (cut < 0 || !parent) throw new LogicalCsvError(line, `the target ${JSON.stringify(target)} lies in no document or array above it`);
+    if (cut < 0) throw new LogicalCsvError(line, `the target ${JSON.stringify(target)} names no field: it is written ${collection}.field`);
+    if (!parent) throw new LogicalCsvError(line, `the target ${JSON.stringify(target)} lies in no document or array above it: ${target.startsWith(`${collection}.`) ? `the row of ${JSON.stringify(target.slice(0, cut))} is missing, or stands below` : `the collection is ${collection}`}`);
     if (parent.fields.some((field) => field.name === name)) throw new LogicalCsvError(line, `the target ${JSON.stringify(target)} occurs twice`);
     const fields: Field[] = [];
     const field = parseAttribute(line, source, name, type.trim(), note, fields, parent.table) ?? parseNoted(line, source, name, type.trim(), note, fields) ?? parseColumnField(line, source, name, type, note, parent.table);
@@ -133,7 +142,48 @@ export function parseLogicalCsv(csv: string): LogicalDesign {
     const { path, message } = checked.error.issues[0]!;
     throw errorAt(design, path, message, places, { line: idRow.line, target: `${collection}._id` });
   }
-  return checked.data;
+  return { design: checked.data, lines: new Map([[`${collection}._id`, idRow.line], ...[...places.values()].map(({ line, target }): [string, number] => [target, line])]) };
+}
+
+/** Where the CSV places each source column (`table.column`) and the rows of each table: the target, and the row as it is written. */
+export function placedRows(design: LogicalDesign): ReadonlyMap<string, { readonly target: string; readonly row: string }> {
+  const { id, rootTable, collection, fields } = design;
+  const byTarget = new Map(csvRows(design).map((row) => [row[1]!, written(row)]));
+  const placed = new Map<string, { target: string; row: string }>();
+  const place = (source: string, target: string): unknown => placed.set(source, { target, row: byTarget.get(target)! });
+  const visit = (level: readonly Field[], table: string, path: string): void => {
+    for (const field of level) {
+      const target = `${path}.${field.name}`;
+      if (field.kind === 'column' && field.transform.kind !== 'bytes') place(`${table}.${field.column}`, target);
+      if (!isEmbed(field)) continue; // copies place nothing
+      place(field.table, target);
+      visit(field.fields, field.table, target);
+    }
+  };
+  place(rootTable, `${collection}._id`);
+  if (id.kind === 'column') place(`${rootTable}.${id.column}`, `${collection}._id`);
+  visit(fields, rootTable, collection);
+  return placed;
+}
+
+function headerProblem(header: CsvRow | undefined): string {
+  const wanted = `the header must be ${HEADER.join(', ')}`;
+  const [separator] = [';', '\t'].filter((candidate) => header?.cells.length === 1 && header.cells[0]!.split(candidate).length >= HEADER.length);
+  return separator === undefined ? wanted : `${wanted}; cells are separated by commas, not by ${separator === ';' ? 'semicolons' : 'tabs'}`;
+}
+
+/** What belongs in each cell; a type follows from the transformation and may be left out. */
+const CELLS: Readonly<Record<(typeof HEADER)[number], string | null>> = {
+  'Source (SQLite)': 'the source column, as table.column, or the table of an array or a document',
+  'Target (MongoDB)': 'the field, as collection.field',
+  Type: null,
+  Transformation: 'how the values become those of the field: identity where they stay as they are, else for example date(YYYY-MM-DD), bool("true text", "false text"), integer→string',
+};
+
+function requireFilled({ line, cells }: CsvRow): void {
+  if (cells.length < HEADER.length) throw new LogicalCsvError(line, `the row has ${cells.length} ${cells.length === 1 ? 'cell' : 'cells'} of ${HEADER.length}, which are ${HEADER.join(', ')}; is one missing, or a comma between two?`);
+  const empty = HEADER.find((name, at) => CELLS[name] !== null && cells[at]!.trim() === '');
+  if (empty !== undefined) throw new LogicalCsvError(line, `the cell ${empty} is empty; there belongs ${CELLS[empty]}`);
 }
 
 interface FieldPlace {
@@ -154,20 +204,12 @@ function errorAt(design: LogicalDesign, path: readonly PropertyKey[], message: s
   return new LogicalCsvError(place.line, `${JSON.stringify(place.target)}: ${within.map((key) => `${String(key)}: `).join('')}${message}`);
 }
 
-interface CsvRow {
-  /** Where it begins. */
-  readonly line: number;
-  readonly cells: readonly string[];
-}
-
 function readRows(csv: string): CsvRow[] {
   try {
-    const records = parse(csv, { bom: true, relax_column_count: true, skip_empty_lines: true, info: true }) as unknown as { record: string[]; info: { lines: number } }[];
-    // The parser counts to the end of a row; cells can hold line ends.
-    return records.map(({ record, info }) => ({ line: info.lines - record.join('').split('\n').length + 1, cells: record.map((cell) => cell.replace(/^'(?=[=+\-@\t\r])/, '')) }));
+    return readCsvRows(csv).map(({ line, cells }) => ({ line, cells: cells.map((cell) => cell.replace(/^'(?=[=+\-@\t\r])/, '')) }));
   } catch (error) {
-    const { lines } = error as { readonly lines?: unknown };
-    throw new LogicalCsvError(typeof lines === 'number' ? lines : 1, `not CSV: ${error instanceof Error ? error.message.replace(/ (?:at|on) line \d+/, '') : String(error)}`);
+    if (error instanceof CsvSyntaxError) throw new LogicalCsvError(error.line, error.message);
+    throw error;
   }
 }
 
@@ -190,7 +232,7 @@ function parseId({ line, cells }: CsvRow): Pick<LogicalDesign, 'collection' | 'r
     return { collection, rootTable: parseTable(line, source), id };
   }
   const { table, column } = parseColumn(line, source);
-  return { collection, rootTable: table, id: { kind: 'column', column, transform: transformAt(line, type, note.trim().replace(/^_id from key; /, '')) } };
+  return { collection, rootTable: table, id: { kind: 'column', column, transform: transformAt(line, type, note.trim().replace(/^_id from key;\s*/, '')) } };
 }
 
 function parseTable(line: number, source: string): string {
@@ -205,6 +247,7 @@ function parseColumn(line: number, source: string): { table: string; column: str
 }
 
 function parseColumnField(line: number, source: string, name: string, type: string, note: string, rowsOf: string): ColumnField {
+  if (new RegExp(`^${REF}$`, 'u').test(source.trim())) throw new LogicalCsvError(line, `the source is a table, and the type ${type.trim() === '' ? 'is empty' : `${JSON.stringify(type.trim())} is that of a column`}: of a table it is one of ${[...Object.values(KIND_TYPES), ATTRIBUTE.type].join(', ')}; a column is written table.column`);
   const { table, column } = parseColumn(line, source);
   if (table !== rowsOf) throw new LogicalCsvError(line, `${JSON.stringify(name)} lies among the rows of ${rowsOf}, not of ${table}`);
   return { kind: 'column', name, column, transform: transformAt(line, type, note) };
@@ -301,6 +344,7 @@ function transformAt(line: number, type: string, text: string): Transform {
 const TYPE_EXAMPLES: Readonly<Record<string, string>> = { date: 'date(YYYY-MM-DD)', boolean: 'bool("true text", "false text")', string: 'integer→string', 'as stored': 'identity' };
 
 function parsedTransform(line: number, text: string): Transform {
+  if (text.trim() === '') throw new LogicalCsvError(line, `no transformation is given; there belongs ${CELLS.Transformation}`);
   try {
     return parseTransform(text.trim());
   } catch (error) {

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { DocumentDesign, IndexDesign, LogicalDesign } from '../../design/document-design';
 import { describeDesign } from '../../design/design-document';
 import { deriveDesign } from '../../design/logical';
-import { LogicalCsvError, parseLogicalCsv } from '../../design/logical-csv';
-import { checkDesign } from '../../design/loss-check';
+import { LogicalCsvError, placedRows, readLogicalCsv } from '../../design/logical-csv';
+import { checkDesign, type DesignProblem } from '../../design/loss-check';
 import { conceptualDesignSchema, indexDesignSchema, logicalDesignSchema } from '../../design/schema';
 import type { Workload } from '../../design/workload';
 import { documentsExamined } from '../../mongo/explain';
@@ -106,9 +106,10 @@ async function checkIndexes(content: unknown, input: StageInput): Promise<EditOu
 async function checkLogical(key: string, content: unknown, input: StageInput): Promise<EditOutcome> {
   const csv = z.strictObject({ csv: z.string() }).safeParse(content);
   let logical: LogicalDesign;
+  let lines: ReadonlyMap<string, number> | undefined;
   if (csv.success) {
     try {
-      logical = parseLogicalCsv(csv.data.csv);
+      ({ design: logical, lines } = readLogicalCsv(csv.data.csv));
     } catch (error) {
       if (error instanceof LogicalCsvError) return refuse(`line ${error.line}`, error.detail);
       throw error;
@@ -119,14 +120,34 @@ async function checkLogical(key: string, content: unknown, input: StageInput): P
     logical = parsed.data;
   }
   const collection = key.slice(key.indexOf('/') + 1);
-  if (logical.collection !== collection) return refuse('collection', `this is the design of ${collection}; to rename a collection, direct the agent on the conceptual design`);
+  if (logical.collection !== collection) return refuse(lines ? `line ${lines.get(`${logical.collection}._id`)}` : 'collection', `this is the design of ${collection}; to rename a collection, direct the agent on the conceptual design`);
   const { catalog, profile } = await need<ProfileContent>(input, 'profile', input.source.name);
   const design = await readDesign(input);
   const edited = { ...design, logical: design.logical.map((other) => (other.collection === collection ? logical : other)) };
   const problems = checkDesign(edited, catalog, profile, input.settings);
-  if (problems.length > 0) return { ok: false, problems: problems.map(({ subject, detail }) => ({ path: subject, message: detail })) };
+  if (problems.length > 0) {
+    const before = design.logical.find((other) => other.collection === collection);
+    return { ok: false, problems: problems.map(lines && before ? atLines(lines, logical, before) : ({ subject, detail }) => ({ path: subject, message: detail })) };
+  }
   const inputs = [await inputOf(input, 'conceptual_design', input.source.name)];
   return { ok: true, artefact: { kind: 'logical_design', key, content: logical, inputs }, restart: { stage: 'migration' } };
+}
+
+/** Problems as one mends a CSV: at their lines; what has no line because its row is gone, with that row. */
+function atLines(lines: ReadonlyMap<string, number>, edited: LogicalDesign, before: LogicalDesign): (problem: DesignProblem) => EditProblem {
+  const [placed, placedBefore] = [placedRows(edited), placedRows(before)];
+  return ({ kind, subject, detail }) => {
+    // A loss is told of a table or of its column, whose name a target can have too.
+    const source = kind === 'loss' ? placed.get(subject) : undefined;
+    const gone = kind === 'loss' && !source ? placedBefore.get(subject) : undefined;
+    if (gone) {
+      const instead = lines.get(gone.target);
+      if (instead === undefined) return { path: subject, message: `the row of ${JSON.stringify(gone.target)} is missing: ${detail}. It was: ${gone.row}` };
+      return { path: `line ${instead}`, message: `${JSON.stringify(gone.target)} held ${subject} before: ${detail}` };
+    }
+    const line = lines.get(source?.target ?? subject) ?? (subject === edited.collection ? lines.get(`${subject}._id`) : undefined);
+    return line === undefined ? { path: subject, message: detail } : { path: `line ${line}`, message: `${JSON.stringify(subject)}: ${detail}` };
+  };
 }
 
 const mqlEdit = z.union([

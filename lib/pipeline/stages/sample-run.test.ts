@@ -122,7 +122,22 @@ describe('edits pass the same checks', () => {
     const ref = { kind: 'collection_validation', key: 'river_sensors/station' } as const;
     expect(await checkEdit(ref, { csv }, stageInput(), signal)).toMatchObject({ ok: true, restart: { stage: 'migration' } });
     const short = csv.split('\r\n').filter((line) => !line.includes('station.river')).join('\r\n');
-    expect(await checkEdit(ref, { csv: short }, stageInput(), signal)).toMatchObject({ ok: false, problems: [{ path: 'station.river', message: 'no field holds the values of this column' }] });
+    const rows = csv.split('\r\n');
+    const river = rows.find((line) => line.includes('station.river'))!;
+    const at = `line ${rows.indexOf(river) + 1}`;
+    const problems = async (text: string) => {
+      const edited = await checkEdit(ref, { csv: text }, stageInput(), signal);
+      return edited.ok ? [] : edited.problems;
+    };
+    expect(await problems(short)).toEqual([{ path: 'station.river', message: `the row of "station.river" is missing: no field holds the values of this column. It was: ${river}` }]);
+    expect(await problems(csv.replace('"station.river",', '"station.brook",'))).toEqual([
+      { path: at, message: '"station.river" held station.river before: no field holds the values of this column' },
+      { path: at, message: '"station.river": station has no column brook' },
+    ]);
+    expect(await problems(csv.replace(river, '"station.river","station.river","String","integer→string"'))).toContainEqual({ path: at, message: expect.stringMatching(/^"station.river": integer→string cannot carry the column: /) as string });
+    const readings = '"reading","station.readings","Array","rows of reading where station_id = parent id; order: source order; relationship ""none"""';
+    expect(await problems(`${csv}${readings}\r\n`)).toContainEqual({ path: `line ${rows.length}`, message: '"station.readings": none is no relationship between reading and station' });
+    expect(await problems(csv.replaceAll(',"station.', ',"stations.'))).toEqual([{ path: 'line 2', message: expect.stringContaining('this is the design of station;') as string }]);
     const conceptual = (await run.artefacts<ConceptualDesign>({ kind: 'conceptual_design', key: 'river_sensors' }))!;
     const orphaned = { ...conceptual, collections: conceptual.collections, relationships: conceptual.relationships.map((choice) => (choice.relationship.startsWith('inspection') ? { ...choice, choice: 'embed', field: 'visits', cardinality: 'many' } : choice)) };
     const outcome = await checkEdit({ kind: 'conceptual_design', key: 'river_sensors' }, orphaned, stageInput(), signal);
