@@ -14,6 +14,7 @@ import { Button } from '../ui/button';
 import { Dialog } from '../ui/dialog';
 import { Select } from '../ui/field';
 import { ErrorNote, Loading } from '../ui/notes';
+import type { CsvFile } from './csv-file';
 
 interface EditProps {
   readonly task: TaskDetail;
@@ -96,22 +97,24 @@ function TextDialog({ task, draft, onChange, onClose, onSubmit, title, hint, lan
 }
 
 /** The logical design of the collection, as the four-column CSV that the paper's Table 7 shows. */
-function CsvDialog({ task, onClose, onSubmit }: EditProps) {
-  const [loaded, setLoaded] = useState<string | null>(null);
-  const [csv, setCsv] = useState<string | null>(null);
+function CsvDialog({ task, start, onClose, onSubmit }: EditProps) {
+  const uploaded = start as CsvFile | null;
+  const [loaded, setLoaded] = useState<string | null>(uploaded?.csv ?? null);
+  const [csv, setCsv] = useState(loaded);
   const [error, setError] = useState<unknown>(null);
   const take = (text: string): void => {
     setLoaded(text);
     setCsv(text);
   };
   useEffect(() => {
+    if (uploaded) return;
     fetch(`/api/tasks/${task.id}/logical.csv`).then(
       async (response) => (response.ok ? take(await response.text()) : setError(new RequestFailed('The logical design could not be read.', response.status, 'internal', 'Try again.'))),
       setError,
     );
-  }, [task.id]);
+  }, [task.id, uploaded]);
   return (
-    <Dialog open onClose={onClose} title="Edit the logical design" description="One row a field: source, target, type, transformation. Saving migrates and validates again." wide>
+    <Dialog open onClose={onClose} title={uploaded ? `The logical design from ${uploaded.fileName}` : 'Edit the logical design'} description="One row a field: source, target, type, transformation. Saving migrates and validates again." wide>
       {error ? <ErrorNote error={error} /> : null}
       {loaded === null ? <Loading what="the logical design" /> : <CodeEditor initial={loaded} onChange={setCsv} language="plaintext" label="Logical design as CSV" height={380} />}
       <CheckAndSave task={task} content={() => ({ csv: csv ?? '' })} onClose={onClose} onSubmit={onSubmit} disabled={csv === null} canApprove={false} />

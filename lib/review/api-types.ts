@@ -516,7 +516,7 @@ export interface DecideResponse {
   /** False when this idempotency key had been decided before. */
   readonly first: boolean;
 }
-/** GET /api/tasks/:id/logical.csv: the logical design behind a collection validation, as `{csv}` takes it back. */
+/** GET /api/tasks/:id/logical.csv: the logical design behind a collection validation, as `{csv}` takes it back; an attachment. */
 /** POST /api/tasks/:id/check: what `edit` would say of this content, without saving → `{ problems }` (empty: fine). */
 export const checkBody = z.strictObject({ content: contentSchema });
 

@@ -1,5 +1,5 @@
 'use client';
-import { useId, useState } from 'react';
+import { useId, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
 import type { LogicalDesign } from '../../../lib/design/document-design';
 import type { ProfileContent } from '../../../lib/pipeline/stages/design-stages';
@@ -10,6 +10,7 @@ import { Button } from '../../ui/button';
 import { Card } from '../../ui/card';
 import { ErrorNote, Loading } from '../../ui/notes';
 import { PlainTable } from '../../ui/plain-table';
+import { readCsvFile } from '../csv-file';
 import type { GateProps } from '../gate-props';
 import { fieldRows, type FieldRow } from './field-rows';
 import { MappingLink } from './mapping-link';
@@ -35,6 +36,7 @@ function Validation({ task, content, edit, directives, setDirectives }: GateProp
   const caughtAll = faults.holes.length === 0;
   const [openMappings, setOpenMappings] = useState<ReadonlySet<string>>(new Set(failing.slice(0, 3).map(({ name }) => name)));
   const [faultsOpen, setFaultsOpen] = useState(!caughtAll);
+  const [uploadFailed, setUploadFailed] = useState<unknown>(null);
   const prefix = useId();
   const idOf = (mapping: string): string => `${prefix}${ordered.findIndex(({ name }) => name === mapping)}`;
   const focus = (id: string): void => {
@@ -66,7 +68,8 @@ function Validation({ task, content, edit, directives, setDirectives }: GateProp
           <Badge tone={caughtAll ? 'good' : 'bad'}>{faultsInShort(faults)}</Badge>
         </button>
       </div>
-      <Card title="Fields" padded={false} actions={edit ? <Button onClick={() => edit()}>Edit as CSV</Button> : null}>
+      <Card title="Fields" padded={false} actions={<CsvActions taskId={task.id} edit={edit} setFailed={setUploadFailed} />}>
+        {uploadFailed ? <ErrorNote error={uploadFailed} /> : null}
         {design.error ? <ErrorNote error={design.error} /> : null}
         {design.isPending ? <Loading what="the logical design" /> : null}
         {design.data ? (
@@ -140,6 +143,37 @@ function Validation({ task, content, edit, directives, setDirectives }: GateProp
         {faultsOpen ? <FaultList faults={faults} goTo={goTo} /> : <p className="p-3 text-[13px] text-muted">Faults were planted in a copy of some documents, to show that the mappings can fail: {faultsInShort(faults)}.</p>}
       </Card>
     </div>
+  );
+}
+
+function CsvActions({ taskId, edit, setFailed }: { readonly taskId: string; readonly edit: GateProps<CollectionValidation>['edit']; readonly setFailed: (error: unknown) => void }) {
+  const picker = useRef<HTMLInputElement>(null);
+  const upload = async (input: HTMLInputElement): Promise<void> => {
+    const [file] = input.files ?? [];
+    if (!file) return;
+    try {
+      const read = await readCsvFile(file);
+      setFailed(null);
+      edit?.(read);
+    } catch (error) {
+      setFailed(error);
+    } finally {
+      input.value = ''; // the same file, once mended, is another choice
+    }
+  };
+  return (
+    <>
+      <a className="text-[13px] text-accent hover:underline" href={`/api/tasks/${taskId}/logical.csv`} download>
+        Download CSV
+      </a>
+      {edit ? (
+        <>
+          <input ref={picker} type="file" accept=".csv,text/csv" aria-label="CSV of the logical design" className="hidden" onChange={(event) => void upload(event.target)} />
+          <Button onClick={() => picker.current?.click()}>Upload CSV</Button>
+          <Button onClick={() => edit()}>Edit as CSV</Button>
+        </>
+      ) : null}
+    </>
   );
 }
 
