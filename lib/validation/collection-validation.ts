@@ -38,31 +38,42 @@ function leafPaths(design: LogicalDesign): string[] {
  * small groups, and the same for every embedded table. Each carries the root's key, so that rows cannot come apart.
  */
 export function collectionMappings(design: LogicalDesign, catalog: Catalog): ValidationMapping[] {
-  if (design.id.kind === 'bucket') return bucketMappings(design, design.id, catalog);
-  const root: Level = { table: design.rootTable, alias: 't0', from: `${q(design.rootTable)} t0`, stages: [], path: '', fields: design.fields, id: design.id, positions: [], isEntry: false };
-  const key: KeyColumn = design.id.kind === 'column' ? { sql: `t0.${q(design.id.column)}`, join: '', transform: design.id.transform } : { sql: 'o.n', join: ordinalJoin(catalog, design.rootTable), transform: identity };
-  return [countMapping(design), ...levelMappings(design.collection, root, key, catalog)];
+  const { level, key } = documentsLevel(design, catalog);
+  return [design.id.kind === 'bucket' ? bucketCountMapping(design, design.id, catalog) : countMapping(design), ...levelMappings(design.collection, level, key, catalog)];
 }
 
-/** Of buckets: how many there are, what the rows of each share, and the rows, each at its place. */
-function bucketMappings({ collection, rootTable, fields }: LogicalDesign, { columns, size }: BucketRule, catalog: Catalog): ValidationMapping[] {
+/** The rows that documents stand for, with the key of the document that each is in; in buckets, the first row of each stands for it. */
+export function documentsLevel({ rootTable, fields, id }: LogicalDesign, catalog: Catalog): { readonly level: Level; readonly key: KeyColumn } {
+  const level: Level = { table: rootTable, alias: 't0', from: `${q(rootTable)} t0`, stages: [], path: '', fields, positions: [], isEntry: false };
+  switch (id.kind) {
+    case 'column':
+      return { level: { ...level, id }, key: { sql: `t0.${q(id.column)}`, join: '', transform: id.transform } };
+    case 'ordinal':
+      return { level: { ...level, id }, key: { sql: 'o.n', join: ordinalJoin(catalog, rootTable), transform: identity } };
+    case 'bucket': {
+      const scan = scanOrder(catalog, rootTable);
+      return { level: { ...level, where: ' WHERE o.place = 0' }, key: { sql: 'o.bucket', join: ` JOIN (${bucketsOf(rootTable, id, catalog)}) o ON ${scan.map((column, at) => `o.k${at} = t0.${column}`).join(' AND ')}`, transform: identity } };
+    }
+  }
+}
+
+/** Every row with its bucket and its place there. */
+function bucketsOf(rootTable: string, { columns, size }: BucketRule, catalog: Catalog): string {
   const scan = scanOrder(catalog, rootTable);
   const shared = columns.map((column) => `${q(column)} COLLATE BINARY`);
   // By their bytes, as they are kept apart; then cut into pieces.
   const ranked = `SELECT ${[...scan.map((column, at) => `${column} AS k${at}`), ...shared.map((column, at) => `${column} AS b${at}`)].join(', ')}, row_number() OVER (PARTITION BY ${shared.join(', ')} ORDER BY ${scan.join(', ')}) - 1 AS n FROM ${q(rootTable)}`;
-  const cut = `SELECT *, dense_rank() OVER (ORDER BY ${columns.map((_, at) => `b${at} COLLATE BINARY`).join(', ')}, n / ${size}) AS bucket, n % ${size} AS place FROM (${ranked})`;
-  const key: KeyColumn = { sql: 'o.bucket', join: ` JOIN (${cut}) o ON ${scan.map((column, at) => `o.k${at} = t0.${column}`).join(' AND ')}`, transform: identity };
-  const buckets: Level = { table: rootTable, alias: 't0', from: `${q(rootTable)} t0`, where: ' WHERE o.place = 0', stages: [], path: '', fields, positions: [], isEntry: false };
-  const count: ValidationMapping = {
-    name: `${collection}: number of documents`,
-    description: `there are as many documents as ${rootTable} has buckets of up to ${size} rows with the same ${columns.join(', ')}`,
-    sql: `SELECT count(*) AS n FROM (${cut}) WHERE place = 0 HAVING count(*) > 0`,
-    ...countingDocuments(collection),
-  };
-  return [count, ...levelMappings(collection, buckets, key, catalog)];
+  return `SELECT *, dense_rank() OVER (ORDER BY ${columns.map((_, at) => `b${at} COLLATE BINARY`).join(', ')}, n / ${size}) AS bucket, n % ${size} AS place FROM (${ranked})`;
 }
 
-interface Level {
+const bucketCountMapping = ({ collection, rootTable }: LogicalDesign, rule: BucketRule, catalog: Catalog): ValidationMapping => ({
+  name: `${collection}: number of documents`,
+  description: `there are as many documents as ${rootTable} has buckets of up to ${rule.size} rows with the same ${rule.columns.join(', ')}`,
+  sql: `SELECT count(*) AS n FROM (${bucketsOf(rootTable, rule, catalog)}) WHERE place = 0 HAVING count(*) > 0`,
+  ...countingDocuments(collection),
+});
+
+export interface Level {
   readonly table: string;
   readonly alias: string;
   readonly from: string;
@@ -87,7 +98,7 @@ interface Position {
   readonly join: string;
 }
 
-interface KeyColumn {
+export interface KeyColumn {
   readonly sql: string;
   /** What has to be joined to have it. */
   readonly join: string;
@@ -311,7 +322,7 @@ function computedMapping(collection: string, level: Level, field: ComputedField,
   };
 }
 
-function levelBelow(level: Level, field: EmbedField, catalog: Catalog): Level {
+export function levelBelow(level: Level, field: EmbedField, catalog: Catalog): Level {
   const path = level.path + field.name;
   if (field.relationship === BUCKET) {
     // The same rows, all of them, each at its place in its bucket.
