@@ -26,7 +26,7 @@ export function BenchmarkPage({ id }: { readonly id: string }) {
     mutationFn: () => api<{ queued: number }>(`/api/benchmarks/${id}/run`, { method: 'POST', body: {} }),
     onSuccess: () => client.invalidateQueries({ queryKey: ['benchmarks'] }),
   });
-  if (benchmark.isPending) return <Loading what="the benchmark" />;
+  if (benchmark.isPending) return <Loading what="the benchmark" of={benchmark} />;
   if (benchmark.error) return <div className="p-4"><ErrorNote error={benchmark.error} retry={() => void benchmark.refetch()} /></div>;
   const { data } = benchmark;
   return (

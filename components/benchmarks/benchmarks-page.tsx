@@ -64,7 +64,7 @@ export function BenchmarksPage() {
         </Card>
       ) : null}
       <Card padded={false}>
-        {benchmarks.isPending ? <Loading what="benchmarks" /> : null}
+        {benchmarks.isPending ? <Loading what="benchmarks" of={benchmarks} /> : null}
         {benchmarks.error ? <div className="p-3"><ErrorNote error={benchmarks.error} retry={() => void benchmarks.refetch()} /></div> : null}
         {benchmarks.data?.length === 0 ? <EmptyNote>No benchmark yet. {mayImport ? 'Import a BIRD or Spider folder as a .zip file.' : 'A lead can import one.'}</EmptyNote> : null}
         {benchmarks.data && benchmarks.data.length > 0 ? (

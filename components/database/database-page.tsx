@@ -26,7 +26,7 @@ export function DatabasePage({ id }: { readonly id: string }) {
     mutationFn: (what: 'run' | 'cancel' | 'retry') => api(`/api/databases/${id}/${what}`, { method: 'POST', body: {} }),
     onSettled: () => client.invalidateQueries({ queryKey: ['databases', id] }),
   });
-  if (database.isPending) return <Loading what="the database" />;
+  if (database.isPending) return <Loading what="the database" of={database} />;
   if (database.error) return <div className="p-4"><ErrorNote error={database.error} retry={() => void database.refetch()} /></div>;
   const { data } = database;
   const running = data.stages.some(({ run }) => run?.state === 'running' || run?.state === 'queued');
@@ -160,7 +160,7 @@ function Finalise({ database, leads }: { readonly database: DatabaseDetail; read
     >
       {finalise.error ? <ErrorNote error={finalise.error} /> : null}
       {report.error ? <ErrorNote error={report.error} /> : null}
-      {report.isPending ? <Loading what="what is missing" /> : null}
+      {report.isPending ? <Loading what="what is missing" of={report} /> : null}
       {report.data ? (
         report.data.missing.length === 0 ? (
           <p className="text-good">{database.finalisedAt ? 'Everything is approved and current.' : 'Every gate is approved and current.'}</p>

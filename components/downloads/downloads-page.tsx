@@ -62,7 +62,7 @@ export function DownloadsPage() {
     >
       {make.error ? <ErrorNote error={make.error} /> : null}
       <Card padded={false}>
-        {bundles.isPending ? <Loading what="the bundles" /> : null}
+        {bundles.isPending ? <Loading what="the bundles" of={bundles} /> : null}
         {bundles.error ? <div className="p-3"><ErrorNote error={bundles.error} retry={() => void bundles.refetch()} /></div> : null}
         {bundles.data?.length === 0 ? <EmptyNote>No bundle yet. A final one can be made when every database of a benchmark is finalised.</EmptyNote> : null}
         {bundles.data && bundles.data.length > 0 ? (

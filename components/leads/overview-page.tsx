@@ -25,7 +25,7 @@ export function OverviewPage() {
   const search = useSearchParams();
   const benchmarks = useBenchmarks();
   const id = search.get('benchmark') ?? benchmarks.data?.[0]?.id;
-  if (benchmarks.isPending) return <Loading what="the benchmarks" />;
+  if (benchmarks.isPending) return <Loading what="the benchmarks" of={benchmarks} />;
   return (
     <Page
       title="Overview"
@@ -48,7 +48,7 @@ export function OverviewPage() {
 function BenchmarkOverview({ id }: { readonly id: string }) {
   const overview = useOverview(id);
   const audit = useMutation({ mutationFn: () => api<AuditVerdict>(`/api/benchmarks/${id}/audit/verify`) });
-  if (overview.isPending) return <Loading what="the overview" />;
+  if (overview.isPending) return <Loading what="the overview" of={overview} />;
   if (overview.error) return <ErrorNote error={overview.error} retry={() => void overview.refetch()} />;
   const { databases, reviewers, burnDown, forecast } = overview.data;
   const gates = databases[0]?.gates.map((gate) => gate.gate) ?? [];

@@ -33,7 +33,7 @@ export function RunsPage() {
       actions={<BenchmarkChoice benchmarks={benchmarks.data} value={benchmarkId} onChange={(benchmark) => go({ benchmark, page: 1 })} />}
     >
       <Card padded={false}>
-        {runs.isPending ? <Loading what="agent runs" /> : null}
+        {runs.isPending ? <Loading what="agent runs" of={runs} /> : null}
         {runs.error ? <ErrorNote error={runs.error} /> : null}
         {runs.data?.total === 0 ? <EmptyNote>{benchmarkId ? 'No agent has run on this benchmark yet.' : 'No agent has run yet.'}</EmptyNote> : null}
         {runs.data && runs.data.total > 0 ? (
@@ -69,7 +69,7 @@ export function RunsPage() {
         ) : null}
       </Card>
       <Dialog open={open !== null} onClose={() => setOpen(null)} title="Transcript" wide>
-        {steps.isPending ? <Loading what="the transcript" /> : null}
+        {steps.isPending ? <Loading what="the transcript" of={steps} /> : null}
         {steps.error ? <ErrorNote error={steps.error} /> : null}
         <ol className="space-y-2">
           {steps.data?.steps.map((step) => (

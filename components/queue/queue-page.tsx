@@ -99,7 +99,7 @@ export function QueuePage() {
           </form>
           <span className="ml-auto text-[13px] text-muted">{queue.data ? counted(queue.data.total, 'task') : ''}</span>
         </div>
-        {queue.isPending ? <Loading what="the queue" /> : null}
+        {queue.isPending ? <Loading what="the queue" of={queue} /> : null}
         {queue.error ? <div className="p-3"><ErrorNote error={queue.error} retry={() => void queue.refetch()} /></div> : null}
         {queue.data?.total === 0 ? <EmptyNote>No task matches these filters.</EmptyNote> : null}
         {queue.data && queue.data.rows.length > 0 ? <Tasks rows={queue.data.rows} suffix={search.toString() ? `?${search.toString()}` : ''} benchmarks={benchmarks.data ?? []} /> : null}

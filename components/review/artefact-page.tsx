@@ -25,7 +25,7 @@ export function ArtefactPage({ id }: { readonly id: string }) {
   const shown = to ?? newest;
   const version = useQuery({ queryKey: ['artefacts', id, shown], queryFn: () => api<{ version: VersionDetail }>(`/api/artefacts/${id}/versions/${shown}`), enabled: shown > 0 && from === null });
   const diff = useQuery({ queryKey: ['artefacts', id, from, shown], queryFn: () => api<ArtefactDiff>(`/api/artefacts/${id}/diff?from=${from}&to=${shown}`), enabled: shown > 0 && from !== null });
-  if (artefact.isPending) return <Loading what="the artefact" />;
+  if (artefact.isPending) return <Loading what="the artefact" of={artefact} />;
   if (artefact.error) return <div className="p-4"><ErrorNote error={artefact.error} /></div>;
   const { versions } = artefact.data;
   const text = (content: unknown): string => JSON.stringify(content, null, 1);

@@ -34,7 +34,7 @@ export function ReviewPage({ id: opened }: { readonly id: string }) {
   const id = /^\/tasks\/([^/]+)/.exec(usePathname())?.[1] ?? opened;
   const task = useTask(id);
   const { data: user } = useSession();
-  if (task.isPending) return <Loading what="the task" />;
+  if (task.isPending) return <Loading what="the task" of={task} />;
   if (task.error) return <div className="p-4"><ErrorNote error={task.error} retry={() => void task.refetch()} /></div>;
   return <Review key={id} task={task.data} user={user} />;
 }

@@ -2,7 +2,7 @@ import type { ComponentPropsWithRef, ReactNode } from 'react';
 import { classes } from './classes';
 
 const looks = {
-  primary: 'bg-accent-strong text-white border-transparent hover:brightness-110',
+  primary: 'bg-accent-strong text-white border-transparent hover:brightness-90',
   plain: 'bg-surface text-text border-line hover:bg-surface-2',
   good: 'bg-good-soft text-good border-good/40 hover:border-good',
   danger: 'bg-bad-soft text-bad border-bad/40 hover:border-bad',

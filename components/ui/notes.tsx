@@ -42,10 +42,12 @@ function placeOf({ path, message }: Problem): string {
   return message.startsWith(place) ? '' : place;
 }
 
-export function Loading({ what }: { readonly what: string }) {
+/** `of`: the query that is waited for, so that one that is tried again says so. */
+export function Loading({ what, of }: { readonly what: string; readonly of?: { readonly failureCount: number; readonly fetchStatus: string } }) {
+  const trouble = of?.fetchStatus === 'paused' ? 'this browser is offline; it goes on by itself' : of && of.failureCount > 0 ? 'the server does not answer, trying again' : null;
   return (
-    <p role="status" className="flex items-center gap-2 p-4 text-muted">
-      <LoaderCircle className="size-4 animate-spin" aria-hidden /> Loading {what}…
+    <p role="status" className={`flex items-center gap-2 p-4 ${trouble ? 'text-warn' : 'text-muted'}`}>
+      <LoaderCircle className="size-4 shrink-0 animate-spin" aria-hidden /> Loading {what}{trouble ? `: ${trouble}` : ''}…
     </p>
   );
 }

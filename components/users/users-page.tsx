@@ -45,7 +45,7 @@ export function UsersPage() {
     <Page title="People" actions={<Button look="primary" onClick={() => setAdding(true)}>Add a person</Button>}>
       {change.error ? <ErrorNote error={change.error} /> : null}
       <Card padded={false}>
-        {users.isPending ? <Loading what="people" /> : null}
+        {users.isPending ? <Loading what="people" of={users} /> : null}
         {users.error ? <ErrorNote error={users.error} /> : null}
         {users.data ? (
           <PlainTable

@@ -65,7 +65,7 @@ export function ConceptualDesignGate({ task, content, before, directives, setDir
                 </div>
               ),
             },
-            { id: 'graph', label: 'Graph', content: profile.data ? <CollectionGraph design={content} profile={profile.data.profile} /> : <Loading what="the profile" /> },
+            { id: 'graph', label: 'Graph', content: profile.data ? <CollectionGraph design={content} profile={profile.data.profile} /> : <Loading what="the profile" of={profile} /> },
             { id: 'cost', label: 'Cost', content: <CostAndSizes databaseId={task.databaseId} /> },
             {
               id: 'indexes',
@@ -171,7 +171,7 @@ function Documents({ databaseId, collections }: { readonly databaseId: string; r
 function CostAndSizes({ databaseId }: { readonly databaseId: string }) {
   const answer = useQuery({ queryKey: ['design-figures', databaseId], queryFn: () => api<DesignFiguresResponse>(`/api/databases/${databaseId}/design-figures`), staleTime: 10_000 });
   if (answer.error) return <ErrorNote error={answer.error} />;
-  if (!answer.data) return <Loading what="the estimates" />;
+  if (!answer.data) return <Loading what="the estimates" of={answer} />;
   const { chosen, oneToOne } = answer.data;
   return (
     <div className="space-y-3">

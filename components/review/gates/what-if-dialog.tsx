@@ -48,7 +48,7 @@ export function WhatIfDialog({ databaseId, relationship, now, onClose, onRequest
           ))}
         </fieldset>
         {answer.error ? <ErrorNote error={answer.error} /> : null}
-        {answer.isPending ? <Loading what="the estimate" /> : null}
+        {answer.isPending ? <Loading what="the estimate" of={answer} /> : null}
         {answer.data ? <Answer answer={answer.data} /> : null}
         <div className="flex justify-end gap-2">
           <Button onClick={onClose}>Close</Button>
