@@ -1,18 +1,28 @@
 'use client';
-import { Background, Controls, MarkerType, ReactFlow, type Edge, type Node } from '@xyflow/react';
+import { Background, BaseEdge, Controls, Handle, MarkerType, Position, ReactFlow, type Edge, type EdgeProps, type Node, type NodeProps } from '@xyflow/react';
 import '@xyflow/react/dist/style.css';
 import { useMemo } from 'react';
 import type { ConceptualDesign } from '../../../lib/design/document-design';
 import type { Profile } from '../../../lib/sqlite/profile';
+import { BOX_LINE, layoutGraph, type GraphBox, type GraphLink, type Point } from './graph-layout';
 
-const WIDTH = 220;
+const ROOM = { width: 900, height: 560 };
+const LEAST_HEIGHT = 240;
 
 /** Collections with the tables that live in them, what they copy, and the references between them. */
 export function CollectionGraph({ design, profile }: { readonly design: ConceptualDesign; readonly profile: Profile }) {
-  const { nodes, edges } = useMemo(() => layout(design, profile), [design, profile]);
+  const graph = useMemo(() => layoutGraph(design, profile, ROOM), [design, profile]);
+  const { nodes, edges } = useMemo(
+    () => ({
+      nodes: graph.boxes.map(({ x, y, width, height, ...box }): BoxNode => ({ id: box.name, type: 'box', position: { x, y }, width, height, data: box })),
+      edges: graph.links.map(({ id, from, to, ...link }): LinkEdge => ({ id, type: 'link', source: from, target: to, data: link, markerEnd: { type: MarkerType.ArrowClosed } })),
+    }),
+    [graph],
+  );
+  const height = Math.min(ROOM.height, Math.max(LEAST_HEIGHT, graph.height + 40));
   return (
-    <div style={{ height: 460 }} className="rounded-md border border-line" aria-label="Graph of collections">
-      <ReactFlow nodes={nodes} edges={edges} fitView nodesDraggable nodesConnectable={false} colorMode="system" proOptions={{ hideAttribution: false }}>
+    <div style={{ height }} className="rounded-md border border-line" aria-label="Graph of collections">
+      <ReactFlow nodes={nodes} edges={edges} nodeTypes={nodeTypes} edgeTypes={edgeTypes} fitView fitViewOptions={{ padding: 0.03, maxZoom: 1 }} minZoom={0.1} nodesDraggable={false} nodesConnectable={false} colorMode="system" proOptions={{ hideAttribution: false }}>
         <Background />
         <Controls showInteractive={false} />
       </ReactFlow>
@@ -20,63 +30,44 @@ export function CollectionGraph({ design, profile }: { readonly design: Conceptu
   );
 }
 
-function layout(design: ConceptualDesign, profile: Profile): { nodes: Node[]; edges: Edge[] } {
-  const buckets = design.relationships.filter((choice) => choice.choice === 'bucket');
-  const embeds = design.relationships.filter((choice) => choice.choice === 'embed');
-  const relationship = (id: string) => profile.relationships.find((entry) => entry.id === id);
-  const parentOf = new Map(embeds.flatMap((choice) => (relationship(choice.relationship) ? [[relationship(choice.relationship)!.childTable, choice] as const] : [])));
-  const rootOf = (table: string): string => {
-    let at = table;
-    for (let steps = 0; parentOf.has(at) && steps < 8; steps++) at = relationship(parentOf.get(at)!.relationship)!.parentTable;
-    return at;
-  };
-  const columns = Math.ceil(Math.sqrt(design.collections.length));
-  let [x, y, rowHeight] = [0, 0, 0];
-  const nodes = design.collections.map((collection, at): Node => {
-    const inside = [...parentOf].filter(([table]) => rootOf(table) === collection.rootTable).map(([, choice]) => choice);
-    const copies = design.relationships.filter((choice) => {
-      const child = choice.columns ? relationship(choice.relationship)?.childTable : undefined;
-      return child !== undefined && rootOf(child) === collection.rootTable;
-    });
-    const rows = buckets.find((choice) => relationship(choice.relationship)?.childTable === collection.rootTable);
-    const height = 44 + (inside.length + copies.length + (rows ? 1 : 0)) * 20;
-    if (at > 0 && at % columns === 0) [x, y, rowHeight] = [0, y + rowHeight + 60, 0];
-    const position = { x, y };
-    x += WIDTH + 80;
-    rowHeight = Math.max(rowHeight, height);
-    return {
-      id: collection.name,
-      position,
-      style: { width: WIDTH, textAlign: 'left', fontSize: 12 },
-      data: {
-        label: (
-          <div>
-            <b>{collection.name}</b>
-            {rows ? <div title={`${rows.relationship}: rows of one key share documents`}>↳ {rows.field}[ ] in buckets</div> : null}
-            {inside.map((choice) => (
-              <div key={choice.relationship}>
-                ↳ {choice.field}
-                {choice.cardinality === 'many' ? '[ ]' : ''}
-              </div>
-            ))}
-            {copies.map((choice) => (
-              <div key={choice.relationship} title={`copied: ${(choice.columns ?? []).join(', ')}`}>
-                + {choice.parentField ?? choice.field}: {(choice.columns ?? []).join(', ')}
-              </div>
-            ))}
-          </div>
-        ),
-      },
-    };
-  });
-  const collectionOf = (table: string): string | undefined => design.collections.find((collection) => collection.rootTable === rootOf(table))?.name;
-  const edges = design.relationships.flatMap((choice): Edge[] => {
-    const found = relationship(choice.relationship);
-    const [source, target] = [found && collectionOf(found.childTable), found && collectionOf(found.parentTable)];
-    if (!found || !source || !target || choice.choice === 'embed') return [];
-    // The line of a copy is dashed: most queries need not follow it.
-    const look = choice.choice === 'copy' ? { style: { strokeDasharray: '6 4' } } : {};
-    return [{ id: choice.relationship, source, target, ...look, label: found.childColumns.join(', '), markerEnd: { type: MarkerType.ArrowClosed } }];
-  });
-  return { nodes, edges };
+type BoxNode = Node<Pick<GraphBox, 'name' | 'lines'>, 'box'>;
+type LinkEdge = Edge<Pick<GraphLink, 'dashed' | 'label' | 'labelAt' | 'points'>, 'link'>;
+
+function Box({ data: { name, lines } }: NodeProps<BoxNode>) {
+  return (
+    <div className="h-full rounded-md border border-muted bg-surface px-2.5 py-1.5 text-xs text-text">
+      {/* Lines are drawn where the layout has put them; without handles they would not be drawn at all. */}
+      <Handle type="target" position={Position.Left} className="invisible" />
+      <Handle type="source" position={Position.Right} className="invisible" />
+      <p className="truncate text-[13px] font-semibold" title={name}>
+        {name}
+      </p>
+      {lines.map(({ text, title }) => (
+        <p key={title} className="truncate" style={{ lineHeight: `${BOX_LINE}px` }} title={title}>
+          {text}
+        </p>
+      ))}
+    </div>
+  );
 }
+
+function Link({ id, data, markerEnd }: EdgeProps<LinkEdge>) {
+  if (!data) return null;
+  const { points, label, labelAt, dashed } = data;
+  return <BaseEdge id={id} path={smooth(points)} {...(markerEnd ? { markerEnd } : {})} style={dashed ? { strokeDasharray: '6 4' } : {}} label={label} labelX={labelAt.x} labelY={labelAt.y} labelStyle={{ fill: 'var(--text)', fontSize: 11 }} labelBgStyle={{ fill: 'var(--surface)' }} labelBgPadding={[3, 1]} />;
+}
+
+/** Through the middles between the points, bent at the points. */
+function smooth([first, ...rest]: readonly Point[]): string {
+  if (!first) return '';
+  const bends = rest.slice(0, -1).map((point, at) => {
+    const next = rest[at + 1]!;
+    const end = at === rest.length - 2 ? next : { x: (point.x + next.x) / 2, y: (point.y + next.y) / 2 };
+    return `Q ${point.x} ${point.y} ${end.x} ${end.y}`;
+  });
+  const last = rest.at(-1);
+  return [`M ${first.x} ${first.y}`, ...(bends.length > 0 ? bends : last ? [`L ${last.x} ${last.y}`] : [])].join(' ');
+}
+
+const nodeTypes = { box: Box };
+const edgeTypes = { link: Link };
