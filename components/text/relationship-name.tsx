@@ -1,14 +1,16 @@
+import { NamePieces } from './name';
+
 /** A relationship's name, which may break before its arrow but never inside of it. */
 export function RelationshipName({ name, className = 'text-xs' }: { readonly name: string; readonly className?: string }) {
   const [child = '', ...parents] = name.split('->');
   return (
-    <code className={`font-mono wrap-anywhere ${className}`}>
-      {child}
+    <code className={`font-mono wrap-break-word ${className}`}>
+      <NamePieces text={child} />
       {parents.map((parent, at) => (
         <span key={at}>
           <wbr />
           <span className="whitespace-nowrap">-&gt;</span>
-          {parent}
+          <NamePieces text={parent} />
         </span>
       ))}
     </code>

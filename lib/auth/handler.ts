@@ -145,13 +145,14 @@ function queryOf(request: Request): Record<string, unknown> {
   return { ...query };
 }
 
-function parse<T>(schema: z.ZodType<T> | undefined, value: unknown, where: string): T {
+function parse<T>(schema: z.ZodType<T> | undefined, value: unknown, where: 'address' | 'query' | 'body'): T {
   if (!schema) return undefined as T;
   const read = schema.safeParse(value);
   if (read.success) return read.data;
+  if (where === 'address') throw new AppError('malformed', 'There is nothing at this address: what it names cannot exist', 'Look whether it was copied whole, or start from the queue or the list of benchmarks.');
   const problems: Problem[] = read.error.issues.map((issue) => ({ path: issue.path.join('.'), message: issue.message }));
   const first = problems[0];
-  throw new AppError('malformed', `The ${where} is not as it should be: ${first?.path ? `${first.path}: ` : ''}${first?.message ?? ''}`, 'Mend what is named and send it again.', problems);
+  throw new AppError('malformed', `${where === 'query' ? 'A part of the address' : 'Something in what was sent'} cannot be used: ${first?.path ? `${first.path}: ` : ''}${first?.message ?? ''}`, 'Correct what is named and try again.', problems);
 }
 
 async function readJson(request: Request, beacon: boolean): Promise<unknown> {

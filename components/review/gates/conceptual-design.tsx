@@ -8,8 +8,9 @@ import type { Workload } from '../../../lib/design/workload';
 import type { ProfileContent } from '../../../lib/pipeline/stages/design-stages';
 import type { DesignFiguresResponse } from '../../../lib/review/api-types';
 import { api } from '../../api';
-import { counted } from '../../format';
+import { counted, number } from '../../format';
 import { Markdown, sectionId } from '../../text/markdown';
+import { Name } from '../../text/name';
 import { WithArrows } from '../../text/relationship-name';
 import { Badge } from '../../ui/badge';
 import { Button } from '../../ui/button';
@@ -77,7 +78,7 @@ export function ConceptualDesignGate({ task, content, before, directives, setDir
                   rowKey={(row) => `${row.collection}${JSON.stringify(row.index.key)}`}
                   columns={[
                     { head: 'Collection', cell: (row) => row.collection },
-                    { head: 'Key', cell: (row) => <code className="font-mono text-xs wrap-anywhere">{mqlKey(row.index.key)}</code> },
+                    { head: 'Key', cell: (row) => <Name text={mqlKey(row.index.key)} /> },
                     { head: 'Unique', cell: (row) => (row.index.unique ? 'yes' : '') },
                     { head: 'Why', cell: (row) => <span className="block min-w-60 wrap-anywhere">{row.index.reason}</span> },
                   ]}
@@ -87,7 +88,7 @@ export function ConceptualDesignGate({ task, content, before, directives, setDir
             { id: 'named', label: `Patterns (${content.patterns.length})`, content: <Patterns patterns={content.patterns} /> },
             { id: 'documents', label: 'Documents', content: <Documents databaseId={task.databaseId} collections={content.collections} /> },
             { id: 'source', label: '1 Source', content: <Markdown text={content.document.source} /> },
-            { id: 'patterns', label: '2 Access patterns', content: <Markdown text={content.document.accessPatterns} /> },
+            { id: 'patterns', label: '2 Access patterns', content: <AccessPatterns text={content.document.accessPatterns} workload={workload.data} /> },
             { id: 'decisions', label: '3 Decisions', content: <Markdown text={content.document.decisions} /> },
           ]}
         />
@@ -104,17 +105,17 @@ function Collections({ collections, directives, setDirectives }: { readonly coll
       rows={collections}
       rowKey={(row) => row.name}
       columns={[
-        { head: 'Collection', cell: (row) => <code className="font-mono text-xs font-medium wrap-anywhere">{row.name}</code> },
+        { head: 'Collection', cell: (row) => <Name text={row.name} className="text-xs font-medium" /> },
         {
           head: 'A document for each',
           cell: (row) => (
             <>
               {row.id.kind === 'bucket' ? `up to ${row.id.size} rows with the same ${row.id.columns.join(', ')} of ` : 'row of '}
-              <code className="font-mono text-xs wrap-anywhere">{row.rootTable}</code>
+              <Name text={row.rootTable} />
             </>
           ),
         },
-        { head: '_id', cell: (row) => (row.id.kind === 'column' ? <code className="font-mono text-xs wrap-anywhere">{row.id.column}</code> : `the ${row.id.kind === 'bucket' ? 'bucket' : 'row'}’s position`) },
+        { head: '_id', cell: (row) => (row.id.kind === 'column' ? <Name text={row.id.column} /> : `the ${row.id.kind === 'bucket' ? 'bucket' : 'row'}’s position`) },
         { head: 'Names and values', cell: (row) => (row.attributes ? <Attributes table={row.rootTable} attributes={row.attributes} directives={directives} setDirectives={setDirectives} /> : '') },
         {
           head: 'Name',
@@ -141,7 +142,7 @@ function Attributes({ table, attributes: { field, columns, queries = 0 }, direct
   const dropped = directives.find((entry) => entry.kind === 'without_attributes' && entry.table === table);
   return (
     <div className="min-w-40">
-      <code className={`font-mono text-xs wrap-anywhere ${dropped ? 'line-through' : ''}`}>{field}</code> <span className="text-muted">{columns.join(', ')}; for {counted(queries, 'query', 'queries')}</span>
+      <Name text={field} className={`text-xs ${dropped ? 'line-through' : ''}`} /> <span className="text-muted">{columns.join(', ')}; for {counted(queries, 'query', 'queries')}</span>
       {dropped ? <> <Badge tone="accent">without it requested</Badge></> : null}{' '}
       <Button look="quiet" aria-label={`${dropped ? 'Take back: without' : 'Without'} ${field} of ${table}`} onClick={() => setDirectives(dropped ? directives.filter((entry) => entry !== dropped) : [...directives, { kind: 'without_attributes', table }])}>
         {dropped ? 'Take back' : 'Without'}
@@ -178,6 +179,35 @@ function CostAndSizes({ databaseId }: { readonly databaseId: string }) {
       <p className="text-[13px] text-muted">Estimated from the profile; both designs with the indexes that their workload calls for. The current design, whatever version is on screen.</p>
       <FiguresTable figures={[{ label: 'This design', figures: chosen }, { label: 'One collection a table', figures: oneToOne }]} />
       <SizesTable after={chosen} />
+    </div>
+  );
+}
+
+const PATTERNS_AT_ONCE = 100;
+
+/** The document lists the most frequent patterns; all of them are in the workload. */
+function AccessPatterns({ text, workload }: { readonly text: string; readonly workload: Workload | undefined }) {
+  const [shown, setShown] = useState(0);
+  const patterns = workload?.patterns ?? [];
+  const left = patterns.length - shown;
+  const columns = (list: readonly { readonly table: string; readonly column: string }[]) => [...new Set(list.map((use) => `${use.table}.${use.column}`))].map((name, at) => <span key={name}>{at > 0 ? ', ' : ''}<Name text={name} /></span>);
+  return (
+    <div className="space-y-3">
+      <Markdown text={text} />
+      {shown > 0 ? (
+        <PlainTable
+          label="All access patterns"
+          rows={patterns.slice(0, shown).map((pattern, at) => ({ ...pattern, at }))}
+          rowKey={(row) => String(row.at)}
+          columns={[
+            { head: 'Tables read together', cell: (row) => <Name text={row.tables.join(', ')} /> },
+            { head: 'Queries', numeric: true, cell: (row) => number(row.frequency) },
+            { head: 'Filtered by', cell: (row) => columns(row.filtered) },
+            { head: 'Sorted by', cell: (row) => columns(row.sorted) },
+          ]}
+        />
+      ) : null}
+      {left > 0 ? <Button onClick={() => setShown(shown + PATTERNS_AT_ONCE)}>{shown === 0 ? `All access patterns (${number(patterns.length)})` : `${number(Math.min(left, PATTERNS_AT_ONCE))} more`}</Button> : null}
     </div>
   );
 }

@@ -4,6 +4,7 @@ import type { CrossValidation, ReferenceCheck } from '../../../lib/validation/cr
 import { counted, number } from '../../format';
 import { CodeBlock } from '../../text/code-block';
 import { mqlText } from '../../text/mql-text';
+import { Name } from '../../text/name';
 import { RelationshipName } from '../../text/relationship-name';
 import { TypedValue } from '../../text/result-table';
 import { Badge } from '../../ui/badge';
@@ -36,7 +37,7 @@ export function CrossValidationGate({ task, content, directives, setDirectives }
             }
           >
             <p className="mb-2 text-[13px]">
-              <code className="font-mono">{reference.from}</code> against <code className="font-mono">{reference.to}</code>: {counted(reference.distinctValues, 'distinct value')}; {number(reference.violations)} {reference.violations === 1 ? 'violates' : 'violate'} it in the documents, {number(reference.sourceViolations)} in the source.{' '}
+              <Name text={reference.from} className="" /> against <Name text={reference.to} className="" />: {counted(reference.distinctValues, 'distinct value')}; {number(reference.violations)} {reference.violations === 1 ? 'violates' : 'violate'} it in the documents, {number(reference.sourceViolations)} in the source.{' '}
               {isOwnOfSource(reference) ? 'They are the same: the source’s own orphans were kept as they are.' : ''}
             </p>
             <div className="grid gap-2 lg:grid-cols-2">

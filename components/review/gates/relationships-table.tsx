@@ -5,6 +5,7 @@ import { CHOICES, type Choice, type ConceptualDesign, type RelationshipChoice } 
 import type { Workload } from '../../../lib/design/workload';
 import type { ProfileContent } from '../../../lib/pipeline/stages/design-stages';
 import { number } from '../../format';
+import { Name } from '../../text/name';
 import { RelationshipName, WithArrows } from '../../text/relationship-name';
 import { Badge } from '../../ui/badge';
 import { Button } from '../../ui/button';
@@ -54,7 +55,7 @@ export function RelationshipsTable({ task, content, before, directives, setDirec
                   {row.choice}
                   {row.choice === 'embed' ? ` ${row.cardinality ?? ''}` : ''}
                 </Badge>
-                {(row.choice === 'embed' || row.choice === 'bucket') && row.field ? <p className="text-xs text-muted">as <code className="font-mono wrap-anywhere">{row.field}</code></p> : null}
+                {(row.choice === 'embed' || row.choice === 'bucket') && row.field ? <p className="text-xs text-muted">as <Name text={row.field} /></p> : null}
                 {row.columns ? <CopiedColumns choice={row} before={earlier(row)} /> : null}
               </div>
             ),
@@ -157,10 +158,10 @@ function Alternatives({ choice, onRequest }: { readonly choice: RelationshipChoi
 function CopiedColumns({ choice, before }: { readonly choice: RelationshipChoice; readonly before: RelationshipChoice | undefined }) {
   const columns = choice.columns ?? [];
   return (
-    <ul aria-label={`Columns copied to ${choice.parentField ?? choice.field ?? ''}`} className="font-mono text-xs">
+    <ul aria-label={`Columns copied to ${choice.parentField ?? choice.field ?? ''}`} className="text-xs">
       {columns.map((column) => (
-        <li key={column} className="wrap-anywhere">
-          {choice.parentField ?? choice.field}.{column}
+        <li key={column}>
+          <Name text={`${choice.parentField ?? choice.field ?? ''}.${column}`} />
           {before?.columns && !before.columns.includes(column) ? <Badge tone="warn">new</Badge> : null}
         </li>
       ))}
@@ -181,7 +182,7 @@ function KeptByParents({ choice, directives, setDirectives }: { readonly choice:
           const dropped = directives.find((entry) => entry.kind === 'without_field' && entry.relationship === relationship && entry.field === field);
           return (
             <li key={field}>
-              <code className={`font-mono text-xs wrap-anywhere ${dropped ? 'line-through' : ''}`}>{field}</code> <span className="text-muted">{what}</span>
+              <Name text={field} className={`text-xs ${dropped ? 'line-through' : ''}`} /> <span className="text-muted">{what}</span>
               {dropped ? <> <Badge tone="accent">without it requested</Badge></> : null}{' '}
               <Button look="quiet" aria-label={`${dropped ? 'Take back: without' : 'Without'} ${field}`} onClick={() => setDirectives(dropped ? directives.filter((entry) => entry !== dropped) : [...directives, { kind: 'without_field', relationship, field }])}>
                 {dropped ? 'Take back' : 'Without'}

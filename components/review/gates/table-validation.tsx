@@ -5,6 +5,7 @@ import type { ColumnDestination, LossFlag, TableValidation } from '../../../lib/
 import { counted, number } from '../../format';
 import { CodeBlock } from '../../text/code-block';
 import { mqlText } from '../../text/mql-text';
+import { Name } from '../../text/name';
 import { TypedValue } from '../../text/result-table';
 import { Badge } from '../../ui/badge';
 import { Button } from '../../ui/button';
@@ -183,10 +184,10 @@ function BothQueries({ column, queries }: { readonly column: string; readonly qu
   );
 }
 
-const columnName = { head: 'Column', cell: (row: { readonly column: string }) => <code className="font-mono text-xs wrap-anywhere">{row.column}</code> };
+const columnName = { head: 'Column', cell: (row: { readonly column: string }) => <Name text={row.column} /> };
 
 const destinationColumns = <Row,>(of: (row: Row) => ColumnDestination | undefined) => [
-  { head: 'Most likely destination', cell: (row: Row) => <code className="font-mono text-xs wrap-anywhere">{of(row)?.destination ?? '–'}</code> },
+  { head: 'Most likely destination', cell: (row: Row) => <Name text={of(row)?.destination ?? '–'} /> },
   { head: 'Matched', numeric: true, cell: (row: Row) => number(of(row)?.matched ?? 0) },
   {
     head: 'Without a match',

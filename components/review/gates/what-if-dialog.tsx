@@ -5,6 +5,7 @@ import { CHOICES, type Choice } from '../../../lib/design/document-design';
 import type { DesignFigures, WhatIf } from '../../../lib/design/what-if';
 import { api } from '../../api';
 import { bytes, counted, number } from '../../format';
+import { Name } from '../../text/name';
 import { RelationshipName, WithArrows } from '../../text/relationship-name';
 import { Badge } from '../../ui/badge';
 import { Button } from '../../ui/button';
@@ -83,7 +84,7 @@ function Answer({ answer }: { readonly answer: WhatIf }) {
       </p>
       {repeated ? (
         <p className="wrap-anywhere">
-          Repeated of <code className="font-mono text-xs">{repeated.table}</code>: {repeated.columns.map((column, at) => <span key={column}>{at > 0 ? ', ' : ''}<code className="font-mono text-xs">{repeated.field}.{column}</code></span>)}
+          Repeated of <Name text={repeated.table} />: {repeated.columns.map((column, at) => <span key={column}>{at > 0 ? ', ' : ''}<Name text={`${repeated.field}.${column}`} /></span>)}
         </p>
       ) : null}
       {advice ? <p>The guidebook advises against it: {advice}.</p> : null}
@@ -142,7 +143,7 @@ export function SizesTable({ before, after }: { readonly before?: DesignFigures;
       rows={rows}
       rowKey={(row) => row.name}
       columns={[
-        { head: 'Collection', cell: (row) => <code className="font-mono text-xs">{row.name}</code> },
+        { head: 'Collection', cell: (row) => <Name text={row.name} /> },
         { head: 'Documents', numeric: true, cell: (row) => both(row, ({ documents }) => number(documents)) },
         { head: 'Mean document', numeric: true, cell: (row) => both(row, ({ meanBytes }) => bytes(meanBytes)) },
         { head: 'Largest at most', numeric: true, cell: (row) => both(row, ({ largestBytes }) => bytes(largestBytes)) },
