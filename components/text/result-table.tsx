@@ -55,8 +55,9 @@ function VisibleText({ text }: { readonly text: string }) {
         mark === undefined ? (
           part
         ) : (
-          <span key={at} title={name} data-mark={mark} className={`text-accent before:content-[attr(data-mark)] ${part === ' ' ? 'relative before:absolute before:inset-x-0 before:text-center' : ''}`}>
-            {part}
+          <span key={at} title={name} data-mark={mark} className="rounded-sm bg-warn-soft text-warn before:content-[attr(data-mark)]">
+            {/* The mark takes a blank's room: both together would look like two. */}
+            {part === ' ' ? <span className="text-[0px]"> </span> : part}
           </span>
         ),
       )}

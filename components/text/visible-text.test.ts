@@ -5,10 +5,10 @@ const marked = (text: string): string => visibleParts(text).map((part) => part.m
 
 test('blanks between words stay as they are; others are marked', () => {
   expect(marked('New York City')).toBe('New York City');
-  expect(marked(' APG')).toBe('·APG');
-  expect(marked('APG  ')).toBe('APG··');
-  expect(marked('a  b c')).toBe('a··b c');
-  expect(marked('   ')).toBe('···');
+  expect(marked(' APG')).toBe('␣APG');
+  expect(marked('APG  ')).toBe('APG␣␣');
+  expect(marked('a  b c')).toBe('a␣␣b c');
+  expect(marked('   ')).toBe('␣␣␣');
 });
 
 test('tabs, line ends and characters without a shape are marked', () => {

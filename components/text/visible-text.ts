@@ -6,7 +6,7 @@ export interface TextPart {
 }
 
 const MARKS: Readonly<Record<string, readonly [mark: string, name: string]>> = {
-  ' ': ['·', 'blank'],
+  ' ': ['␣', 'blank'],
   '\u00a0': ['⍽', 'no-break space'],
   '\t': ['⇥', 'tab'],
   '\n': ['⏎', 'line feed'],

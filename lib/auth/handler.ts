@@ -149,7 +149,7 @@ function parse<T>(schema: z.ZodType<T> | undefined, value: unknown, where: 'addr
   if (!schema) return undefined as T;
   const read = schema.safeParse(value);
   if (read.success) return read.data;
-  if (where === 'address') throw new AppError('malformed', 'There is nothing at this address: what it names cannot exist', 'Look whether it was copied whole, or start from the queue or the list of benchmarks.');
+  if (where === 'address') throw new AppError('malformed', 'There is nothing at this address', 'Look whether it was copied whole, or start from the queue or the list of benchmarks.');
   const problems: Problem[] = read.error.issues.map((issue) => ({ path: issue.path.join('.'), message: issue.message }));
   const first = problems[0];
   throw new AppError('malformed', `${where === 'query' ? 'A part of the address' : 'Something in what was sent'} cannot be used: ${first?.path ? `${first.path}: ` : ''}${first?.message ?? ''}`, 'Correct what is named and try again.', problems);

@@ -15,7 +15,7 @@ export function CollectionGraph({ design, profile }: { readonly design: Conceptu
   const { nodes, edges } = useMemo(
     () => ({
       nodes: graph.boxes.map(({ x, y, width, height, ...box }): BoxNode => ({ id: box.name, type: 'box', position: { x, y }, width, height, data: box })),
-      edges: graph.links.map(({ id, from, to, ...link }): LinkEdge => ({ id, type: 'link', source: from, target: to, data: link, markerEnd: { type: MarkerType.ArrowClosed } })),
+      edges: graph.links.map(({ id, from, to, ...link }): LinkEdge => ({ id, type: 'link', source: from, target: to, data: link, markerEnd: { type: MarkerType.ArrowClosed, color: 'var(--muted)' } })),
     }),
     [graph],
   );
@@ -54,7 +54,7 @@ function Box({ data: { name, lines } }: NodeProps<BoxNode>) {
 function Link({ id, data, markerEnd }: EdgeProps<LinkEdge>) {
   if (!data) return null;
   const { points, label, labelAt, dashed } = data;
-  return <BaseEdge id={id} path={smooth(points)} {...(markerEnd ? { markerEnd } : {})} style={dashed ? { strokeDasharray: '6 4' } : {}} label={label} labelX={labelAt.x} labelY={labelAt.y} labelStyle={{ fill: 'var(--text)', fontSize: 11 }} labelBgStyle={{ fill: 'var(--surface)' }} labelBgPadding={[3, 1]} />;
+  return <BaseEdge id={id} path={smooth(points)} {...(markerEnd ? { markerEnd } : {})} style={{ stroke: 'var(--muted)', ...(dashed ? { strokeDasharray: '6 4' } : {}) }} label={label} labelX={labelAt.x} labelY={labelAt.y} labelStyle={{ fill: 'var(--text)', fontSize: 11 }} labelBgStyle={{ fill: 'var(--surface)' }} labelBgPadding={[3, 1]} />;
 }
 
 /** Through the middles between the points, bent at the points. */
