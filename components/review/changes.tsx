@@ -5,9 +5,11 @@ import type { ConceptualDesign } from '../../lib/design/document-design';
 import type { TaskDetail, VersionDetail } from '../../lib/review/api-types';
 import { counted, when } from '../format';
 import { CodeDiff } from '../text/code-diff';
+import { RelationshipName } from '../text/relationship-name';
 import { WordDiff } from '../text/word-diff';
 import { Button } from '../ui/button';
 import { Card } from '../ui/card';
+import { PlainTable } from '../ui/plain-table';
 import { designDifference, type TextPair } from './design-difference';
 import { readableContent } from './readable-content';
 
@@ -67,11 +69,24 @@ function Difference({ task, before }: { readonly task: TaskDetail; readonly befo
 
 /** Choices first: one of them moves the figures in the reasons of many others. */
 function DesignChanges({ before, after, label }: { readonly before: ConceptualDesign; readonly after: ConceptualDesign; readonly label: string }) {
-  const { choices, reasons, figures, moved } = useMemo(() => designDifference(before, after), [before, after]);
+  const { decisions, reasons, figures, moved } = useMemo(() => designDifference(before, after), [before, after]);
   const [shown, setShown] = useState(false);
   return (
     <>
-      {isSame(choices) ? <p className="text-[13px]">No choice has changed.</p> : <CodeDiff {...choices} language="plaintext" label={`${label}: what was chosen`} onlyChanges />}
+      {decisions.length === 0 ? (
+        <p className="text-[13px]">Nothing is decided otherwise.</p>
+      ) : (
+        <PlainTable
+          label={`${label}: what is decided otherwise`}
+          rows={decisions}
+          rowKey={(row) => row.subject}
+          columns={[
+            { head: 'Decided otherwise', cell: (row) => <RelationshipName name={row.subject} /> },
+            { head: 'Before', cell: (row) => <Decision text={row.before} /> },
+            { head: 'Now', cell: (row) => <Decision text={row.after} /> },
+          ]}
+        />
+      )}
       {isSame(reasons) ? null : (
         <>
           <h3 className="text-[13px] font-medium">In other words</h3>
@@ -87,5 +102,7 @@ function DesignChanges({ before, after, label }: { readonly before: ConceptualDe
     </>
   );
 }
+
+const Decision = ({ text }: { readonly text: string | null }) => (text === null ? <span className="text-muted">–</span> : <span className="wrap-break-word">{text}</span>);
 
 const isSame = ({ before, after }: TextPair): boolean => before === after;

@@ -1,14 +1,21 @@
 import type { ConceptualDesign } from '../../lib/design/document-design';
-import { decidedText, reasonLines } from './readable-content';
+import { decisionsOf, reasonLines } from './readable-content';
 
 export interface TextPair {
   readonly before: string;
   readonly after: string;
 }
 
-/** Two versions of a design: what was chosen, then what is said in other words, then where figures alone have moved. */
+/** One decision that is another one now; null: there was none, or is none any more. */
+export interface ChangedDecision {
+  readonly subject: string;
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+/** Two versions of a design: what is decided otherwise, then what is said in other words, then where figures alone have moved. */
 export interface DesignDifference {
-  readonly choices: TextPair;
+  readonly decisions: readonly ChangedDecision[];
   readonly reasons: TextPair;
   readonly figures: TextPair;
   /** Lines in which figures alone have moved. */
@@ -26,11 +33,16 @@ export function designDifference(before: ConceptualDesign, after: ConceptualDesi
     else moved.push([gone.splice(at, 1)[0]!, line]);
   }
   return {
-    choices: { before: decidedText(before), after: decidedText(after) },
+    decisions: changedDecisions(before, after),
     reasons: { before: gone.join('\n'), after: reworded.join('\n') },
     figures: { before: moved.map(([line]) => line).join('\n'), after: moved.map(([, line]) => line).join('\n') },
     moved: moved.length,
   };
+}
+
+function changedDecisions(before: ConceptualDesign, after: ConceptualDesign): ChangedDecision[] {
+  const [old, now] = [before, after].map((design) => new Map(decisionsOf(design).map(({ subject, text }) => [subject, text]))) as [Map<string, string>, Map<string, string>];
+  return [...new Set([...now.keys(), ...old.keys()])].map((subject) => ({ subject, before: old.get(subject) ?? null, after: now.get(subject) ?? null })).filter((change) => change.before !== change.after);
 }
 
 function without(lines: readonly string[], others: readonly string[]): string[] {

@@ -11,21 +11,21 @@ const design = (change: object) => ({
 
 test('a changed choice is one changed line', () => {
   const [before, after] = [{}, { choice: 'reference', cardinality: undefined, field: undefined, directed: true }].map((change) => readableContent('conceptual_design', design(change)).split('\n'));
-  expect(before!.filter((line) => !after!.includes(line))).toEqual(['    embed many as lines']);
-  expect(after!.filter((line) => !before!.includes(line))).toEqual(['    reference — directed']);
+  expect(before!.filter((line) => !after!.includes(line))).toEqual(['line(order_id)->order(id): embed many as lines']);
+  expect(after!.filter((line) => !before!.includes(line))).toEqual(['line(order_id)->order(id): reference — directed']);
 });
 
 test('what parents keep is said', () => {
   const text = readableContent('conceptual_design', design({ choice: 'reference', computed: [{ field: 'lineCount', aggregate: 'count' }], subset: { field: 'first', limit: 3, orderBy: [{ column: 'no', direction: 'asc' }], columns: ['no', 'price'] }, outlier: { field: 'few', flag: 'few_elsewhere', limit: 100, columns: ['no'] } }));
-  expect(text).toContain('keeps lineCount, count\n');
-  expect(text).toContain('keeps first, first 3 by no asc: no, price\n');
-  expect(text).toContain('keeps few, all up to 100: no; of more none, and the key in few_elsewhere\n');
+  expect(text).toContain('; keeps lineCount, count; ');
+  expect(text).toContain('; keeps first, first 3 by no asc: no, price; ');
+  expect(text).toContain('; keeps few, all up to 100: no; of more none, and the key in few_elsewhere\n');
 });
 
 test('what documents repeat of their own columns is said', () => {
   const { collections, ...rest } = design({});
   const text = readableContent('conceptual_design', { ...rest, collections: [{ ...collections[0], attributes: { field: 'attributes', columns: ['tag1', 'tag2'] } }] });
-  expect(text).toContain('  order: the rows of order, _id from id\n    repeats names and values as attributes: tag1, tag2\n');
+  expect(text).toContain('collection order: the rows of order, _id from id; repeats names and values as attributes: tag1, tag2\n');
 });
 
 test('an untranslated item says why, a translated one its pipeline', () => {

@@ -33,19 +33,19 @@ export function readableContent(gate: GateName, content: unknown): string {
   }
 }
 
-const conceptual = (design: ConceptualDesign): string => [decidedText(design), 'Why', ...reasonLines(design)].join('\n');
+const conceptual = (design: ConceptualDesign): string => [...decisionsOf(design).map(({ subject, text }) => `${subject}: ${text}`), 'Why', ...reasonLines(design)].join('\n');
 
-/** What a design decides, without a word on why. */
-export function decidedText({ collections, relationships, patterns }: ConceptualDesign): string {
+/** What a design decides, one by one, without a word on why; what reviewers directed first. */
+export function decisionsOf({ collections, relationships, patterns }: ConceptualDesign): { readonly subject: string; readonly text: string }[] {
+  const directedFirst = [...relationships].sort((a, b) => Number(b.directed ?? false) - Number(a.directed ?? false));
   return [
-    'Collections',
-    ...collections.flatMap(({ name, rootTable, id, attributes }) => [`  ${name}: ${id.kind === 'bucket' ? `buckets of up to ${id.size} rows with the same ${id.columns.join(', ')} of` : 'the rows of'} ${rootTable}, _id ${id.kind !== 'column' ? 'by position' : id.transform.kind === 'identity' ? `from ${id.column}` : `from ${id.column}, ${describe(id.transform)}`}`, ...(attributes ? [`    repeats names and values as ${attributes.field}: ${attributes.columns.join(', ')}`] : [])]),
-    'Relationships',
-    ...relationships.flatMap((choice) => [`  ${choice.relationship}`, `    ${choiceText(choice)}`, ...keptTexts(choice).map((kept) => `    keeps ${kept}`)]),
-    'Patterns',
-    ...patterns.map(({ pattern, target, status }) => `  ${pattern}, ${status ?? 'applied'} at ${target}`),
-    '',
-  ].join('\n');
+    ...directedFirst.map((choice) => ({ subject: choice.relationship, text: [choiceText(choice), ...keptTexts(choice).map((kept) => `keeps ${kept}`)].join('; ') })),
+    ...collections.map(({ name, rootTable, id, attributes }) => ({
+      subject: `collection ${name}`,
+      text: `${id.kind === 'bucket' ? `buckets of up to ${id.size} rows with the same ${id.columns.join(', ')} of` : 'the rows of'} ${rootTable}, _id ${id.kind !== 'column' ? 'by position' : id.transform.kind === 'identity' ? `from ${id.column}` : `from ${id.column}, ${describe(id.transform)}`}${attributes ? `; repeats names and values as ${attributes.field}: ${attributes.columns.join(', ')}` : ''}`,
+    })),
+    ...patterns.map(({ pattern, target, status }) => ({ subject: `${pattern} at ${target}`, text: status ?? 'applied' })),
+  ];
 }
 
 /** Why, a line for each reason, and what the design's document says beside its decisions. */
