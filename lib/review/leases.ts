@@ -17,34 +17,40 @@ const expiry = Prisma.sql`now() + make_interval(secs => ${leaseSeconds})`;
 /**
  * Leases the next task to a reviewer: one that they hold already but do not list in `holding` first, then the first of
  * the queue that nobody else holds. Whoever comes from a task (`after`) stays in its database, else in its benchmark, as
- * long as there is something to do. Undefined when there is none.
+ * long as there is something to do: what they hold elsewhere comes last. Undefined when there is none.
  */
 export async function claimTask(db: Database, user: Principal, filter: QueueFilter, holding: readonly string[], after?: string): Promise<LeaseInfo | undefined> {
-  const order = await orderAfter(db, after);
-  const resumed = await db.prisma.$queryRaw<{ task_id: string; expires_at: Date }[]>`
-    UPDATE lease SET heartbeat_at = now(), expires_at = ${expiry}
-    WHERE task_id = (
-      SELECT lease.task_id FROM lease JOIN task ON task.id = lease.task_id JOIN task_state state ON state.id = task.id
-      WHERE lease.user_id = ${user.id}::uuid AND NOT lease.task_id = ANY(${[...holding]}::uuid[]) AND state.state IN ('open', 'stale')
-        AND ${filterSql(filter, user.id)}
-      ORDER BY ${order} LIMIT 1)
-    AND user_id = ${user.id}::uuid
-    RETURNING task_id, expires_at`;
-  if (resumed[0]) return leaseInfo(resumed[0]);
+  const from = after === undefined ? null : await db.prisma.task.findUnique({ where: { id: after }, select: { databaseId: true, benchmarkId: true } });
+  const order = from ? Prisma.sql`task.database_id <> ${from.databaseId}::uuid, task.benchmark_id <> ${from.benchmarkId}::uuid, ${queueOrder}` : queueOrder;
+  const resume = (condition: Prisma.Sql) => resumeLease(db, user, Prisma.sql`${filterSql(filter, user.id)} AND ${condition}`, holding, order);
+  const resumed = await resume(from ? Prisma.sql`task.database_id = ${from.databaseId}::uuid` : Prisma.sql`true`);
+  if (resumed) return resumed;
+  const elsewhere = () => (from ? resume(Prisma.sql`true`) : undefined);
   if ((await db.prisma.lease.count({ where: { userId: user.id, expiresAt: { gt: new Date() } } })) >= maxLeases) {
+    const held = await elsewhere();
+    if (held) return held;
     throw new AppError('conflict', `You hold ${maxLeases} tasks already`, 'Decide or give back one of them first.');
   }
   for (let attempt = 0; attempt < 60; attempt++) {
     const outcome = await claimOnce(db, user, filter, holding, order);
-    if (outcome === 'none') return undefined;
+    if (outcome === 'none') return elsewhere();
     if (outcome !== 'lost') return outcome;
   }
   throw new AppError('unavailable', 'Too many reviewers ask for tasks at this moment', 'Try again.');
 }
 
-async function orderAfter(db: Database, after: string | undefined): Promise<Prisma.Sql> {
-  const from = after === undefined ? null : await db.prisma.task.findUnique({ where: { id: after }, select: { databaseId: true, benchmarkId: true } });
-  return from ? Prisma.sql`task.database_id <> ${from.databaseId}::uuid, task.benchmark_id <> ${from.benchmarkId}::uuid, ${queueOrder}` : queueOrder;
+/** Renews the first of one's own leases that is not listed in `holding`. */
+async function resumeLease(db: Database, user: Principal, condition: Prisma.Sql, holding: readonly string[], order: Prisma.Sql): Promise<LeaseInfo | undefined> {
+  const [row] = await db.prisma.$queryRaw<{ task_id: string; expires_at: Date }[]>`
+    UPDATE lease SET heartbeat_at = now(), expires_at = ${expiry}
+    WHERE task_id = (
+      SELECT lease.task_id FROM lease JOIN task ON task.id = lease.task_id JOIN task_state state ON state.id = task.id
+      WHERE lease.user_id = ${user.id}::uuid AND NOT lease.task_id = ANY(${[...holding]}::uuid[]) AND state.state IN ('open', 'stale')
+        AND ${condition}
+      ORDER BY ${order} LIMIT 1)
+    AND user_id = ${user.id}::uuid
+    RETURNING task_id, expires_at`;
+  return row && leaseInfo(row);
 }
 
 /**

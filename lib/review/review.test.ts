@@ -114,6 +114,11 @@ describe('claiming', () => {
     };
     expect((await databaseOf([])).of).not.toBe(other.databaseId);
     expect(await databaseOf([last.id], last.id)).toEqual({ of: other.databaseId, gate: 'conceptual_design' });
+    // What is still held elsewhere waits until nothing is left here.
+    const held = (await task('conceptual_design')).id;
+    await leaseTask(pipeline.db, ann, held);
+    expect((await databaseOf([last.id], last.id)).of).toBe(other.databaseId);
+    await releaseTask(pipeline.db, ann, held);
     // Nothing is left of that database: another one of its benchmark, were it last in the queue.
     await pipeline.db.prisma.task.updateMany({ where: { databaseId: other.databaseId }, data: { closedAt: new Date() } });
     await pipeline.db.prisma.task.updateMany({ where: { databaseId }, data: { benchmarkId: other.benchmarkId } });
