@@ -103,12 +103,12 @@ async function earlierVersion(on: Tx, artefactId: string, taskId: string, curren
 
 async function whatItWaitsFor(db: Database, databaseId: string): Promise<string> {
   const [runs, silence] = await Promise.all([latestRuns(db.prisma, databaseId), workerSilence(db)]);
-  const say = (stage: string) => stage.replaceAll('_', ' ');
+  const say = (stage: string) => (stage[0] ?? '').toUpperCase() + stage.slice(1).replaceAll('_', ' ');
   const failed = runs.find((run) => run.state === 'failed');
   if (failed) return `${say(failed.stage)} failed: ${failed.failure ?? 'no reason given'}`;
   const active = runs.find((run) => run.state === 'running') ?? runs.find((run) => run.state === 'queued');
-  const waits = active ? `${say(active.stage)} is ${active.state === 'running' ? 'running' : 'waiting for a worker'}` : 'the agents have been asked';
-  return silence ? `${waits}. ${silence}` : waits;
+  const waits = active ? `${say(active.stage)} is ${active.state === 'running' ? 'running' : 'waiting for a worker'}.` : 'The agents have been asked.';
+  return silence ? `${waits} ${silence}` : waits;
 }
 
 async function itemDetail(on: Tx, databaseId: string, questionId: string): Promise<ItemDetail | null> {

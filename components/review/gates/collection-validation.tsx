@@ -71,7 +71,7 @@ function Validation({ task, content, edit, directives, setDirectives }: GateProp
       <Card title="Fields" padded={false} actions={<CsvActions taskId={task.id} edit={edit} setFailed={setUploadFailed} />}>
         {uploadFailed ? <ErrorNote error={uploadFailed} /> : null}
         {design.error ? <ErrorNote error={design.error} /> : null}
-        {design.isPending ? <Loading what="the logical design" /> : null}
+        {design.isPending ? <Loading what="the logical design" of={design} /> : null}
         {design.data ? (
           <PlainTable
             label="Fields"

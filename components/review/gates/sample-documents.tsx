@@ -33,7 +33,7 @@ export function Samples({ databaseId, collection, title = 'Documents' }: Samples
 export function FirstDocuments({ databaseId, collection }: SamplesProps) {
   const answer = useQuery({ queryKey: ['documents', databaseId, collection], queryFn: ({ signal }) => api<SampleDocuments>(`/api/databases/${databaseId}/documents${query({ collection })}`, { signal }), staleTime: 30_000 });
   if (answer.error) return <ErrorNote error={answer.error} />;
-  if (answer.isPending) return <Loading what="the documents" />;
+  if (answer.isPending) return <Loading what="the documents" of={answer} />;
   if (answer.data.documents.length === 0) return <p>The collection is empty.</p>;
   return (
     <div className="grid gap-2 lg:grid-cols-3">
