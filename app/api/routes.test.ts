@@ -67,6 +67,7 @@ const access: Record<string, string> = {
   'PUT tasks/[id]/draft': people,
   'POST tasks/[id]/comments': people,
   'GET tasks/[id]/logical.csv': people,
+  'GET tasks/[id]/mapping-rows': people,
   'PATCH comments/[id]': people,
   'POST decisions/[id]/undo': people,
   'POST effort': people,
@@ -83,7 +84,7 @@ const access: Record<string, string> = {
 };
 /** What a token may call at all. */
 const tokenScopes: Record<string, 'read' | 'bundles'> = Object.fromEntries([
-  ...['session', 'benchmarks', 'benchmarks/[id]', 'benchmarks/[id]/overview', 'benchmarks/[id]/effort.csv', 'benchmarks/[id]/decisions.csv', 'databases/[id]', 'databases/[id]/items', 'databases/[id]/design-figures', 'databases/[id]/documents', 'databases/[id]/finalise', 'queue', 'tasks/[id]', 'tasks/[id]/logical.csv', 'artefacts', 'artefacts/[id]', 'artefacts/[id]/versions/[seq]', 'artefacts/[id]/diff', 'runs', 'runs/[id]'].map((route) => [`GET ${route}`, 'read'] as const),
+  ...['session', 'benchmarks', 'benchmarks/[id]', 'benchmarks/[id]/overview', 'benchmarks/[id]/effort.csv', 'benchmarks/[id]/decisions.csv', 'databases/[id]', 'databases/[id]/items', 'databases/[id]/design-figures', 'databases/[id]/documents', 'databases/[id]/finalise', 'queue', 'tasks/[id]', 'tasks/[id]/logical.csv', 'tasks/[id]/mapping-rows', 'artefacts', 'artefacts/[id]', 'artefacts/[id]/versions/[seq]', 'artefacts/[id]/diff', 'runs', 'runs/[id]'].map((route) => [`GET ${route}`, 'read'] as const),
   ...['bundles', 'bundles/[id]', 'bundles/[id]/download'].map((route) => [`GET ${route}`, 'bundles'] as const),
 ]);
 

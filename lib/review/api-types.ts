@@ -15,6 +15,8 @@ import { CHOICES } from '../design/document-design';
 import type { DesignFigures } from '../design/what-if';
 import type { AgentStep as ContractStep } from '../../agents/contract';
 import { directiveSchema, type Directive } from '../design/directive';
+import type { DocumentSource } from '../validation/document-sources';
+import type { FirstRows } from '../validation/first-rows';
 import { artefactKinds, gateNames, stageNames } from '../pipeline/stages/stage';
 import type { ArtefactKind, GateName, StageName } from '../pipeline/stages/stage';
 
@@ -605,12 +607,26 @@ export interface DesignFiguresResponse {
   /** One collection a table, with indexes proposed in the same way. */
   readonly oneToOne: DesignFigures;
 }
-/** GET /api/databases/:id/documents?collection → SampleDocuments: the first few documents of a migrated collection. */
+/**
+ * GET /api/databases/:id/documents?collection → SampleDocuments: the first few documents of a migrated collection, each with
+ * the rows of the source that it was made from.
+ */
 export const documentsQuery = z.strictObject({ collection: text(200).min(1) });
 export interface SampleDocuments {
-  /** Extended JSON, indented; long arrays and texts are cut, and say so. */
-  readonly documents: readonly string[];
+  readonly documents: readonly SampleDocument[];
+  /** The table whose rows the documents stand for. */
+  readonly rootTable: string;
+  /** Why no source rows are there, in words. */
+  readonly withoutSource: string | null;
 }
+export interface SampleDocument {
+  /** Extended JSON, indented; long arrays and texts are cut, and say so. */
+  readonly text: string;
+  readonly source: DocumentSource | null;
+}
+/** GET /api/tasks/:id/mapping-rows?mapping → FirstRows: what the sides of a collection validation's mapping begin with. */
+export const mappingRowsQuery = z.strictObject({ mapping: text(1000).min(1) });
+export type { DocumentSource, FirstRows };
 
 // ── Leads ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 

@@ -128,7 +128,7 @@ function Validation({ task, content, edit, directives, setDirectives }: GateProp
       <Samples databaseId={task.databaseId} collection={task.key.slice(cut + 1)} />
       <Card title="Mappings" padded={false}>
         {ordered.map((mapping) => (
-          <MappingSection key={mapping.name} mapping={mapping} open={openMappings.has(mapping.name)} toggle={() => toggle(mapping.name)} id={idOf(mapping.name)} />
+          <MappingSection key={mapping.name} taskId={task.id} mapping={mapping} open={openMappings.has(mapping.name)} toggle={() => toggle(mapping.name)} id={idOf(mapping.name)} />
         ))}
       </Card>
       <Card
