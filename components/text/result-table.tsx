@@ -21,7 +21,7 @@ export function ResultTable({ columns, rows, label }: { readonly columns: readon
           {rows.map((row, r) => (
             <tr key={r} className="border-t border-line/60">
               {row.map((value, c) => (
-                <td key={c} className="px-2 py-1 align-top font-mono wrap-anywhere">
+                <td key={c} className="min-w-20 px-2 py-1 align-top font-mono wrap-break-word">
                   <TypedValue value={value} />
                 </td>
               ))}
@@ -41,7 +41,7 @@ export function TypedValue({ value }: { readonly value: unknown }) {
       {type === 'null' ? <span className="text-muted italic">null</span> : null}
       {type === 'string' ? <VisibleText text={String(value)} /> : null}
       {type === 'null' || type === 'string' ? null : <span>{documentText(value)}</span>}
-      {type === 'null' ? null : <span className="text-[10px] text-muted">{type}</span>}
+      {type === 'null' ? null : <span className="shrink-0 text-[10px] whitespace-nowrap text-muted">{type}</span>}
     </span>
   );
 }

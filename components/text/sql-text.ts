@@ -1,6 +1,7 @@
 import { tokenize, type Token } from '../../lib/sqlite/select/lexer';
 
-const WIDTH = 96;
+// What half of a screen of 1280 px shows.
+const WIDTH = 60;
 const CLAUSES = new Set(['FROM', 'WHERE', 'GROUP', 'HAVING', 'WINDOW', 'ORDER', 'LIMIT', 'UNION', 'INTERSECT', 'EXCEPT']);
 const JOIN_WORDS = new Set(['NATURAL', 'LEFT', 'RIGHT', 'FULL', 'INNER', 'CROSS', 'OUTER']);
 const QUERIES = new Set(['SELECT', 'WITH', 'VALUES']);
