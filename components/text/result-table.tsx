@@ -6,7 +6,7 @@ type Cell = unknown;
 /** Rows with a badge for each value's type; nulls are visible. Long results are cut by the server. */
 export function ResultTable({ columns, rows, label }: { readonly columns: readonly string[]; readonly rows: readonly (readonly Cell[])[]; readonly label: string }) {
   return (
-    <div className="max-h-72 overflow-auto rounded-md border border-line">
+    <div tabIndex={0} role="group" aria-label={label} className="max-h-72 overflow-auto rounded-md border border-line">
       <table aria-label={label} className="w-full border-collapse text-[12.5px]">
         <thead className="sticky top-0 bg-surface-2">
           <tr>
