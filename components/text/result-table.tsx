@@ -21,7 +21,7 @@ export function ResultTable({ columns, rows, label }: { readonly columns: readon
           {rows.map((row, r) => (
             <tr key={r} className="border-t border-line/60">
               {row.map((value, c) => (
-                <td key={c} className="min-w-20 px-2 py-1 align-top font-mono wrap-break-word">
+                <td key={c} className="px-2 py-1 align-top font-mono wrap-break-word">
                   <TypedValue value={value} />
                 </td>
               ))}
@@ -50,7 +50,7 @@ export function TypedValue({ value }: { readonly value: unknown }) {
 function VisibleText({ text }: { readonly text: string }) {
   if (text === '') return <span className="text-muted italic">empty</span>;
   return (
-    <span className="min-w-0 wrap-anywhere whitespace-pre-wrap">
+    <span className="min-w-0 wrap-break-word whitespace-pre-wrap">
       {visibleParts(text).map(({ text: part, mark, name }, at) =>
         mark === undefined ? (
           part
