@@ -220,7 +220,8 @@ function keptMapping(collection: string, level: Level, field: SubsetField | Outl
   const parents = level.positions.map((above) => ({ ...above, name: names.take('_parent_position') }));
   const copied = field.fields.map((own) => ({ own, name: names.take(own.name) }));
   const path = level.path + field.name;
-  const on = field.join.map(({ parent, child }) => `copied.${q(child)} = ${level.alias}.${q(parent)}`).join(' AND ');
+  // The parent on the left, as everywhere: its collation decides what is equal.
+  const on = field.join.map(({ parent, child }) => `${level.alias}.${q(parent)} = copied.${q(child)}`).join(' AND ');
   const holder = scanOrder(catalog, level.table).map((column) => `${level.alias}.${column}`).join(', ');
   const sorted = field.kind === 'subset' ? field.orderBy : [];
   const order = [...sorted.map(({ column, direction }) => `copied.${q(column)} ${direction}`), ...scanOrder(catalog, field.table).map((column) => `copied.${column}`)].join(', ');

@@ -78,7 +78,7 @@ function nestedRows(level: Level, catalog: Catalog, inArray = false): { readonly
       return [{ field, path, from: below.from }, ...nestedRows(below, catalog, inArray || isArray(field))];
     }
     if (inArray || (field.kind !== 'subset' && field.kind !== 'outlier')) return [];
-    return [{ field, path, from: `${level.from} JOIN ${q(field.table)} copied ON ${field.join.map(({ parent, child }) => `copied.${q(child)} = ${level.alias}.${q(parent)}`).join(' AND ')}` }];
+    return [{ field, path, from: `${level.from} JOIN ${q(field.table)} copied ON ${field.join.map(({ parent, child }) => `${level.alias}.${q(parent)} = copied.${q(child)}`).join(' AND ')}` }];
   });
 }
 

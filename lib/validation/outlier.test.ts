@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { jsonSchema } from '../bundle/json-schema';
-import type { DocumentDesign, Field, OutlierField } from '../design/document-design';
+import type { ColumnField, DocumentDesign, Field, OutlierField } from '../design/document-design';
 import { forecastCollections } from '../design/forecast';
 import { logicalCsv, parseLogicalCsv } from '../design/logical-csv';
 import { checkDesign } from '../design/loss-check';
@@ -58,6 +58,20 @@ test('all children of each parent in order, but of those that have too many none
   expect(Object.keys(collection.faults.caught)).toEqual(expect.arrayContaining(['p.sales: all rows of c up to 2', 'p.sales_elsewhere: more than 2 rows of c']));
   expect(collection.faults.caught['p.sales_elsewhere: more than 2 rows of c']).toContainEqual({ kind: 'field dropped', path: 'sales_elsewhere' });
   expect(Object.values(collection.faults.caught).flat()).toHaveLength(collection.faults.planted);
+});
+
+test('a parent’s key by its bytes and a child’s by a collation: the parent’s decides, as where documents are made', async () => {
+  const cased = `CREATE TABLE p (id TEXT PRIMARY KEY, name TEXT); INSERT INTO p VALUES ('a', 'one'), ('A', 'two');
+    CREATE TABLE c (cid INTEGER PRIMARY KEY, p_id TEXT NOT NULL COLLATE NOCASE REFERENCES p(id), price REAL); INSERT INTO c VALUES (1, 'a', 1), (2, 'A', 2), (3, 'a', 3), (4, 'A', 4), (5, 'A', 5);`;
+  const price: ColumnField = { kind: 'column', name: 'price', column: 'price', transform: identity };
+  const common = { table: 'c', relationship: 'c(p_id)->p(id)', join: [{ parent: 'id', child: 'p_id' }], fields: [price] };
+  const kept: Field[] = [{ kind: 'outlier', name: 'all', flag: 'elsewhere', limit: 2, ...common }, { kind: 'subset', name: 'dearest', limit: 1, orderBy: [{ column: 'price', direction: 'desc' }], ...common }];
+  const source = await fixture.convert(cased, { strategy: 'one-to-one', change: (design) => ({ ...design, logical: design.logical.map((logical) => (logical.rootTable === 'p' ? { ...logical, fields: [...logical.fields, ...kept] } : logical)) }) });
+  expect(await source.db.collection('p').find().sort({ _id: 1 }).toArray()).toEqual([
+    { _id: 'A', name: 'two', all: [], elsewhere: 'A', dearest: [{ price: 5 }] },
+    { _id: 'a', name: 'one', all: [{ price: 1 }, { price: 3 }], dearest: [{ price: 3 }] },
+  ]);
+  expect(await source.failing()).toEqual([]);
 });
 
 test('a parent whose rows are embedded, a key that is no _id, and types that are not the source’s', async () => {

@@ -32,7 +32,7 @@ export async function plantFaults(design: LogicalDesign, mappings: readonly Vali
   const sample = await sampleDocuments(design, db);
   const scratch = mongo.db(`aptmql_faults_${randomBytes(6).toString('hex')}`);
   const holes: PlantedFault[] = [];
-  const caught: Record<string, PlantedFault[]> = {};
+  const caught = new Map<string, PlantedFault[]>();
   let planted = 0;
   try {
     const collection = scratch.collection(design.collection);
@@ -55,7 +55,7 @@ export async function plantFaults(design: LogicalDesign, mappings: readonly Vali
     const catches = async (mapping: ValidationMapping): Promise<boolean> => (await run(mapping)) !== sound.get(mapping);
     const record = (fault: PlantedFault, by: ValidationMapping | undefined): void => {
       planted++;
-      if (by) (caught[by.name] ??= []).push(fault);
+      if (by) caught.set(by.name, [...(caught.get(by.name) ?? []), fault]);
       else holes.push(fault);
     };
     const alone: Planted[] = structuralFaults(design, sample);
@@ -89,7 +89,7 @@ export async function plantFaults(design: LogicalDesign, mappings: readonly Vali
   } finally {
     await scratch.dropDatabase();
   }
-  return { planted, holes, caught };
+  return { planted, holes, caught: Object.fromEntries(caught) };
 }
 
 /** The first documents, and for every array and field some in which it is filled, so that each occurs where it can. */
