@@ -36,7 +36,7 @@ export function compileGroup({ body, orderBy, mayBeEmpty, wholeTable, aliases }:
   const accumulators: Record<string, Mql> = {};
   const whenEmpty: Record<string, Mql> = {};
 
-  const keys = groupKeys(body, lowering, grouped, accumulators, names);
+  const keys = groupKeys(body, lowering, env, grouped, accumulators, names);
   const bare = bareColumns(outputs, grouped);
   for (const aggregate of aggregates) {
     const lowered = lowerAggregate(aggregate, lowering, (wanted) => names.take(aliases.get(keyOf(aggregate)) ?? wanted), { mayBeEmpty, wholeTable });
@@ -77,7 +77,7 @@ function uniqueAggregates(expressions: readonly BoundExpression[]): BoundAggrega
   return [...seen.values()];
 }
 
-function groupKeys(body: BoundSelect, lowering: Lowering, grouped: RowEnvironment, accumulators: Record<string, Mql>, names: FieldNames): Mql {
+function groupKeys(body: BoundSelect, lowering: Lowering, env: RowEnvironment, grouped: RowEnvironment, accumulators: Record<string, Mql>, names: FieldNames): Mql {
   const parts = new Map<string, { stored: Lowered; folded: Lowered; expressions: BoundExpression[] }>();
   for (const expression of body.groupBy) {
     const stored = lowering.stored(expression);
@@ -94,6 +94,13 @@ function groupKeys(body: BoundSelect, lowering: Lowering, grouped: RowEnvironmen
   }
   const keyNames = new FieldNames();
   const key: Record<string, Mql> = {};
+  // Of spellings that a collation takes for one, the group shows that of one of its rows.
+  const isOpen = [...parts.values()].some(({ stored, folded, expressions }) => folded !== stored && expressions.some((expression) => isShown(expression, body) && !isUnique(expression)));
+  if (isOpen) {
+    env.compilation.choseRow = true;
+    inScanOrder(body, env);
+  }
+  const pick = isOpen && env.compilation.choice === 'last' ? '$last' : '$first';
   for (const { stored, folded, expressions } of parts.values()) {
     const name = keyNames.take(describeExpression(expressions[0] ?? { kind: 'literal', value: null }));
     const path = parts.size === 1 ? '_id' : `_id.${name}`;
@@ -102,12 +109,26 @@ function groupKeys(body: BoundSelect, lowering: Lowering, grouped: RowEnvironmen
     let value: Lowered = { mql: `$${path}`, path, type: { ...stored.type, missing: false }, transform: stored.transform };
     if (folded !== stored) {
       const original = names.take(name);
-      accumulators[original] = { $first: stored.mql };
+      accumulators[original] = { [pick]: stored.mql };
       value = { ...value, mql: `$${original}`, path: original };
     }
     for (const expression of expressions) grouped.setComputed(expression, value);
   }
   return parts.size === 0 ? null : parts.size === 1 ? (Object.values(key)[0] ?? null) : key;
+}
+
+/** Does a result column show the expression, outside of aggregates? */
+function isShown(expression: BoundExpression, { items }: BoundSelect): boolean {
+  const key = keyOf(expression);
+  const shows = (within: BoundExpression): boolean => keyOf(within) === key || (within.kind !== 'aggregate' && childrenOf(within).some(shows));
+  return items.some((item) => shows(item.expression));
+}
+
+/** A declared key is unique by its own collation: there is no second spelling. */
+function isUnique(expression: BoundExpression): boolean {
+  if (expression.kind !== 'column' || expression.source.content.kind !== 'table') return false;
+  const { primaryKey, uniqueKeys } = expression.source.content.table;
+  return [primaryKey, ...uniqueKeys].some((key) => key.length === 1 && sameName(key[0]!, columnOf(expression).name));
 }
 
 /** Columns read beside the aggregates that are no group keys. */

@@ -190,7 +190,7 @@ function sortSpec(keys: readonly SortKey[], names: FieldNames): { spec: Record<s
       path = names.take('sort_key');
       prepared[path] = folded.mql;
     }
-    if (!(path in spec)) spec[path] = direction;
+    if (!Object.hasOwn(spec, path)) spec[path] = direction;
   }
   return { spec, prepared };
 }
@@ -409,7 +409,9 @@ class SelectCompiler {
     if (hidden.length > 0) inScanOrder(this.body, this.rows);
     // Values that a collation takes for equal are one row, which shows the first of them.
     const firsts = new Map(folded.filter(isFolded).map(({ item, value }) => [item, { field: names.take(item.field), value }]));
-    for (const { field, value } of firsts.values()) accumulators[field] = { $first: value.mql };
+    const { compilation } = this.compiler;
+    for (const { field, value } of firsts.values()) accumulators[field] = { [compilation.choice === 'last' ? '$last' : '$first']: value.mql };
+    if (firsts.size > 0) compilation.choseRow = true;
     if (firsts.size > 0 && hidden.length === 0) inScanOrder(this.body, this.rows);
     const path = (item: Item): string => firsts.get(item)?.field ?? (single ? '_id' : `_id.${item.field}`);
     const key: Mql = single ? (folded[0]?.key.mql ?? null) : Object.fromEntries(folded.map(({ item, key: part }) => [item.field, part.type.missing ? { $ifNull: [part.mql, null] } : part.mql]));
