@@ -26,6 +26,12 @@ export default tseslint.config(
       'no-empty': ['error', { allowEmptyCatch: false }],
     },
   },
+  {
+    // Columns are called `toString` and `constructor`, too, and every object has those.
+    files: ['lib/**/*.ts', 'agents/**/*.ts'],
+    ignores: ['lib/mongo/embedded/**', '**/*.test.ts'],
+    rules: { 'no-restricted-syntax': ['error', { selector: "BinaryExpression[operator='in'][left.type!='Literal'][left.type!='PrivateIdentifier']", message: 'a name of the source may be one that every object has: Object.hasOwn' }] },
+  },
   ...engines.map((name, at) => forbid([`lib/${name}/**/*.ts`], [...engines.slice(at + 1), ...platform, ...outside], `lib/${name} may import only from the layers above it`, ['lib/mongo/embedded/**'])),
   forbid(['lib/mongo/embedded/**/*.ts'], [...engines.slice(1), ...platform, ...outside], 'the embedded server imports lib/results and nothing else of ours'),
   forbid(['agents/**/*.ts'], [...platform, 'app', 'components', 'cli'], 'agents are built on the engines alone'),

@@ -139,7 +139,7 @@ function queryOf(request: Request): Record<string, unknown> {
   for (const [name, value] of new URL(request.url).searchParams) {
     // Next adds these to requests for page data; they are not ours.
     if (name === '_rsc' || name.startsWith('nxt')) continue;
-    if (name in query) throw new AppError('malformed', `The parameter ${name} is given twice`, 'Give it once.');
+    if (Object.hasOwn(query, name)) throw new AppError('malformed', `The parameter ${name} is given twice`, 'Give it once.');
     query[name] = value;
   }
   return { ...query };
@@ -187,7 +187,7 @@ export function failure(error: unknown): Response {
 function knownError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   // Another copy of the class, from another bundle.
-  if (error instanceof Error && 'code' in error && 'next' in error && String(error.code) in httpStatus) return error as AppError;
+  if (error instanceof Error && 'code' in error && 'next' in error && Object.hasOwn(httpStatus, String(error.code))) return error as AppError;
   if (isUnreachable(error)) return new AppError('unavailable', 'The database cannot be reached', 'Nothing was saved. This page tries again by itself.');
   return new AppError('internal', 'Something went wrong on our side', 'Try again; if it happens again, tell an admin when it did: the server’s log has the reason.');
 }

@@ -63,10 +63,10 @@ export function proposeAttributes(context: Pick<ChoiceContext, 'catalog' | 'prof
     const changed = having(new Map([[table, choice]]));
     const after = estimate(changed);
     const fields = changed.logical.find((logical) => logical.collection === collection)?.fields.find((field) => field.kind === 'attribute')?.fields ?? [];
-    const singles = ({ [collection]: own = [] }: IndexDesign): number => own.filter(({ key }) => Object.keys(key).length === 1 && fields.some(({ name }) => name in key)).length;
+    const singles = ({ [collection]: own = [] }: IndexDesign): number => own.filter(({ key }) => Object.keys(key).length === 1 && fields.some(({ name }) => Object.hasOwn(key, name))).length;
     const replaced = singles(without.indexes) - singles(after.indexes);
     const figures = { table, choice, asked, entries, replaced, before: without.cost, after: after.cost };
-    const isUsed = (after.indexes[collection] ?? []).some(({ key }) => entryPaths(choice.field).every((path) => path in key));
+    const isUsed = (after.indexes[collection] ?? []).some(({ key }) => entryPaths(choice.field).every((path) => Object.hasOwn(key, path)));
     const obstacle = isUsed ? obstacleOf(figures) : 'the collection has as many indexes as it may have';
     return { ...figures, ...(obstacle ? { obstacle } : {}) };
   });

@@ -186,7 +186,7 @@ export class ValueReader {
     const start = this.at;
     let name = this.word();
     if (name === 'new') name = this.word();
-    if (name in CONSTANTS) return CONSTANTS[name];
+    if (Object.hasOwn(CONSTANTS, name)) return CONSTANTS[name];
     while (this.peek('.')) {
       this.take('.');
       name += `.${this.word()}`;

@@ -4,6 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { MqlSyntaxError, parseMql } from './parse';
 import { printMql } from './print';
 
+it.each(['toString', 'constructor', '__proto__', 'hasOwnProperty'])('what every object has is no value: %s', (name) => {
+  expect(() => parseMql(`db.c.aggregate([{$match: {a: ${name}}}])`)).toThrow(`${name} is not a value`);
+});
+
 describe('shell text', () => {
   it.each([
     ['db.c.aggregate([{$match: {a: 1, "b.c": {$gt: -2.5}}}]);', [{ $match: { a: 1, 'b.c': { $gt: -2.5 } } }]],

@@ -112,13 +112,13 @@ function frontScan(questionId: string, collection: string, pipeline: readonly Mq
     for (const [path, value] of Object.entries(pipeline[at]?.['$match'] as MqlDocument)) {
       const inner = isDocument(value) ? value['$elemMatch'] : undefined;
       const named = isDocument(inner) ? Object.keys(inner).filter((key) => predicateKind(inner[key] ?? null) === 'equal') : [];
-      if (named.length > 0 && !(path in entries)) {
+      if (named.length > 0 && !Object.hasOwn(entries, path)) {
         equal.push(...named.map((key) => `${path}.${key}`));
         entries[path] = value;
         continue;
       }
       const kind = path.startsWith('$') ? undefined : predicateKind(value);
-      if (kind === undefined || path in filter) continue;
+      if (kind === undefined || Object.hasOwn(filter, path)) continue;
       (kind === 'equal' ? equal : ranges).push(path);
       filter[path] = value;
     }

@@ -360,7 +360,7 @@ const sameLeft = (pairs: readonly Operands[]): boolean => {
 };
 
 function nary(operator: '$add' | '$multiply', left: Mql, right: Mql): Mql {
-  const inner = typeof left === 'object' && left !== null && operator in left ? (left as unknown as Record<string, Mql>)[operator] : undefined;
+  const inner = typeof left === 'object' && left !== null && Object.hasOwn(left, operator) ? (left as unknown as Record<string, Mql>)[operator] : undefined;
   return { [operator]: Array.isArray(inner) ? [...(inner as Mql[]), right] : [left, right] };
 }
 

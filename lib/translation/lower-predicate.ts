@@ -159,7 +159,7 @@ export function conjoin(parts: readonly MqlDocument[]): MqlDocument {
   const apart: MqlDocument[] = [];
   for (const part of parts) {
     for (const [key, value] of Object.entries(part)) {
-      if (!(key in merged)) {
+      if (!Object.hasOwn(merged, key)) {
         merged[key] = value;
         continue;
       }

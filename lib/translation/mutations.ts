@@ -74,6 +74,8 @@ const OPERATORS: Readonly<Record<string, readonly string[]>> = {
   $avg: ['$sum'],
   $sum: ['$avg'],
 };
+/** Fields of a window's sort or of a document stand here as well, and one of them can be called `toString`. */
+const othersFor = (operator: string): readonly string[] => (Object.hasOwn(OPERATORS, operator) ? OPERATORS[operator]! : []);
 
 class MutationWalk {
   readonly found: Mutation[] = [];
@@ -136,7 +138,7 @@ class MutationWalk {
   private operators(document: MqlDocument, at: Place, predicate: string, sources: Sources): void {
     for (const [operator, operand] of Object.entries(document)) {
       const place = [...at, operator];
-      for (const other of OPERATORS[operator] ?? []) this.rename(at, operator, other, predicate);
+      for (const other of othersFor(operator)) this.rename(at, operator, other, predicate);
       if (operator === '$elemMatch' && isDocument(operand)) {
         if (Object.keys(operand)[0]?.startsWith('$')) this.operators(operand, place, predicate, sources);
         else this.match(operand, place, new Map());
@@ -164,7 +166,7 @@ class MutationWalk {
       return;
     }
     for (const [key, inner] of Object.entries(value)) {
-      for (const other of OPERATORS[key] ?? []) if (!(key === '$sum' && inner === 1)) this.rename(at, key, other, predicate);
+      for (const other of othersFor(key)) if (!(key === '$sum' && inner === 1)) this.rename(at, key, other, predicate);
       if (key === '$sum' && inner === 1) continue;
       if (key === 'sortBy' && isDocument(inner)) for (const [path, direction] of Object.entries(inner)) this.change('direction', [...at, key, path], direction === 1 ? -1 : 1, predicate);
       // Conversions name types, regular expressions and formats: another one would be another language, not a near miss.

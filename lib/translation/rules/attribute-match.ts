@@ -14,7 +14,7 @@ export const attributeMatch: Rule = {
     const match = pipeline[0]?.['$match'];
     if (!isDocument(match)) return undefined;
     const best = attributesOf(context.design, context.collection)
-      .filter((field) => isIndexed(field, context) && !(field.name in match))
+      .filter((field) => isIndexed(field, context) && !Object.hasOwn(match, field.name))
       .flatMap((field) => Object.entries(match).flatMap(([key, value]) => asked(key, value, field).map((found) => ({ field, key, ...found, documents: foundBy(found.names, found.values, context) }))))
       .sort((a, b) => a.documents - b.documents)[0];
     if (!best || best.documents >= otherwise(match, context)) return undefined;

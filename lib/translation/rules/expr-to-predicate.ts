@@ -33,7 +33,7 @@ function predicate(expression: Mql): MqlDocument | undefined {
     const parts = (operands as readonly Mql[]).map(predicate);
     return parts.every((part) => part !== undefined) ? { $or: parts } : undefined;
   }
-  if (more.length > 0 || !(operator in COMPARISONS) || !Array.isArray(operands) || operands.length !== 2) return undefined;
+  if (more.length > 0 || !Object.hasOwn(COMPARISONS, operator) || !Array.isArray(operands) || operands.length !== 2) return undefined;
   const [first, second] = operands as readonly Mql[];
   if (operator === '$in') {
     return isPath(first) && Array.isArray(second) && second.every(isConstant) ? { [first.slice(1)]: { $in: second as Mql[] } } : undefined;
