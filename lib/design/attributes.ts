@@ -1,5 +1,5 @@
 import { sameName, type Table } from '../sqlite/catalog';
-import type { ColumnProfile, Profile } from '../sqlite/profile';
+import { rowCount, type ColumnProfile, type Profile } from '../sqlite/profile';
 import type { BlockSource } from '../sqlite/select/query-blocks';
 import type { ChoiceContext } from './choices';
 import { MAX_COPIED_BYTES } from './copies';
@@ -102,7 +102,7 @@ function candidateOf(table: Table, idColumn: string | undefined, { profile, work
   });
   const best = candidates.sort((a, b) => b.queries - a.queries || b.asked - a.asked || (a.columns[0]!.column < b.columns[0]!.column ? -1 : 1))[0];
   if (!best) return undefined;
-  const rows = profile.tables.find((found) => found.table === table.name)?.rowCount ?? 0;
+  const rows = rowCount(profile, table.name);
   const names = new NameSet();
   for (const { name } of table.columns) names.take(legalFieldName(name));
   // In the order of the source, whatever the families are.

@@ -1,4 +1,4 @@
-import { columnProfile, type Profile, type Relationship } from '../sqlite/profile';
+import { columnProfile, rowCount, type Profile, type Relationship } from '../sqlite/profile';
 import type { Choices } from './choices';
 import type { LogicalDesign } from './document-design';
 import { DOCUMENT_MARGIN, MAX_DOCUMENT_BYTES, referredTo, type DesignLimits } from './obstacles';
@@ -34,7 +34,7 @@ export function bucketAdvice(relationship: Relationship, { profile, workload }: 
   const { childTable, childColumns } = relationship;
   const referrers = referredTo(childTable, profile, new Map());
   if (referrers) return referrers;
-  const rows = profile.tables.find(({ table }) => table === childTable)?.rowCount ?? 0;
+  const rows = rowCount(profile, childTable);
   const groups = Math.max(1, ...childColumns.map((column) => columnProfile(profile, childTable, column)?.distinct ?? 1));
   if (rows / groups < MIN_ROWS) return `${(rows / groups).toFixed(1)} rows of ${childTable} on average share a key, which makes no series`;
   const queries = workload.assumed ? 0 : queriesByKey(relationship, workload);
@@ -74,11 +74,11 @@ export function keyObstacle(table: string, columns: readonly string[], profile: 
 
 /** Documents of a collection, as far as the profile knows: its rows, or the buckets that they make. */
 export const documentCount = ({ rootTable, id }: Pick<LogicalDesign, 'rootTable' | 'id'>, profile: Profile): number =>
-  id.kind === 'bucket' ? bucketCount(rootTable, id.columns, id.size, profile) : (profile.tables.find(({ table }) => table === rootTable)?.rowCount ?? 0);
+  id.kind === 'bucket' ? bucketCount(rootTable, id.columns, id.size, profile) : rowCount(profile, rootTable);
 
 /** Buckets that rows make, from what the profile knows of their keys: of each key the last bucket is half full. */
 export function bucketCount(table: string, columns: readonly string[], size: number, profile: Profile): number {
-  const rows = profile.tables.find((candidate) => candidate.table === table)?.rowCount ?? 0;
+  const rows = rowCount(profile, table);
   const distinct = columns.map((column) => columnProfile(profile, table, column)?.distinct ?? 1);
   const groups = Math.min(rows, distinct.reduce((product, count) => product * Math.max(1, count), 1));
   return Math.min(rows, Math.max(groups, Math.round(rows / size + groups / 2)));

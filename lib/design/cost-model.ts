@@ -1,5 +1,5 @@
 import { sameName } from '../sqlite/catalog';
-import { columnProfile, type Profile, type Relationship } from '../sqlite/profile';
+import { columnProfile, rowCount, type Profile, type Relationship } from '../sqlite/profile';
 import { joinsOn, type BlockColumn, type BlockSource, type QueryBlock } from '../sqlite/select/query-blocks';
 import { aggregatesByParent } from './computed';
 import { addCosts, NO_COST, score, type Cost } from './cost';
@@ -83,7 +83,7 @@ export class CostModel {
   }
 
   rows(table: string): number {
-    return this.profile.tables.find((candidate) => candidate.table === table)?.rowCount ?? 0;
+    return rowCount(this.profile, table);
   }
 
   /** Rows of a table for each value of a column (null counts as one). */

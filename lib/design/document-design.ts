@@ -159,18 +159,22 @@ export interface ColumnField {
   readonly transform: Transform;
 }
 
+/** What a field that follows a relationship says of it: the table at the other end, and the columns that join. */
+interface AlongRelationship {
+  readonly name: string;
+  readonly table: string;
+  readonly relationship: string;
+  readonly join: readonly JoinColumn[];
+}
+
 /**
  * A placement: rows of `table` live here. `embedMany` is an array, empty when the parent has no child; `embedOne`
  * is a document, absent when there is no child. A join column of the child whose value is stored as the parent's
  * key may be left out of `fields`: the parent holds it. In a bucket the parent is the bucket, `relationship` is `BUCKET`,
  * and the rows join by the columns that they share.
  */
-export interface EmbedField {
+export interface EmbedField extends AlongRelationship {
   readonly kind: 'embedOne' | 'embedMany';
-  readonly name: string;
-  readonly table: string;
-  readonly relationship: string;
-  readonly join: readonly JoinColumn[];
   /** Order of an array's entries; the source's scan order when empty. */
   readonly orderBy: readonly SortColumn[];
   readonly fields: readonly Field[];
@@ -185,12 +189,8 @@ export interface JoinColumn {
  * Fields of the parent's row, copied into the row that refers to it: a document that is absent where the reference is
  * null or resolves to nothing. In `join`, `parent` is a column of `table`, `child` one of the referring row.
  */
-export interface ExtendedReferenceField {
+export interface ExtendedReferenceField extends AlongRelationship {
   readonly kind: 'extendedReference';
-  readonly name: string;
-  readonly table: string;
-  readonly relationship: string;
-  readonly join: readonly JoinColumn[];
   readonly fields: readonly ColumnField[];
 }
 
@@ -198,12 +198,8 @@ export interface ExtendedReferenceField {
  * The first `limit` child rows by `orderBy`, then by the source's scan order, repeated in the parent as an array, which
  * is empty without children. All rows of `table` have their place elsewhere.
  */
-export interface SubsetField {
+export interface SubsetField extends AlongRelationship {
   readonly kind: 'subset';
-  readonly name: string;
-  readonly table: string;
-  readonly relationship: string;
-  readonly join: readonly JoinColumn[];
   readonly limit: number;
   readonly orderBy: readonly SortColumn[];
   readonly fields: readonly ColumnField[];
@@ -214,25 +210,17 @@ export interface SubsetField {
  * array. A parent with more (an outlier) has an empty array, and a field `flag` with its key, which no other parent has: its
  * rows are where all rows of `table` have their place, and nowhere else. Entries name their fields as those documents do.
  */
-export interface OutlierField {
+export interface OutlierField extends AlongRelationship {
   readonly kind: 'outlier';
-  readonly name: string;
+  /** Beside the array; it holds one value, so that `join` has one column. */
   readonly flag: string;
-  readonly table: string;
-  readonly relationship: string;
-  /** One column: the flag holds one value. */
-  readonly join: readonly JoinColumn[];
   readonly limit: number;
   readonly fields: readonly ColumnField[];
 }
 
 /** An aggregate over the child rows of `table`: `count` of the rows, or of the non-null values of `column`. */
-export interface ComputedField {
+export interface ComputedField extends AlongRelationship {
   readonly kind: 'computed';
-  readonly name: string;
-  readonly table: string;
-  readonly relationship: string;
-  readonly join: readonly JoinColumn[];
   readonly aggregate: 'count' | 'sum' | 'avg' | 'min' | 'max';
   readonly column?: string;
 }

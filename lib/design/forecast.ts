@@ -1,4 +1,4 @@
-import { columnProfile, type ColumnProfile, type Profile, type Relationship, type TableProfile } from '../sqlite/profile';
+import { columnProfile, rowCount, type ColumnProfile, type Profile, type Relationship, type TableProfile } from '../sqlite/profile';
 import { documentCount } from './buckets';
 import { bucketRows, isEmbed, isKeptRows, type AttributeField, type ColumnField, type DocumentDesign, type Field, type IdRule } from './document-design';
 import { outliersOf } from './outlier-share';
@@ -37,7 +37,7 @@ export function forecastRows({ table, framing, below, copies }: PlacedRows, prof
   let largest = (own?.maxRowBytes ?? 0) + framing + (copies?.largest ?? 0);
   for (const child of below) {
     const inner = forecastRows(child, profile);
-    const childRows = tableProfile(profile, child.table)?.rowCount ?? 0;
+    const childRows = rowCount(profile, child.table);
     total += inner.total;
     // The widest child once, the others at their mean: one that is widest in every column is no longer a guess.
     largest += child.longest === 0 ? 0 : inner.largest + (child.longest - 1) * (childRows === 0 ? 0 : inner.total / childRows);
@@ -50,15 +50,15 @@ export function forecastCollections(design: DocumentDesign, profile: Profile): C
     const longestArrays: Record<string, number> = {};
     const rows = bucketRows(fields);
     if (id.kind === 'bucket' && rows) {
-      const longest = Math.min(id.size, tableProfile(profile, rootTable)?.rowCount ?? 0);
+      const longest = Math.min(id.size, rowCount(profile, rootTable));
       const { total, largest } = forecastRows(placedRows(rows.fields, rootTable, `${rows.name}.`, profile, longestArrays), profile);
       const shared = sharedBytes(fields, rootTable, profile);
       const documents = documentCount({ rootTable, id }, profile);
-      const mean = total / Math.max(1, tableProfile(profile, rootTable)?.rowCount ?? 0);
+      const mean = total / Math.max(1, rowCount(profile, rootTable));
       return { collection, documents, meanBytes: idBytes(id, rootTable, profile) + shared.mean + total / Math.max(1, documents), largestBytes: idBytes(id, rootTable, profile) + shared.largest + largest + Math.max(0, longest - 1) * mean, longestArrays: { [rows.name]: longest, ...longestArrays } };
     }
     const { total, largest } = forecastRows(placedRows(fields, rootTable, '', profile, longestArrays), profile);
-    const documents = tableProfile(profile, rootTable)?.rowCount ?? 0;
+    const documents = rowCount(profile, rootTable);
     return { collection, documents, meanBytes: documents === 0 ? 0 : idBytes(id, rootTable, profile) + total / documents, largestBytes: idBytes(id, rootTable, profile) + largest, longestArrays };
   });
 }
@@ -111,7 +111,7 @@ function placedRows(fields: readonly Field[], table: string, prefix: string, pro
 
 /** Entries for a parent on average, where those with more children than the limit have none. */
 function meanKept(relationship: Relationship, limit: number, profile: Profile): number {
-  const parents = tableProfile(profile, relationship.parentTable)?.rowCount ?? 0;
+  const parents = rowCount(profile, relationship.parentTable);
   return parents === 0 ? 0 : Math.max(0, relationship.fanOut.mean - outliersOf(relationship, limit, profile).children / parents);
 }
 
@@ -133,7 +133,7 @@ const ENTRY_BYTES = 24;
 
 /** Of an array of names and values: only what is filled has an entry. */
 const entryBytes = ({ fields }: AttributeField, table: string, profile: Profile): { mean: number; largest: number } => {
-  const rows = Math.max(1, tableProfile(profile, table)?.rowCount ?? 0);
+  const rows = Math.max(1, rowCount(profile, table));
   return fields.reduce(
     (sum, { name, column }) => {
       const found = columnProfile(profile, table, column);

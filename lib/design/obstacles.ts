@@ -1,4 +1,4 @@
-import { isTotal, type Profile, type Relationship } from '../sqlite/profile';
+import { isTotal, rowCount, type Profile, type Relationship } from '../sqlite/profile';
 import { shortColumns } from './copies';
 import { elementFraming, forecastRows, ROW_FRAMING, type PlacedRows } from './forecast';
 
@@ -55,14 +55,14 @@ function heightBelow(table: string, embedded: ReadonlyMap<string, Relationship>)
 export function softObstacle(relationship: Relationship, { profile, limits }: ObstacleInput, embedded: ReadonlyMap<string, Relationship>): string | undefined {
   const { childTable, parentTable, fanOut } = relationship;
   if (fanOut.p99 > limits.maxArrayP99) return `at least 1 % of the ${parentTable} rows have more than ${limits.maxArrayP99} rows of ${childTable} (mean ${fanOut.mean.toFixed(1)}, p99 ${fanOut.p99})`;
-  if (profile.tables.find((table) => table.table === childTable)?.rowCount === 0) return `${childTable} is empty, so nothing shows how large its arrays would become`;
+  if (rowCount(profile, childTable) === 0) return `${childTable} is empty, so nothing shows how large its arrays would become`;
   return referredTo(childTable, profile, embedded);
 }
 
 /** Rows that other rows refer to, which are not embedded in them, are asked for one by one. */
 export function referredTo(table: string, profile: Profile, embedded: ReadonlyMap<string, Relationship>): string | undefined {
   const referrers = profile.relationships.filter((other) => other.parentTable === table && !other.selfReference && embedded.get(other.childTable)?.id !== other.id);
-  const independent = referrers.filter((other) => profile.tables.find((known) => known.table === other.childTable)?.rowCount !== 0);
+  const independent = referrers.filter((other) => rowCount(profile, other.childTable) > 0);
   return independent.length > 0 ? `${table} is referred to by ${independent.map((other) => other.childTable).join(', ')}, which need it as documents of its own` : undefined;
 }
 

@@ -1,5 +1,5 @@
 import type { Catalog } from '../sqlite/catalog';
-import type { Profile, Relationship, TableProfile } from '../sqlite/profile';
+import { rowCount, type Profile, type Relationship, type TableProfile } from '../sqlite/profile';
 import { bucketAdvice } from './buckets';
 import { score, type Cost } from './cost';
 import type { Choice, ChoiceAlternative, PatternUse, RelationshipChoice } from './document-design';
@@ -21,8 +21,7 @@ export interface PatternInput {
 
 /**
  * The schema patterns and anti-patterns of the guidebook (sections 4 and 5) that this data calls up, each with the figures
- * that call it up. Those that would give a row two places are weighed and left: a
- * benchmark's data does not grow, and its gold has to find every row in one place.
+ * that call it up. Whatever is repeated, every row keeps one place: gold has to find it there.
  */
 export function namePatterns(choices: readonly RelationshipChoice[], attributes: readonly AttributeProposal[], input: PatternInput): PatternUse[] {
   return [...applied(choices, input), ...attributes.map(attributeUse), ...considered(choices, attributes, input), ...avoided(choices, input)];
@@ -42,7 +41,7 @@ function applied(choices: readonly RelationshipChoice[], { profile }: PatternInp
     }
     const { childlessParents } = relationship.fanOut;
     if (choice.choice === 'embed' && choice.cardinality === 'one' && childlessParents > 0) {
-      const parents = rowsIn(profile, relationship.parentTable);
+      const parents = rowCount(profile, relationship.parentTable);
       uses.push({ pattern: 'Polymorphic', target: `${relationship.parentTable}.${choice.field ?? ''}`, reason: `${parents - childlessParents} of ${parents} rows of ${relationship.parentTable} are extended by a row of ${relationship.childTable}: their documents have its fields, the others do not.` });
     }
     if (choice.subset) {
@@ -52,7 +51,7 @@ function applied(choices: readonly RelationshipChoice[], { profile }: PatternInp
     if (choice.outlier) {
       const { field, flag, limit, columns, queries } = choice.outlier;
       const { parents, exact } = outliersOf(relationship, limit, profile);
-      uses.push({ pattern: 'Outlier', target: `${relationship.parentTable}.${field}`, reason: `${columns.join(', ')} of all rows of ${relationship.childTable} in every ${relationship.parentTable} that has at most ${limit} (p99 ${relationship.fanOut.p99}). ${exact ? parents : `At most ${parents}`} of ${rowsIn(profile, relationship.parentTable)} have more, up to ${relationship.fanOut.max}: ${flag} flags them, and their rows are found in the collection of ${relationship.childTable} alone. ${queries ?? 0} queries need no more than these columns.` });
+      uses.push({ pattern: 'Outlier', target: `${relationship.parentTable}.${field}`, reason: `${columns.join(', ')} of all rows of ${relationship.childTable} in every ${relationship.parentTable} that has at most ${limit} (p99 ${relationship.fanOut.p99}). ${exact ? parents : `At most ${parents}`} of ${rowCount(profile, relationship.parentTable)} have more, up to ${relationship.fanOut.max}: ${flag} flags them, and their rows are found in the collection of ${relationship.childTable} alone. ${queries ?? 0} queries need no more than these columns.` });
     }
     for (const { field, aggregate, column, queries } of choice.computed ?? []) {
       uses.push({ pattern: 'Computed', target: `${relationship.parentTable}.${field}`, reason: `${aggregate}${column === undefined ? '' : ` of ${column}`} over the rows of ${relationship.childTable}, asked for by ${String(queries ?? 0)} queries.` });
@@ -138,7 +137,6 @@ function savedBy({ choice, alternatives }: RelationshipChoice, other: Choice = '
 
 const relationshipOf = ({ relationship }: RelationshipChoice, profile: Profile): Relationship | undefined => profile.relationships.find(({ id }) => id === relationship);
 
-const rowsIn = (profile: Profile, name: string): number => profile.tables.find(({ table }) => table === name)?.rowCount ?? 0;
 
 const sortsBy = (workload: Workload, { id, childTable }: Relationship): boolean =>
   workload.patterns.some(({ relationships, sorted }) => relationships.includes(id) && sorted.some(({ table }) => table === childTable));

@@ -113,3 +113,6 @@ export const isOneToOne = (relationship: Relationship): boolean => relationship.
 export function columnProfile(profile: Profile, table: string, column: string): ColumnProfile | undefined {
   return profile.tables.find((t) => t.table === table)?.columns.find((c) => c.column === column);
 }
+
+/** 0 for a table that the profile does not know. */
+export const rowCount = (profile: Profile, name: string): number => profile.tables.find(({ table }) => table === name)?.rowCount ?? 0;

@@ -1,6 +1,6 @@
 import type { DocumentDesign } from '../design/document-design';
 import type { Catalog } from '../sqlite/catalog';
-import type { Profile } from '../sqlite/profile';
+import { rowCount, type Profile } from '../sqlite/profile';
 import { FieldNames } from './field-names';
 import { isDocument, type MqlDocument } from './mql';
 
@@ -34,7 +34,7 @@ export class Compilation {
   }
 
   rowCount(table: string): number {
-    return this.profile.tables.find((entry) => entry.table === table)?.rowCount ?? 0;
+    return rowCount(this.profile, table);
   }
 }
 

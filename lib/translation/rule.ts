@@ -1,3 +1,4 @@
+import { documentCount } from '../design/buckets';
 import type { DocumentDesign, IndexDesign } from '../design/document-design';
 import type { Catalog } from '../sqlite/catalog';
 import type { Profile } from '../sqlite/profile';
@@ -30,3 +31,9 @@ export interface Rewriting {
 
 /** The pipeline with `count` stages from `at` on replaced. */
 export const replaceStages = (pipeline: readonly MqlDocument[], at: number, count: number, ...stages: readonly MqlDocument[]): MqlDocument[] => [...pipeline.slice(0, at), ...stages, ...pipeline.slice(at + count)];
+
+/** Documents of a collection, as far as the profile knows. */
+export function documentsOf(collection: string, { design, profile }: RuleContext): number {
+  const logical = design.logical.find((entry) => entry.collection === collection);
+  return logical ? documentCount(logical, profile) : 0;
+}

@@ -2,7 +2,7 @@ import { entryPaths, type AttributeField } from '../../design/document-design';
 import { columnProfile } from '../../sqlite/profile';
 import { attributesOf, columnFields } from '../design-fields';
 import { fingerprint, isDocument, type Mql, type MqlDocument } from '../mql';
-import { replaceStages, type Rule, type RuleContext } from '../rule';
+import { documentsOf, replaceStages, type Rule, type RuleContext } from '../rule';
 
 /**
  * `{home_player_1: 5}` → `{attributes: {$elemMatch: {k: 'home_player_1', v: 5}}}`, and the same for several fields of which
@@ -68,7 +68,7 @@ function otherwise(match: MqlDocument, context: RuleContext): number {
   const leads = new Set(['_id', ...(indexes?.[collection] ?? []).map(({ key }) => Object.keys(key)[0]!)]);
   // A join by fields finds its partners by their key, and reads no others.
   const keys = Object.entries(match).concat(joinedBy === undefined ? [] : [[joinedBy, 1]]);
-  const rows = rowsOf(context);
+  const rows = documentsOf(context.collection, context);
   return keys.filter(([path]) => leads.has(path)).reduce((fewest, [path, value]) => Math.min(fewest, constants(value) ? foundBy([path], constants(value)!.values, context) : isDocument(value) && !('$ne' in value || '$not' in value || '$nin' in value) ? rows / 3 : fewest), rows);
 }
 
@@ -78,12 +78,7 @@ function foundBy(paths: readonly string[], values: number, context: RuleContext)
   return paths.reduce((sum, path) => {
     const found = columns.find((field) => field.path === path);
     const profile = found && columnProfile(context.profile, found.table, found.column);
-    const filled = profile ? rowsOf(context) - profile.stored.null : rowsOf(context);
+    const filled = profile ? documentsOf(context.collection, context) - profile.stored.null : documentsOf(context.collection, context);
     return sum + (filled * values) / Math.max(1, profile?.distinct ?? 1);
   }, 0);
 }
-
-const rowsOf = ({ collection, design, profile }: RuleContext): number => {
-  const root = design.logical.find((entry) => entry.collection === collection)?.rootTable;
-  return profile.tables.find(({ table }) => table === root)?.rowCount ?? 0;
-};

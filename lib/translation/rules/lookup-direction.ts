@@ -1,4 +1,3 @@
-import { documentCount } from '../../design/buckets';
 import { score } from '../../design/cost';
 import { outliersOf, type Outliers } from '../../design/outlier-share';
 import { columnPath, placementOf } from '../../design/placement';
@@ -8,7 +7,7 @@ import { mapPaths } from '../map-paths';
 import { fingerprint, isDocument, type Mql, type MqlDocument } from '../mql';
 import { isUnder, makesNewDocuments, pathsInMatch, pathsReadBy, pathsWrittenBy, stageName } from '../pipeline-paths';
 import { keptChildren } from '../outlier-source';
-import type { Rewriting, Rule, RuleContext } from '../rule';
+import { documentsOf, type Rewriting, type Rule, type RuleContext } from '../rule';
 import { simpleJoin } from './lookup-key';
 
 /**
@@ -137,11 +136,6 @@ function turn({ kind, from, localField, foreignField, filter, rest }: Turned, as
 }
 
 const explicitPaths = (project: MqlDocument): MqlDocument => Object.fromEntries(Object.entries(project).map(([name, value]) => [name, (value === 1 || value === true) && name !== '_id' ? `$${name}` : value]));
-
-const documentsOf = (collection: string, { design, profile }: RuleContext): number => {
-  const logical = design.logical.find((entry) => entry.collection === collection);
-  return logical ? documentCount(logical, profile) : 0;
-};
 
 const startsIndex = ({ collection, path }: ColumnAt, { indexes }: RuleContext): boolean => path === '_id' || (indexes?.[collection] ?? []).some(({ key }) => Object.keys(key)[0] === path);
 

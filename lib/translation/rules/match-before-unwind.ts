@@ -1,8 +1,7 @@
-import { documentCount } from '../../design/buckets';
 import { embeddedArrays } from '../design-fields';
 import { fingerprint, isDocument, type Mql, type MqlDocument } from '../mql';
 import { dropsEmpty, pathsInMatch, stageName, unwindPath } from '../pipeline-paths';
-import { replaceStages, type Rule, type RuleContext } from '../rule';
+import { documentsOf, replaceStages, type Rule } from '../rule';
 import { needsValue } from './implied-presence';
 
 /** Fewer documents are read faster than they are thought about. */
@@ -24,7 +23,7 @@ export const matchBeforeUnwind: Rule = {
       if (!pipeline.slice(0, at).every((stage) => stageName(stage) === '$match')) continue;
       const entries = Object.entries(match).filter(([key, value]) => key.startsWith(`${path}.`) && needsValue(value));
       const [[only = '', value] = []] = entries;
-      if (entries.length === 0 || value === undefined || documentsOf(context) < WORTH_ROWS) continue;
+      if (entries.length === 0 || value === undefined || documentsOf(context.collection, context) < WORTH_ROWS) continue;
       const inner = Object.fromEntries(entries.map(([key, test]) => [key.slice(path.length + 1), test]));
       const filter: MqlDocument = entries.length === 1 && isEquality(value) ? { [only]: value } : { [path]: { $elemMatch: inner } };
       const known = pipeline.slice(0, at).some((stage) => pathsInMatch(stage['$match']).size > 0 && Object.entries(filter).every(([key, test]) => fingerprint((stage['$match'] as MqlDocument)[key] ?? null) === fingerprint(test)));
@@ -37,8 +36,3 @@ export const matchBeforeUnwind: Rule = {
 
 // Of a range over an array each bound may be met by another entry.
 const isEquality = (value: Mql): boolean => !isDocument(value) || Object.keys(value).every((operator) => operator === '$eq' || operator === '$in');
-
-const documentsOf = ({ collection, design, profile }: RuleContext): number => {
-  const logical = design.logical.find((entry) => entry.collection === collection);
-  return logical ? documentCount(logical, profile) : 0;
-};
