@@ -7,7 +7,7 @@ import type { Draft, Problem, TaskDetail } from '../../lib/review/api-types';
 import type { TableValidation } from '../../lib/validation/table-validation';
 import { api, RequestFailed } from '../api';
 import { CodeEditor } from '../text/code-editor';
-import { mqlText } from '../text/mql-text';
+import { printExtendedMql } from '../../lib/mql/print-extended-json';
 import type { TextLanguage } from '../text/monaco';
 import { Badge } from '../ui/badge';
 import { Button } from '../ui/button';
@@ -61,7 +61,7 @@ function textForm(task: TaskDetail): TextForm {
         title: 'Edit the query',
         hint: 'Shell syntax or Extended JSON; it is parsed, never evaluated. Its result must equal that of the SQL.',
         language: 'mql',
-        initial: mql ? mqlText(mql) : 'db.collection.aggregate([\n  \n])',
+        initial: mql ? printExtendedMql(mql) : 'db.collection.aggregate([\n  \n])',
         toContent: (text) => ({ text }),
       };
     }

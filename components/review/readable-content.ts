@@ -5,7 +5,7 @@ import type { GateName } from '../../lib/review/api-types';
 import type { CollectionValidation } from '../../lib/validation/collection-validation';
 import type { CrossValidation } from '../../lib/validation/cross-validation';
 import type { TableValidation } from '../../lib/validation/table-validation';
-import { mqlText } from '../text/mql-text';
+import { printExtendedMql } from '../../lib/mql/print-extended-json';
 
 /** What a gate decides about as lines of text, so that two versions of it can be compared line by line. */
 export function readableContent(gate: GateName, content: unknown): string {
@@ -22,11 +22,11 @@ export function readableContent(gate: GateName, content: unknown): string {
       return table(content as TableValidation);
     case 'untranslated': {
       const { mql, reason } = content as TranslationContent;
-      return mql ? mqlText(mql) : `not translated, reason ${reason?.code ?? 0}: ${reason?.text ?? ''}`;
+      return mql ? printExtendedMql(mql) : `not translated, reason ${reason?.code ?? 0}: ${reason?.text ?? ''}`;
     }
     case 'optimised_query': {
       const { mql, rules, undone } = content as GoldContent;
-      return [mqlText(mql), ...rules.map(({ rule, reason }) => `// ${rule}: ${reason}`), ...undone.map(({ rule, reason }) => `// ${rule} was undone: ${reason}`)].join('\n');
+      return [printExtendedMql(mql), ...rules.map(({ rule, reason }) => `// ${rule}: ${reason}`), ...undone.map(({ rule, reason }) => `// ${rule} was undone: ${reason}`)].join('\n');
     }
     case 'evidence':
       return (content as EvidenceContent).evidenceMql;
@@ -72,7 +72,7 @@ function collection({ mappings, coverage, faults }: CollectionValidation): strin
     ...Object.entries(coverage).map(([path, by]) => `${path}: ${by.length === 0 ? 'covered by nothing' : `covered by ${by.join(', ')}`}`),
     `${faults.planted} planted faults, ${faults.holes.length} not caught`,
     ...faults.holes.map(({ kind, path }) => `  not caught: ${kind} at ${path}`),
-    ...mappings.flatMap((mapping) => ['', `${mapping.name}: ${mapping.verdict.kind.replaceAll('_', ' ')}, ${mapping.verdict.detail}`, mapping.sql, mqlText(mapping)]),
+    ...mappings.flatMap((mapping) => ['', `${mapping.name}: ${mapping.verdict.kind.replaceAll('_', ' ')}, ${mapping.verdict.detail}`, mapping.sql, printExtendedMql(mapping)]),
   ].join('\n');
 }
 

@@ -1,4 +1,4 @@
-import { documentText } from './mql-text';
+import { printExtendedValue } from '../../lib/mql/print-extended-json';
 import { visibleParts } from './visible-text';
 
 type Cell = unknown;
@@ -40,7 +40,7 @@ export function TypedValue({ value }: { readonly value: unknown }) {
     <span className="inline-flex items-baseline gap-1.5">
       {type === 'null' ? <span className="text-muted italic">null</span> : null}
       {type === 'string' ? <VisibleText text={String(value)} /> : null}
-      {type === 'null' || type === 'string' ? null : <span>{documentText(value)}</span>}
+      {type === 'null' || type === 'string' ? null : <span>{printExtendedValue(value)}</span>}
       {type === 'null' ? null : <span className="shrink-0 text-[10px] whitespace-nowrap text-muted">{type}</span>}
     </span>
   );

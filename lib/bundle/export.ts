@@ -8,11 +8,12 @@ import { printMql } from '../mql/print';
 import type { Migration } from '../migration/migrate';
 import { rowToDocument } from '../results/compare';
 import type { Item, QuestionFile, SourceDatabase } from '../sqlite/benchmark';
+import { isOutermostOrdered } from '../sqlite/select/outermost-order';
 import type { Catalog } from '../sqlite/catalog';
 import type { Profile } from '../sqlite/profile';
 import { QueryProcess } from '../sqlite/query-process';
 import { checkQuery, expectedRows } from '../translation/check-query';
-import { isEquivalent, orderCounts, type OutputColumn } from '../translation/equivalence';
+import { isEquivalent, type OutputColumn } from '../translation/equivalence';
 import type { KnownResults } from '../translation/known-results';
 import type { CollectionValidation } from '../validation/collection-validation';
 import type { CrossValidation } from '../validation/cross-validation';
@@ -234,7 +235,7 @@ async function writeItems(files: BundleFiles, database: BundleDatabase, draft: b
 async function itemLines(entry: BundleItem, database: BundleDatabase, db: Db, queries: QueryProcess, signal: AbortSignal, known: KnownResults | undefined): Promise<ItemLines> {
   const { item, mql } = entry;
   const { split, questionId } = item;
-  const orderSensitive = orderCounts(item.sql);
+  const orderSensitive = isOutermostOrdered(item.sql);
   let result: string | undefined;
   let failure: string | undefined;
   let rowCount: number | null = null;

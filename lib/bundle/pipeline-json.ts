@@ -1,11 +1,12 @@
 import { BSON, type Document } from 'mongodb';
+import { extendedPipeline } from '../mql/extended-pipeline';
 
 /**
  * A pipeline as JSON that Extended JSON parsers read back with the same types: canonical, except that 32-bit integers and
  * fractional doubles are plain numbers (a parser gives exactly these types to them), because people read this text.
  */
 export function pipelineJson(pipeline: readonly Document[]): unknown {
-  return plainNumbers(JSON.parse(BSON.EJSON.stringify(pipeline, { relaxed: false })) as unknown);
+  return plainNumbers(extendedPipeline(pipeline));
 }
 
 export const parsePipelineJson = (json: unknown): Document[] => BSON.EJSON.parse(JSON.stringify(json), { relaxed: false }) as Document[];

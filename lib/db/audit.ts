@@ -1,4 +1,5 @@
-import { canonicalText, parseCanonical, sha256 } from '../results/hash';
+import { canonicalText, parseCanonical } from '../results/extended-json';
+import { sha256 } from '../results/hash';
 import type { Database, Tx } from './database';
 import { pgText } from './database';
 

@@ -1,6 +1,6 @@
-import { Binary, Double, Int32, Long } from 'mongodb';
+import { Binary } from 'mongodb';
 import { z } from 'zod';
-import { fromBson, type SqliteValue, type Value } from '../results/value';
+import { fromBson, toBsonValue, type SqliteValue, type Value } from '../results/value';
 import { isValidText, TEXT_ENCODINGS } from '../sqlite/text-encoding';
 import { describe } from './transform-name';
 
@@ -25,14 +25,12 @@ export const identity: Transform = { kind: 'identity' };
 /** A value that a transform cannot carry; the loss check reports it before a row moves. */
 export class TransformError extends Error {}
 
-const INT32 = { min: -(2n ** 31n), max: 2n ** 31n - 1n };
-
 /** Source value → BSON value. Throws `TransformError` for a value outside the transform's domain. */
 export function toBson(transform: Transform, value: SqliteValue): unknown {
   if (value === null) return null;
   switch (transform.kind) {
     case 'identity':
-      return identityToBson(value);
+      return toBsonValue(value);
     case 'bool':
       if (value === transform.true) return true;
       if (value === transform.false) return false;
@@ -50,19 +48,6 @@ export function toBson(transform: Transform, value: SqliteValue): unknown {
       break;
   }
   throw new TransformError(`${describe(transform)} cannot carry ${preview(value)}`);
-}
-
-function identityToBson(value: Exclude<SqliteValue, null>): unknown {
-  switch (typeof value) {
-    case 'bigint':
-      return value >= INT32.min && value <= INT32.max ? new Int32(Number(value)) : Long.fromBigInt(value);
-    case 'number':
-      return new Double(value);
-    case 'string':
-      return value;
-    default:
-      return new Binary(value);
-  }
 }
 
 /** Source value → the canonical value that its field has; the way in which a retyped column is compared. */

@@ -1,7 +1,8 @@
-import { Double, Long } from 'mongodb';
+import { Binary, Double, Long } from 'mongodb';
 import { expect, test } from 'vitest';
 import { contentHash } from '../results/hash';
-import { decodeContent, encodeContent, fromWire, toWire } from './content';
+import { parseRelaxed, relaxedJson } from '../results/extended-json';
+import { decodeContent, encodeContent } from './content';
 
 const content = { b: 5, a: 5.5, long: 5_000_000_000, huge: 2n ** 60n, small: 7n, whole: new Double(5), zero: -0, at: new Date(0), nul: 'a\0b', list: [{ z: 1, y: -1 }], ['__proto__']: { x: 1 } };
 
@@ -14,6 +15,29 @@ test('content comes back as it was written, with the same hash', () => {
 });
 
 test('the wire loses no digit and keeps key order', () => {
-  expect(JSON.stringify(toWire({ b: 2n ** 60n, a: [7n, 1.5] }))).toBe('{"b":{"$numberLong":"1152921504606846976"},"a":[7,1.5]}');
-  expect(fromWire({ b: { $numberLong: '1152921504606846976' }, at: { $date: '2020-01-01T00:00:00Z' } })).toEqual({ b: 2n ** 60n, at: new Date('2020-01-01') });
+  expect(JSON.stringify(relaxedJson({ b: 2n ** 60n, a: [7n, 1.5] }))).toBe('{"b":{"$numberLong":"1152921504606846976"},"a":[7,1.5]}');
+  expect(parseRelaxed({ b: { $numberLong: '1152921504606846976' }, at: { $date: '2020-01-01T00:00:00Z' } })).toEqual({ b: 2n ** 60n, at: new Date('2020-01-01') });
 });
+
+test('bytes and numbers from 2^53 on keep their type', () => {
+  const written = { bytes: new Uint8Array([137, 80]), huge: 2 ** 63, rows: [[2 ** 53, new Uint8Array()]] };
+  const read = decodeContent<Record<string, unknown>>(encodeContent(written));
+  expect(read).toEqual({
+    bytes: new Binary(new Uint8Array([137, 80])),
+    huge: new Double(2 ** 63),
+    rows: [[new Double(2 ** 53), new Binary(new Uint8Array())]],
+  });
+  expect(contentHash(read)).toBe(contentHash(written));
+  expect(relaxedJson(written)).toEqual({
+    bytes: { $binary: { base64: 'iVA=', subType: '00' } },
+    huge: { $numberDouble: '9223372036854776000' },
+    rows: [[{ $numberDouble: '9007199254740992' }, { $binary: { base64: '', subType: '00' } }]],
+  });
+  expect(parseRelaxed(relaxedJson({ a: new Double(5) }))).toEqual({ a: new Double(5) });
+});
+
+test('deep content takes time in proportion to its size', () => {
+  let deep: unknown = new Uint8Array([1]);
+  for (let depth = 0; depth < 100; depth++) deep = { deep };
+  expect(() => encodeContent(deep)).not.toThrow();
+}, 2000);

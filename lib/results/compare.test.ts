@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { compareResults, documentsToResultSet, type ComparisonRules } from './compare';
 import { equalWithin, rowKey, valueKey } from './equality';
-import { fromBson, type ResultSet, type Value } from './value';
-import { Decimal128, Double, Int32, Long } from 'mongodb';
+import { fromBson, toBsonValue, type ResultSet, type Value } from './value';
+import { BSON, Decimal128, Double, Int32, Long } from 'mongodb';
 
 const set = (columns: string[], ...rows: Value[][]): ResultSet => ({ columns, rows });
 const named: ComparisonRules = { columns: 'named', extraColumns: 'refuse', order: 'bag' };
@@ -16,6 +16,13 @@ describe('values', () => {
     ['a boolean never equals a number', true, 1n, false],
     ['integers compare exactly', 9007199254740993n, 9007199254740992n, false],
     ['an integer equals an integral double', 2n, 2, true],
+    ['an integer equals no double that is only close to it', 3n, 3.0000000001, false],
+    ['an integer beyond 2^53 equals no double that was rounded', 9007199254740993n, 9007199254740992, false],
+    ['an integer beyond 2^53 equals the double that is it', 9007199254740992n, 9007199254740992, true],
+    ['a real equals no integer that is only close to it', 1849668512354311.8, 1849668512354311n, false],
+    ['the largest integer is not 2^63', 9223372036854775807n, 2 ** 63, false],
+    ['integral floats are equal within 1e-9', 1e15, 1e15 + 1, true],
+    ['an integral float equals a close one', 3, 2.9999999999999996, true],
     ['floats are equal within 1e-9', 0.1 + 0.2, 0.3, true],
     ['floats beyond 1e-9 differ', 1, 1 + 1e-8, false],
     ['NaN equals NaN', NaN, NaN, true],
@@ -44,8 +51,24 @@ describe('values', () => {
     expect([new Int32(5), Long.fromBigInt(5n), new Double(5), Decimal128.fromString('5')].map((value) => valueKey(fromBson(value)))).toEqual(['n5', 'n5', 'n5', 'n5']);
     expect(fromBson(Long.fromBigInt(2n ** 63n - 1n))).toBe(2n ** 63n - 1n);
     expect(fromBson(undefined)).toBeNull();
+    expect([fromBson(new Double(5)), fromBson(new Double(2 ** 60)), fromBson(new Int32(5))]).toEqual([5, 2 ** 60, 5n]);
     expect(Object.keys(fromBson(JSON.parse('{"__proto__": 1}')) as object)).toEqual(['__proto__']);
   });
+});
+
+test('a value comes back from Extended JSON with its type', () => {
+  const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
+  const bytes = fc.uint8Array({ maxLength: 4 }).map((array) => new Uint8Array(array));
+  const scalar = fc.oneof(fc.constant(null), fc.boolean(), int64, fc.double(), fc.string(), bytes);
+  const value = fc.oneof(scalar, fc.array(scalar, { maxLength: 3 }));
+  const edges = [0n, -0, 2n ** 31n, -(2n ** 63n), 2n ** 63n - 1n, 2 ** 63, 1e21, 5, NaN, -Infinity];
+  fc.assert(
+    fc.property(fc.oneof(value, fc.constantFrom<Value>(...edges)), (cell) => {
+      const text = BSON.EJSON.stringify({ cell: toBsonValue(cell) }, { relaxed: false });
+      const read = BSON.EJSON.parse(text, { relaxed: false }) as { cell: unknown };
+      expect(fromBson(read.cell)).toEqual(cell);
+    }),
+  );
 });
 
 describe('verdicts', () => {
@@ -92,6 +115,20 @@ describe('verdicts', () => {
   test('floats on either side of a rounding boundary are paired', () => {
     const [x, y] = [1.00000000449999, 1.0000000045];
     expect(kind(set(['a', 'b'], [x, 'p'], [2.5, 'q']), set(['a', 'b'], [2.5, 'q'], [y, 'p']))).toBe('equal');
+  });
+
+  test('integral floats next to others are paired, in named columns and in searched ones', () => {
+    const expected = set(['a', 'b'], [3, 'p'], [1e15, 'q'], [2.5, 'r']);
+    const actual = set(['a', 'b'], [2.5, 'r'], [1e15 + 1, 'q'], [2.9999999999999996, 'p']);
+    expect(kind(expected, actual)).toBe('equal');
+    expect(kind(expected, { ...actual, columns: ['x', 'y'] }, any)).toBe('equal');
+  });
+
+  test('integers and floats in one column are paired each by its own rule', () => {
+    const expected = set(['a', 'b'], [2n, 1n], [2.0000000001, 2n], [9007199254740993n, 3n], [null, 4n]);
+    const actual = set(['a', 'b'], [null, 4n], [9007199254740993n, 3n], [2, 2n], [2n, 1n]);
+    expect(kind(expected, actual)).toBe('equal');
+    expect(kind(expected, set(['a', 'b'], [null, 4n], [9007199254740992, 3n], [2, 2n], [2n, 1n]))).toBe('value');
   });
 
   test('the difference shows what only one side has', () => {

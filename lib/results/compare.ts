@@ -1,4 +1,4 @@
-import { compareRows, equalWithin, rowKey, valueKey } from './equality';
+import { equalWithin, pairingOrder, rowKey, valueKey } from './equality';
 import { defineKey, isValueDocument, type ResultSet, type Value } from './value';
 
 /** What comparing two result sets found. `equal` is the only success; `tie` and `order` leave the rows the same. */
@@ -132,9 +132,11 @@ function mapByValues(expected: ResultSet, actual: ResultSet): (number | null)[] 
       .join('\u0001');
   const right = actual.columns.map((_, c) => signature(actual.rows, c));
   const candidates = expected.columns.map((_, c) => {
-    const wanted = signature(expected.rows, c);
-    const fitting = right.flatMap((text, at) => (text === wanted ? [at] : []));
-    return fitting.sort((a, b) => Math.abs(a - c) - Math.abs(b - c));
+    const left = signature(expected.rows, c);
+    const matching = right.flatMap((text, column) => {
+      return text === left || equalFloats(expected, c, actual, column) ? [column] : [];
+    });
+    return matching.sort((a, b) => Math.abs(a - c) - Math.abs(b - c));
   });
   const allNull = expected.columns.map((_, c) => expected.rows.every((row) => row[c] === null));
   let tries = 0;
@@ -155,6 +157,14 @@ function mapByValues(expected: ResultSet, actual: ResultSet): (number | null)[] 
   };
   search([]);
   return found ?? best ?? expected.columns.map((_, c) => candidates[c]![0] ?? null);
+}
+
+/** Columns of floating-point numbers whose keys differ at a rounding boundary may still be equal within the tolerance. */
+function equalFloats(expected: ResultSet, c: number, actual: ResultSet, column: number): boolean {
+  const values = (rows: ResultSet['rows'], index: number): Value[][] => rows.map((row) => [row[index] ?? null]);
+  const [left, right] = [values(expected.rows, c), values(actual.rows, column)];
+  const hasFloats = (rows: readonly Value[][]): boolean => rows.some(([value]) => typeof value === 'number');
+  return left.length === right.length && hasFloats(left) && hasFloats(right) && sameBag(left, right);
 }
 
 interface Difference {
@@ -185,14 +195,15 @@ function bagDifference(expected: ResultSet['rows'], actual: ResultSet['rows']): 
     return true;
   });
   if (onlyExpected.length === 0 || onlyActual.length === 0) return { onlyExpected, onlyActual };
-  const left = [...onlyExpected].sort(compareRows);
-  const right = [...onlyActual].sort(compareRows);
+  const order = pairingOrder([...onlyExpected, ...onlyActual]);
+  const left = [...onlyExpected].sort(order);
+  const right = [...onlyActual].sort(order);
   const unpaired: Difference = { onlyExpected: [], onlyActual: [] };
   let [i, j] = [0, 0];
   while (i < left.length || j < right.length) {
     const [a, b] = [left[i], right[j]];
     if (a && b && equalRows(a, b)) [i, j] = [i + 1, j + 1];
-    else if (a && (!b || compareRows(a, b) < 0)) unpaired.onlyExpected.push(left[i++]!);
+    else if (a && (!b || order(a, b) < 0)) unpaired.onlyExpected.push(left[i++]!);
     else unpaired.onlyActual.push(right[j++]!);
   }
   return unpaired;

@@ -1,9 +1,12 @@
 import { isValueDocument, type Value } from './value';
 
-/** Non-integers are equal within this relative distance; integers exactly (DESIGN §7). */
+/** Two floating-point numbers are equal within this relative distance (DESIGN §7). */
 export const RELATIVE_TOLERANCE = 1e-9;
 
-/** Typed equality: text never equals a number; numbers compare numerically; documents by key order. */
+/**
+ * Typed equality: text never equals a number; two floating-point numbers are equal within the tolerance, an integer and
+ * any other number only where they are exactly the same number; documents compare in key order.
+ */
 export function equalWithin(a: Value, b: Value): boolean {
   if (isNumber(a) && isNumber(b)) return equalNumbers(a, b);
   if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((value, at) => equalWithin(value, b[at]!));
@@ -17,12 +20,15 @@ export function equalWithin(a: Value, b: Value): boolean {
 const isNumber = (value: Value): value is bigint | number => typeof value === 'bigint' || typeof value === 'number';
 
 function equalNumbers(a: bigint | number, b: bigint | number): boolean {
-  if (typeof a === 'bigint' && typeof b === 'bigint') return a === b;
-  const [x, y] = [Number(a), Number(b)];
-  if (x === y || (Number.isNaN(x) && Number.isNaN(y))) return true;
-  if (!Number.isFinite(x) || !Number.isFinite(y)) return false;
-  return Math.abs(x - y) <= RELATIVE_TOLERANCE * Math.max(Math.abs(x), Math.abs(y));
+  if (typeof a === 'bigint') return typeof b === 'bigint' ? a === b : isExactly(b, a);
+  if (typeof b === 'bigint') return isExactly(a, b);
+  if (a === b || (Number.isNaN(a) && Number.isNaN(b))) return true;
+  if (!Number.isFinite(a) || !Number.isFinite(b)) return false;
+  return Math.abs(a - b) <= RELATIVE_TOLERANCE * Math.max(Math.abs(a), Math.abs(b));
 }
+
+const isExactly = (double: number, integer: bigint): boolean =>
+  Number.isInteger(double) && BigInt(double) === integer;
 
 /**
  * A string that is the same for values that are equal at 9 significant digits. Two floats on either side of a rounding
@@ -53,24 +59,35 @@ const lengthed = (text: string): string => `${text.length}:${text}`;
 /** Cells are length-prefixed, so that no value can imitate a boundary between cells. */
 export const rowKey = (row: readonly Value[]): string => row.map((value) => lengthed(valueKey(value))).join('');
 
-/** A total order for pairing rows: exact cells first, floats last, so that near-equal floats end up side by side. */
-export function compareRows(a: readonly Value[], b: readonly Value[]): number {
-  const isFloat = (value: Value | undefined): boolean => typeof value === 'number' && !Number.isInteger(value);
-  const floats: number[] = [];
-  for (let c = 0; c < a.length; c++) {
-    const [x, y] = [a[c]!, b[c] ?? null];
-    if (isFloat(x) || isFloat(y)) {
-      if (isNumber(x) && isNumber(y)) {
-        floats.push(c);
-        continue;
-      }
+/**
+ * An order for pairing rows: columns without floating-point numbers first, the others by value, so that rows that are
+ * equal within the tolerance end up side by side. `rows` are all that take part, of both sides.
+ */
+export function pairingOrder(rows: readonly (readonly Value[])[]): RowOrder {
+  const width = rows[0]?.length ?? 0;
+  const columns = Array.from({ length: width }, (_, column) => column);
+  const hasFloats = (column: number): boolean => rows.some((row) => typeof row[column] === 'number');
+  const floats = columns.filter(hasFloats);
+  const exact = columns.filter((column) => !hasFloats(column));
+  return (a, b) => {
+    for (const column of exact) {
+      const [left, right] = [valueKey(a[column] ?? null), valueKey(b[column] ?? null)];
+      if (left !== right) return left < right ? -1 : 1;
     }
-    const [left, right] = [valueKey(x), valueKey(y)];
-    if (left !== right) return left < right ? -1 : 1;
-  }
-  for (const c of floats) {
-    const [x, y] = [Number(a[c]), Number(b[c])];
-    if (x !== y && !equalNumbers(x, y)) return x < y ? -1 : 1;
-  }
-  return 0;
+    for (const column of floats) {
+      const order = compareFloats(a[column] ?? null, b[column] ?? null);
+      if (order !== 0) return order;
+    }
+    return 0;
+  };
+}
+
+export type RowOrder = (a: readonly Value[], b: readonly Value[]) => number;
+
+/** Numbers by value, equal ones within the tolerance; numbers before what is no number. */
+function compareFloats(a: Value, b: Value): number {
+  if (equalWithin(a, b)) return 0;
+  if (isNumber(a) && isNumber(b)) return a < b || Number.isNaN(b) ? -1 : 1;
+  if (isNumber(a) !== isNumber(b)) return isNumber(a) ? -1 : 1;
+  return valueKey(a) < valueKey(b) ? -1 : 1;
 }

@@ -6,7 +6,8 @@ import type { BlobStore } from '../db/blob-store';
 import { isUniqueViolation, pgText, type Database, type Tx } from '../db/database';
 import { notify } from '../db/notify';
 import { lockDatabase, restoreVersion, saveEdit } from '../pipeline/artefact-store';
-import { encodeContent, fromWire } from '../pipeline/content';
+import { encodeContent } from '../pipeline/content';
+import { parseRelaxed } from '../results/extended-json';
 import { askToCancel, isItemStage, passedOn, postRequest, stageIndex } from '../pipeline/schedule';
 import { stageInput } from '../pipeline/stage-input';
 import type { EditOutcome } from '../pipeline/stages/check-edit';
@@ -226,7 +227,7 @@ async function checkedEdit(services: DecisionServices, task: LoadedTask, content
 async function runCheck(services: DecisionServices, task: LoadedTask, content: object, signal: AbortSignal): Promise<EditOutcome> {
   let edited: unknown;
   try {
-    edited = fromWire(content);
+    edited = parseRelaxed(content);
   } catch (error) {
     return { ok: false, problems: [{ path: '', message: `this is not Extended JSON: ${error instanceof Error ? error.message : String(error)}` }] };
   }

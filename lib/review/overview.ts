@@ -1,6 +1,7 @@
 import { notFound } from '../auth/errors';
 import type { Database, Tx } from '../db/database';
-import { decodeContent, toWire } from '../pipeline/content';
+import { decodeContent } from '../pipeline/content';
+import { relaxedJson } from '../results/extended-json';
 import { silenceFor } from '../pipeline/heartbeat';
 import { gateNames, stageNames, type StageName } from '../pipeline/stages/stage';
 import type { BlobStore } from '../db/blob-store';
@@ -55,7 +56,7 @@ export const stageRunRow = (run: LoadedRun): StageRunRow => ({
   startedAt: run.startedAt?.toISOString() ?? null,
   endedAt: run.endedAt?.toISOString() ?? null,
   remainingSeconds: remainingSeconds(run),
-  report: run.report ? (toWire(decodeContent(run.report)) as Record<string, unknown>) : {},
+  report: run.report ? (relaxedJson(decodeContent(run.report)) as Record<string, unknown>) : {},
 });
 
 /** At the pace so far; nothing before a twentieth is done, because that would be a guess. */

@@ -6,7 +6,7 @@ import type { LogicalDesign } from '../design/document-design';
 import type { Migration } from '../migration/migrate';
 import { GuardedError, runGuarded } from '../mongo/guarded';
 import { readCurrent } from '../pipeline/artefact-store';
-import { toWire } from '../pipeline/content';
+import { relaxedJson } from '../results/extended-json';
 import type { ProfileContent } from '../pipeline/stages/design-stages';
 import { fromBson, type ResultSet, type Value, type ValueDocument } from '../results/value';
 import { QueryError, QueryProcess } from '../sqlite/query-process';
@@ -54,7 +54,7 @@ export async function sampleDocuments(stores: Stores, databaseId: string, collec
 }
 
 const cut = (source: DocumentSource): DocumentSource => ({ ...source, rows: source.rows.map(cells) });
-const cells = (row: readonly Value[]): Value[] => row.map((value) => toWire(shortened(value)) as Value);
+const cells = (row: readonly Value[]): Value[] => row.map((value) => relaxedJson(shortened(value)) as Value);
 
 /** What both sides of a mapping begin with: results are not kept, so they are asked again. */
 export async function mappingRows(stores: Stores, taskId: string, mappingName: string, signal: AbortSignal): Promise<FirstRows> {

@@ -4,7 +4,8 @@ import type { BlobStore } from '../db/blob-store';
 import { pgText, type Database, type Tx } from '../db/database';
 import type { Item } from '../sqlite/benchmark';
 import { isItemKind, lastPart } from '../pipeline/artefact-store';
-import { decodeContent, toWire } from '../pipeline/content';
+import { decodeContent } from '../pipeline/content';
+import { relaxedJson } from '../results/extended-json';
 import { workerSilence } from '../pipeline/heartbeat';
 import { latestRuns } from '../pipeline/schedule';
 import { contentHash } from '../results/hash';
@@ -43,7 +44,7 @@ export const versionRow = (version: LoadedVersion): VersionRow => ({
 
 export const versionDetail = async (blobs: BlobStore, version: LoadedVersion): Promise<VersionDetail> => ({
   ...versionRow(version),
-  content: toWire(decodeContent(await blobs.read(version.blobHash))),
+  content: relaxedJson(decodeContent(await blobs.read(version.blobHash))),
 });
 
 export async function listVersions(on: Tx, artefactId: string): Promise<VersionRow[]> {

@@ -1,7 +1,8 @@
 import type { Verdict } from '../results/compare';
 import { contentHash } from '../results/hash';
 import type { Value } from '../results/value';
-import { checkEquivalence, expectedOf, isEquivalent, orderCounts, resultDigest, type EquivalenceInput, type PipelineRun } from './equivalence';
+import { isOutermostOrdered } from '../sqlite/select/outermost-order';
+import { checkEquivalence, expectedOf, isEquivalent, resultDigest, type EquivalenceInput, type PipelineRun } from './equivalence';
 import type { KnownResults } from './known-results';
 
 /** Expected rows beyond this are counted and digested, but neither kept nor shipped. */
@@ -31,7 +32,7 @@ export async function checkQuery(input: EquivalenceInput, known: KnownResults | 
   const checked: CheckedQuery = {
     verdict,
     caveats,
-    ...(expected && { expected: { rowCount: expected.rows.length, digest: resultDigest(expected, orderCounts(input.sql)), rows: expected.rows.slice(0, MOST_KEPT_ROWS) } }),
+    ...(expected && { expected: { rowCount: expected.rows.length, digest: resultDigest(expected, isOutermostOrdered(input.sql)), rows: expected.rows.slice(0, MOST_KEPT_ROWS) } }),
     ...(run && { run }),
   };
   // What did not run may run another time, and a candidate that stopped early tells less than a check that did not.

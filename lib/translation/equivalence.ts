@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Db, Document } from 'mongodb';
 import type { Catalog } from '../sqlite/catalog';
 import { QueryError, type QueryProcess, type QueryResult } from '../sqlite/query-process';
+import { isOutermostOrdered } from '../sqlite/select/outermost-order';
 import { runnableSql } from '../sqlite/select/runnable-sql';
 import { compareResults, type Verdict } from '../results/compare';
 import { equalWithin, rowKey, valueKey } from '../results/equality';
@@ -67,9 +68,6 @@ const BEYOND_CUT = 1000;
 /** A tie is as legal an answer as the source's own. */
 export const isEquivalent = (verdict: Verdict): boolean => verdict.kind === 'equal' || verdict.kind === 'tie';
 
-/** Whether the order of the rows counts in what an item records of its result. */
-export const orderCounts = (sql: string): boolean => /\border\s+by\b/i.test(sql);
-
 /**
  * Runs both sides and compares by the rules of DESIGN §7: a bag of rows; the order where the SQL orders, up to ties of
  * its keys; at a LIMIT, any choice among rows of equal keys is legal and named.
@@ -85,7 +83,7 @@ export async function checkEquivalence(input: EquivalenceInput): Promise<Equival
   const { actual, run } = answer;
 
   const keyed = keyedSql(sql, input.catalog);
-  const ordered = keyed ? keyed.ordered : orderCounts(input.sql);
+  const ordered = keyed ? keyed.ordered : isOutermostOrdered(input.sql);
   const verdict = compareResults(expected, actual, { columns: 'named', extraColumns: 'refuse', order: ordered ? 'sequence' : 'bag' });
   const outcome = { expected, actual, run };
   const needsWhole = keyed && (keyed.limit !== undefined || verdict.kind === 'order');
@@ -196,7 +194,7 @@ async function runPipeline(input: EquivalenceInput, expectedRows: number): Promi
   try {
     const started = performance.now();
     const found = await runGuarded(input.db, input.collection, pinPipeline(input.pipeline, input.clock), limits);
-    run = { milliseconds: performance.now() - started, documents: found.length, digest: found.length > MOST_DIGESTED ? undefined : documentsDigest(found, orderCounts(input.sql)) };
+    run = { milliseconds: performance.now() - started, documents: found.length, digest: found.length > MOST_DIGESTED ? undefined : documentsDigest(found, isOutermostOrdered(input.sql)) };
     documents = found.map(fromBson);
   } catch (error) {
     if (!(error instanceof GuardedError)) throw error;

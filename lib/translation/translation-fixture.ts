@@ -101,8 +101,8 @@ export class World {
     return optimise({ ...this, collection, pipeline }).pipeline;
   }
 
-  async run(collection: string, pipeline: readonly Document[]): Promise<Document[]> {
-    return this.db.collection(collection).aggregate([...pipeline]).toArray();
+  async run(collection: string, pipeline: readonly Document[], options: { readonly promoteValues?: false } = {}): Promise<Document[]> {
+    return this.db.collection(collection).aggregate([...pipeline], options).toArray();
   }
 
   /** Runs SQL on the source and its translation, as it is and optimised, on the documents. */
@@ -120,7 +120,7 @@ export class World {
 
   private async compare(sql: string, { collection, columns }: Translated, pipeline: readonly Document[]): Promise<Verdict> {
     const rows = this.sqlite.prepare(runnableSql(sql, this.catalog)).raw(true).all() as SqliteValue[][];
-    const documents = (await this.run(collection, pipeline)).map((document) => fromBson(document) as Record<string, Value>);
+    const documents = (await this.run(collection, pipeline, { promoteValues: false })).map((document) => fromBson(document) as Record<string, Value>);
     const names = columns.map(({ path: field }) => field);
     const extra = documents.flatMap((document) => Object.keys(document)).find((name) => !names.includes(name));
     const missing = documents.find((document) => names.some((name) => !Object.hasOwn(document, name)));

@@ -3,7 +3,7 @@ import { CHOICES, type ConceptualDesign, type RelationshipChoice } from '../../.
 import type { CrossValidation, ReferenceCheck } from '../../../lib/validation/cross-validation';
 import { counted, number } from '../../format';
 import { CodeBlock } from '../../text/code-block';
-import { mqlText } from '../../text/mql-text';
+import { printExtendedMql } from '../../../lib/mql/print-extended-json';
 import { Name } from '../../text/name';
 import { RelationshipName } from '../../text/relationship-name';
 import { TypedValue } from '../../text/result-table';
@@ -41,8 +41,8 @@ export function CrossValidationGate({ task, content, directives, setDirectives }
               {isOwnOfSource(reference) ? 'They are the same: the source’s own orphans were kept as they are.' : ''}
             </p>
             <div className="grid gap-2 lg:grid-cols-2">
-              <CodeBlock label="Referring side" text={mqlText({ collection: reference.from.split('.')[0]!, pipeline: reference.fromPipeline })} />
-              <CodeBlock label="Target side" text={mqlText({ collection: reference.to.split('.')[0]!, pipeline: reference.toPipeline })} />
+              <CodeBlock label="Referring side" text={printExtendedMql({ collection: reference.from.split('.')[0]!, pipeline: reference.fromPipeline })} />
+              <CodeBlock label="Target side" text={printExtendedMql({ collection: reference.to.split('.')[0]!, pipeline: reference.toPipeline })} />
             </div>
             {reference.samples.length > 0 ? (
               <div className="mt-2">

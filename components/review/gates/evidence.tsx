@@ -1,7 +1,7 @@
 'use client';
 import type { EvidenceContent, GoldContent } from '../../../lib/pipeline/stages/artefacts';
 import { CodeBlock } from '../../text/code-block';
-import { mqlText } from '../../text/mql-text';
+import { printExtendedMql } from '../../../lib/mql/print-extended-json';
 import { WordDiff } from '../../text/word-diff';
 import { Badge } from '../../ui/badge';
 import { Button } from '../../ui/button';
@@ -34,7 +34,7 @@ export function EvidenceGate({ task, content, edit }: GateProps<EvidenceContent>
       </Card>
       <div className="grid items-start gap-3 lg:grid-cols-2">
         <Card title="SQL">{task.item ? <CodeBlock text={task.item.sql} label="SQL" /> : null}</Card>
-        <Card title="Gold MQL">{gold.data ? <CodeBlock text={mqlText(gold.data.mql)} label="Gold MQL" tall /> : null}</Card>
+        <Card title="Gold MQL">{gold.data ? <CodeBlock text={printExtendedMql(gold.data.mql)} label="Gold MQL" tall /> : null}</Card>
       </div>
     </div>
   );

@@ -5,7 +5,7 @@ import type { MappingResult } from '../../../lib/validation/mapping';
 import { api, query } from '../../api';
 import { counted, number } from '../../format';
 import { CodeBlock } from '../../text/code-block';
-import { mqlText } from '../../text/mql-text';
+import { printExtendedMql } from '../../../lib/mql/print-extended-json';
 import { ResultTable } from '../../text/result-table';
 import { sqlText } from '../../text/sql-text';
 import { Badge } from '../../ui/badge';
@@ -39,7 +39,7 @@ export function MappingSection({ taskId, mapping, open, toggle, id }: MappingPro
           </div>
           <div className="min-w-0 space-y-1">
             <p className="text-xs text-muted">MQL over the documents</p>
-            <CodeBlock text={mqlText(mapping)} label="MQL" />
+            <CodeBlock text={printExtendedMql(mapping)} label="MQL" />
           </div>
           {verdict.kind === 'equal' ? <FirstRowsTable taskId={taskId} mapping={mapping} /> : <Difference verdict={verdict} columns={verdict.mapping.map((name, at) => name ?? `column ${at + 1}`)} />}
         </div>

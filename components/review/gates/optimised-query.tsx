@@ -2,7 +2,7 @@
 import type { GoldContent } from '../../../lib/pipeline/stages/artefacts';
 import { counted, milliseconds, number } from '../../format';
 import { CodeDiff } from '../../text/code-diff';
-import { mqlText } from '../../text/mql-text';
+import { printExtendedMql } from '../../../lib/mql/print-extended-json';
 import { Badge } from '../../ui/badge';
 import { Button } from '../../ui/button';
 import { Card } from '../../ui/card';
@@ -32,7 +32,7 @@ export function OptimisedQueryGate({ task, content, directives, setDirectives, e
         <span className="text-[13px] text-muted">{content.verdict.detail}</span>
       </div>
       <Card title="Translation → optimised query" actions={edit ? <Button onClick={() => edit()} shortcut="e">Edit</Button> : null}>
-        <CodeDiff before={mqlText(content.before)} after={mqlText(content.mql)} language="mql" label="Pipeline" />
+        <CodeDiff before={printExtendedMql(content.before)} after={printExtendedMql(content.mql)} language="mql" label="Pipeline" />
       </Card>
       <Card title="Rules applied">
         <ol className="list-decimal space-y-1.5 pl-5">

@@ -4,7 +4,7 @@ import type { ConceptualDesign } from '../../../lib/design/document-design';
 import type { ColumnDestination, LossFlag, TableValidation } from '../../../lib/validation/table-validation';
 import { counted, number } from '../../format';
 import { CodeBlock } from '../../text/code-block';
-import { mqlText } from '../../text/mql-text';
+import { printExtendedMql } from '../../../lib/mql/print-extended-json';
 import { Name } from '../../text/name';
 import { TypedValue } from '../../text/result-table';
 import { Badge } from '../../ui/badge';
@@ -178,7 +178,7 @@ function BothQueries({ column, queries }: { readonly column: string; readonly qu
       <summary className="w-fit cursor-pointer text-muted hover:text-text">Queries of both sides</summary>
       <div className="mt-1.5 grid gap-2 lg:grid-cols-2">
         <CodeBlock label={`Values of ${column} in the source`} text={queries.sql} />
-        <CodeBlock label={`Values of ${column} in the documents`} text={mqlText(queries.mql)} />
+        <CodeBlock label={`Values of ${column} in the documents`} text={printExtendedMql(queries.mql)} />
       </div>
     </details>
   );

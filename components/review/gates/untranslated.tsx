@@ -1,7 +1,7 @@
 'use client';
 import type { TranslationContent } from '../../../lib/pipeline/stages/artefacts';
 import { CodeBlock } from '../../text/code-block';
-import { mqlText } from '../../text/mql-text';
+import { printExtendedMql } from '../../../lib/mql/print-extended-json';
 import { Badge } from '../../ui/badge';
 import { Button } from '../../ui/button';
 import { Card } from '../../ui/card';
@@ -14,7 +14,7 @@ export function UntranslatedGate({ task, content, edit }: GateProps<TranslationC
       <ItemHead item={task.item} caveats={content.caveats} defects={content.defects} />
       {content.mql ? (
         <Card title="Translation">
-          <CodeBlock text={mqlText(content.mql)} label="MQL" tall />
+          <CodeBlock text={printExtendedMql(content.mql)} label="MQL" tall />
         </Card>
       ) : (
         <Card title="Why it is not translated" actions={edit ? <Button onClick={() => edit()} shortcut="e">Write the MQL</Button> : null}>
@@ -30,7 +30,7 @@ export function UntranslatedGate({ task, content, edit }: GateProps<TranslationC
               <p className="text-[13px]">
                 <Badge tone="bad">{attempt.verdict.kind.replaceAll('_', ' ')}</Badge> {attempt.verdict.detail}
               </p>
-              <CodeBlock text={mqlText(attempt.mql)} label={`Attempt ${at + 1}`} />
+              <CodeBlock text={printExtendedMql(attempt.mql)} label={`Attempt ${at + 1}`} />
             </div>
           ))}
         </Card>

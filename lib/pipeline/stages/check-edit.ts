@@ -9,9 +9,10 @@ import type { Workload } from '../../design/workload';
 import { documentsExamined } from '../../mongo/explain';
 import { MqlSyntaxError, parseMql } from '../../mql/parse';
 import type { Item } from '../../sqlite/benchmark';
+import { isOutermostOrdered } from '../../sqlite/select/outermost-order';
 import { QueryProcess } from '../../sqlite/query-process';
 import { evidencePaths } from '../../translation/evidence';
-import { checkEquivalence, isEquivalent, orderCounts, resultDigest, type Equivalence, type OutputColumn } from '../../translation/equivalence';
+import { checkEquivalence, isEquivalent, resultDigest, type Equivalence, type OutputColumn } from '../../translation/equivalence';
 import { identity } from '../../design/transform';
 import type { TableValidation } from '../../validation/table-validation';
 import type { EvidenceContent, GoldContent, Mql, TranslationContent } from './artefacts';
@@ -189,7 +190,7 @@ async function checkMql(ref: ArtefactRef, content: unknown, input: StageInput, s
     rules: [...before.rules, { rule: 'edited-by-reviewer', reason: 'a reviewer rewrote the pipeline', before: before.mql.pipeline, after: mql.pipeline }],
     verdict,
     rowCount: checked.expected.rows.length,
-    resultDigest: resultDigest(checked.expected, orderCounts(item.sql)),
+    resultDigest: resultDigest(checked.expected, isOutermostOrdered(item.sql)),
     documentsExamined: { before: before.documentsExamined.before ?? (await examined(before.before)), after: await examined(mql) },
   };
   return { ok: true, artefact: { kind: 'gold', key: ref.key, content: edited, inputs: [await inputOf(input, 'translation', ref.key)], gate: 'optimised_query' }, restart: { stage: 'evidence', only: [questionId] } };

@@ -2,12 +2,13 @@ import type { Document } from 'mongodb';
 import type { DocumentDesign, IndexDesign } from '../../design/document-design';
 import type { Migration } from '../../migration/migrate';
 import type { Item } from '../../sqlite/benchmark';
+import { isOutermostOrdered } from '../../sqlite/select/outermost-order';
 import { QueryProcess } from '../../sqlite/query-process';
-import { canonicalText } from '../../results/hash';
+import { canonicalText } from '../../results/extended-json';
 import { documentsExamined } from '../../mongo/explain';
 import { GuardedError, runGuarded } from '../../mongo/guarded';
 import { checkQuery, type CheckedQuery } from '../../translation/check-query';
-import { isEquivalent, orderCounts, TIMEOUT_MS, type OutputColumn } from '../../translation/equivalence';
+import { isEquivalent, TIMEOUT_MS, type OutputColumn } from '../../translation/equivalence';
 import type { Translation } from '../../translation/translate';
 import { suggestIndexes, type GoldQuery, type IndexSuggestion } from '../../translation/index-suggestions';
 import { pinPipeline } from '../../translation/pinned-clock';
@@ -164,7 +165,7 @@ async function optimiseItem(item: Item, translation: TranslationContent & { mql:
   });
   const { verdict, expected, run } = checked;
   if (!isEquivalent(verdict) || !expected) throw new Error(`item ${item.questionId} is no longer equal: ${verdict.detail}`);
-  const orderSensitive = orderCounts(item.sql);
+  const orderSensitive = isOutermostOrdered(item.sql);
   const isWeak = await isWeaklyTested({ db: at.db, collection: after.collection, pipeline: after.pipeline, design: at.design, ordered: orderSensitive, clock: input.settings.pinnedClock, signal: context.signal, ...(run && { known: run }) });
   return {
     questionId: item.questionId,

@@ -3,7 +3,7 @@ import type { Agent } from '../../../agents/contract';
 import type { BundleDatabase, BundleItem } from '../../bundle/export';
 import type { ConceptualDesign, IndexDesign, LogicalDesign } from '../../design/document-design';
 import type { Migration } from '../../migration/migrate';
-import { canonicalText, parseCanonical } from '../../results/hash';
+import { canonicalText, parseCanonical } from '../../results/extended-json';
 import type { Item, SourceDatabase } from '../../sqlite/benchmark';
 import { KnownResults } from '../../translation/known-results';
 import type { CollectionValidation } from '../../validation/collection-validation';

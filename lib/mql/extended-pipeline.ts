@@ -1,0 +1,19 @@
+import { Double } from 'mongodb';
+import { canonicalText } from '../results/extended-json';
+
+/**
+ * Canonical Extended JSON of a pipeline as the driver sends it: a JavaScript number is an int where it is one of 32
+ * bits, and a double otherwise. (EJSON itself would write a long for larger ones.)
+ */
+export function extendedPipeline(pipeline: readonly unknown[]): unknown[] {
+  return JSON.parse(canonicalText(pipeline.map(asSent))) as unknown[];
+}
+
+function asSent(value: unknown): unknown {
+  if (typeof value === 'number') return (value | 0) === value ? value : new Double(value);
+  if (Array.isArray(value)) return value.map(asSent);
+  const isDocument = typeof value === 'object' && value !== null
+    && Object.getPrototypeOf(value) === Object.prototype;
+  if (!isDocument) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, asSent(inner)]));
+}

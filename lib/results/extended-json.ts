@@ -1,0 +1,104 @@
+import { Binary, BSON, Double, Int32, Long } from 'mongodb';
+
+/** Canonical Extended JSON: integers beyond 2^53, dates, decimals and bytes survive the round trip. */
+export function canonicalText(content: unknown): string {
+  return BSON.EJSON.stringify(withBsonTypes(content), { relaxed: false });
+}
+
+/**
+ * The content as it was before `canonicalText`: numbers are JavaScript numbers. Only what JavaScript would write in
+ * another way keeps its BSON type (a double with an integral value) or is a bigint (a small long, anything beyond
+ * 2^53), so that the content hash of what is read is the one of what was written.
+ */
+export function parseCanonical<T>(text: string): T {
+  return plainNumbers(BSON.EJSON.parse(text, { relaxed: false })) as T;
+}
+
+/**
+ * For the wire and for files that people read: relaxed Extended JSON, key order kept, with a wrapper only where a plain
+ * number would lose something: integers beyond 2^53, and doubles with an integral value.
+ */
+export const relaxedJson = (content: unknown): unknown => {
+  const named = largeIntegersNamed(withBsonTypes(content));
+  return BSON.EJSON.serialize({ content: named } as object, { relaxed: true }).content;
+};
+
+export const parseRelaxed = (content: unknown): unknown =>
+  plainNumbers(BSON.EJSON.parse(JSON.stringify(content), { relaxed: true, useBigInt64: true }));
+
+function largeIntegersNamed(value: unknown): unknown {
+  if (typeof value === 'bigint') {
+    return Number.isSafeInteger(Number(value)) ? Number(value) : { $numberLong: value.toString() };
+  }
+  if (value instanceof Double) {
+    return Number.isInteger(value.value) ? { $numberDouble: doubleText(value.value) } : value;
+  }
+  if (Array.isArray(value)) return value.map(largeIntegersNamed);
+  if (!isPlainObject(value)) return value;
+  return mapped(value, largeIntegersNamed);
+}
+
+const doubleText = (value: number): string => (Object.is(value, -0) ? '-0' : String(value));
+
+/**
+ * EJSON writes an array of bytes as an object with a key for each byte, and a JavaScript number from 2^53 on as a long
+ * with digits that it does not have.
+ */
+function withBsonTypes(value: unknown): unknown {
+  if (typeof value === 'number') return isLargeInteger(value) ? new Double(value) : value;
+  if (value instanceof Uint8Array) return new Binary(value);
+  if (Array.isArray(value)) {
+    const items = value.map(withBsonTypes);
+    return items.some((item, index) => item !== value[index]) ? items : value;
+  }
+  if (!isPlainObject(value)) return value;
+  const typed = mapped(value, withBsonTypes);
+  return Object.keys(value).some((key) => typed[key] !== value[key]) ? typed : value;
+}
+
+const isLargeInteger = (value: number): boolean =>
+  Number.isInteger(value) && !Number.isSafeInteger(value);
+
+/** Extended JSON's numbers as in `parseCanonical`; changes documents in place. */
+export function plainNumbers(value: unknown): unknown {
+  if (value instanceof Int32) return value.value;
+  if (value instanceof Double) return keepsItsType(value.value) ? value : value.value;
+  if (value instanceof Long) return plainNumbers(value.toBigInt());
+  if (typeof value === 'bigint') {
+    return !isInt32(value) && Number.isSafeInteger(Number(value)) ? Number(value) : value;
+  }
+  if (Array.isArray(value)) return value.map(plainNumbers);
+  if (!isPlainObject(value)) return value;
+  for (const [key, inner] of Object.entries(value)) {
+    const plain = plainNumbers(inner);
+    if (plain !== inner) define(value, key, plain);
+  }
+  return value;
+}
+
+const keepsItsType = (double: number): boolean =>
+  Number.isInteger(double) && !Object.is(double, -0);
+
+const isInt32 = (value: bigint): boolean => BigInt.asIntN(32, value) === value;
+
+const isPlainObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+
+function mapped(
+  value: Record<string, unknown>,
+  change: (inner: unknown) => unknown,
+): Record<string, unknown> {
+  const out: Record<string, unknown> = {};
+  for (const [key, inner] of Object.entries(value)) define(out, key, change(inner));
+  return out;
+}
+
+/** Sets an own property even where the name is `__proto__`. */
+const define = (target: object, key: string, value: unknown): void => {
+  Object.defineProperty(target, key, {
+    value,
+    enumerable: true,
+    configurable: true,
+    writable: true,
+  });
+};
