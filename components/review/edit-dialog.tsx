@@ -3,7 +3,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import type { ConceptualDesign } from '../../lib/design/document-design';
 import type { EvidenceContent, GoldContent, TranslationContent } from '../../lib/pipeline/stages/artefacts';
-import type { Draft, Problem, TaskDetail } from '../../lib/review/api-types';
+import type { Draft, EditCheck, TaskDetail } from '../../lib/review/api-types';
 import type { TableValidation } from '../../lib/validation/table-validation';
 import { api, RequestFailed } from '../api';
 import { CodeEditor } from '../text/code-editor';
@@ -182,14 +182,40 @@ interface CheckProps {
   readonly canApprove?: boolean;
 }
 
+const sameNotes = (a: readonly string[], b: readonly string[]): boolean =>
+  a.join('\n') === b.join('\n');
+
+function CheckOutcome({ checked: { problems, notes } }: { readonly checked: EditCheck }) {
+  if (problems.length > 0) {
+    const hint = 'Correct what is listed and check again.';
+    const error = new RequestFailed('This cannot be saved.', 422, 'check_failed', hint, problems);
+    return <ErrorNote error={error} />;
+  }
+  return (
+    <div role="status">
+      <p className="text-good">All checks pass.</p>
+      {notes.map((note) => (
+        <p key={note} className="mt-1 rounded-md border border-warn/40 bg-warn-soft p-2 text-warn">
+          {note}
+        </p>
+      ))}
+    </div>
+  );
+}
+
 function CheckAndSave({ task, content, onClose, onSubmit, disabled = false, canApprove = true }: CheckProps) {
-  const [problems, setProblems] = useState<readonly Problem[] | null>(null);
+  const [checked, setChecked] = useState<EditCheck | null>(null);
   const check = useMutation({
     mutationFn: async (then: 'check' | 'save' | 'approve') => {
-      const checked = content();
-      const found = (await api<{ problems: readonly Problem[] }>(`/api/tasks/${task.id}/check`, { method: 'POST', body: { content: checked } })).problems;
-      setProblems(found);
-      if (found.length === 0 && then !== 'check') onSubmit(checked, then === 'approve');
+      const edited = content();
+      const url = `/api/tasks/${task.id}/check`;
+      const result = await api<EditCheck>(url, { method: 'POST', body: { content: edited } });
+      const wasShown = checked !== null && sameNotes(checked.notes, result.notes);
+      setChecked(result);
+      // What the checks could not show is read before it is saved: the second press saves.
+      const isRead = result.notes.length === 0 || wasShown;
+      const canSave = result.problems.length === 0 && isRead;
+      if (canSave && then !== 'check') onSubmit(edited, then === 'approve');
     },
   });
   return (
@@ -201,8 +227,7 @@ function CheckAndSave({ task, content, onClose, onSubmit, disabled = false, canA
       }}
     >
       {check.error ? <ErrorNote error={check.error instanceof SyntaxError ? new Error(`This is not JSON: ${check.error.message}`) : check.error} /> : null}
-      {problems && problems.length > 0 ? <ErrorNote error={new RequestFailed('This cannot be saved yet.', 422, 'check_failed', 'Mend what is listed and check again.', problems)} /> : null}
-      {problems?.length === 0 ? <p role="status" className="text-good">All checks pass.</p> : null}
+      {checked ? <CheckOutcome checked={checked} /> : null}
       <div className="flex items-center justify-end gap-2">
         <span className="mr-auto text-xs text-muted">Ctrl+Enter {canApprove ? 'saves and approves' : 'saves'}.</span>
         <Button onClick={onClose}>Cancel</Button>

@@ -1,5 +1,5 @@
 import { Double } from 'mongodb';
-import { canonicalText } from '../results/extended-json';
+import { canonicalText, isPlainObject } from '../results/extended-json';
 
 /**
  * Canonical Extended JSON of a pipeline as the driver sends it: a JavaScript number is an int where it is one of 32
@@ -12,8 +12,6 @@ export function extendedPipeline(pipeline: readonly unknown[]): unknown[] {
 function asSent(value: unknown): unknown {
   if (typeof value === 'number') return (value | 0) === value ? value : new Double(value);
   if (Array.isArray(value)) return value.map(asSent);
-  const isDocument = typeof value === 'object' && value !== null
-    && Object.getPrototypeOf(value) === Object.prototype;
-  if (!isDocument) return value;
+  if (!isPlainObject(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, asSent(inner)]));
 }

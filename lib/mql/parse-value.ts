@@ -185,7 +185,9 @@ export class ValueReader {
   private named(): unknown {
     const start = this.at;
     let name = this.word();
-    if (name === 'new') name = this.word();
+    const isNew = name === 'new';
+    if (isNew) name = this.word();
+    if (name === 'Date' && !isNew) this.fail('Date() without new is the current time as text; write new Date("…")', start);
     if (Object.hasOwn(CONSTANTS, name)) return CONSTANTS[name];
     while (this.peek('.')) {
       this.take('.');
@@ -214,16 +216,46 @@ function plain(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, plain(inner)]));
 }
 
-function date(args: readonly unknown[]): Date {
-  const [first] = args;
-  if (first === undefined) throw new Error('the current time is not a constant');
-  const value = typeof first === 'number' ? new Date(first) : new Date(isoText(String(first)));
-  if (Number.isNaN(value.getTime())) throw new Error(`${JSON.stringify(first)} is no date`);
-  return value;
+/** ISODate("…"): a time without a zone is UTC, as in the shell. */
+function isoDate(args: readonly unknown[]): Date {
+  const [text] = args;
+  if (typeof text !== 'string') return date(args);
+  if (!ISO_TIME.test(text)) throw new Error(`${JSON.stringify(text)} is not an ISO 8601 date`);
+  return validDate(new Date(isUtcWithoutZone(text) ? `${text.replace(' ', 'T')}Z` : text), text);
 }
 
-// The shell takes a time without a zone for UTC.
-const isoText = (text: string): string => (/T?\d{1,2}:\d{2}/.test(text) && !/(?:Z|[+-]\d{2}:?\d{2})$/.test(text) ? `${text.replace(' ', 'T')}Z` : text);
+/**
+ * new Date(milliseconds) and new Date("…"), where they mean the same moment everywhere. The other forms depend on the time
+ * zone of the machine that the shell runs on: refused, with what to write instead.
+ */
+function date(args: readonly unknown[]): Date {
+  const [first, ...more] = args;
+  if (first === undefined) throw new Error('the current time is not a constant; write "$$NOW"');
+  if (more.length > 0) throw dependsOnZone('a date in parts is in the time zone of the shell');
+  if (first instanceof Date) return first;
+  if (typeof first === 'number') return validDate(new Date(first), String(first));
+  if (first instanceof Long) return validDate(new Date(first.toNumber()), first.toString());
+  if (typeof first !== 'string') throw new Error(`${JSON.stringify(first)} is not a date`);
+  if (!ISO_TIME.test(first)) throw dependsOnZone(`${JSON.stringify(first)} is not an ISO 8601 date`);
+  if (isUtcWithoutZone(first)) {
+    throw dependsOnZone(`${JSON.stringify(first)} is in the time zone of the shell`);
+  }
+  return validDate(new Date(first), first);
+}
+
+const dependsOnZone = (reason: string): Error =>
+  new Error(`${reason}; write ISODate("2012-01-31T00:00:00Z") with your date`);
+
+function validDate(moment: Date, text: string): Date {
+  if (Number.isNaN(moment.getTime())) throw new Error(`${text} is not a date`);
+  return moment;
+}
+
+const ISO_TIME =
+  /^[+-]?\d{4,6}(?:-\d{2}(?:-\d{2})?)?(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/;
+
+const isUtcWithoutZone = (text: string): boolean =>
+  /\d{2}:\d{2}/.test(text) && !/(?:Z|[+-]\d{2}:?\d{2})$/.test(text);
 
 const long = ([value]: readonly unknown[]): Long => {
   if (!/^-?\d+$/.test(String(value))) throw new Error(`${JSON.stringify(value)} is no integer`);
@@ -246,7 +278,7 @@ const objectId = ([value]: readonly unknown[]): ObjectId => {
 
 const CONSTRUCTORS: Readonly<Record<string, (args: readonly unknown[]) => unknown>> = {
   ObjectId: objectId,
-  ISODate: date,
+  ISODate: isoDate,
   Date: date,
   NumberLong: long,
   Long: long,

@@ -56,10 +56,27 @@ describe('shell text', () => {
     ['db.c.find({}).f', /before there is one document/],
     ['1 + 1', /name/],
     ['db.c.aggregate([{$match: {a: {$date: "x"}}}])', /no date/],
+    ['db.c.find({a: new Date(2012, 0, 31)})', /time zone of the shell; write ISODate/],
+    ['db.c.find({a: new Date(2012, 0)})', /time zone of the shell/],
+    ['db.c.find({a: new Date("2012-01-31T10:00:00")})', /time zone of the shell/],
+    ['db.c.find({a: new Date("Jan 31, 2012")})', /not an ISO 8601 date/],
+    ['db.c.find({a: new Date("2012-13-31")})', /not a date/],
+    ['db.c.find({a: new Date()})', /current time is not a constant/],
+    ['db.c.find({a: Date("2012-01-31")})', /without new is the current time as text/],
+    ['db.c.find({a: ISODate("31.1.2012")})', /not an ISO 8601 date/],
+    ['db.c.find({a: ISODate()})', /current time is not a constant/],
   ])('refuses %s', (text, message) => {
     expect(() => parseMql(text)).toThrow(MqlSyntaxError);
     expect(() => parseMql(text)).toThrow(message);
   });
+});
+
+it('reads dates as the shell does', () => {
+  const read = (text: string): unknown => parseMql(`db.c.find({ a: ${text} })`).pipeline[0]!.$match.a;
+  const day = new Date('2012-01-31T00:00:00Z');
+  for (const text of ['new Date("2012-01-31")', 'ISODate("2012-01-31")', `new Date(${day.getTime()})`, 'new ISODate("2012-01-31T00:00:00")', 'ISODate("2012-01-31 00:00:00")', 'new Date("2012-01-31T01:00:00+01:00")', `new Date(NumberLong("${day.getTime()}"))`, 'new Date(ISODate("2012-01-31"))']) {
+    expect(read(text), text).toEqual(day);
+  }
 });
 
 it('reads back whatever it prints', () => {

@@ -23,8 +23,8 @@ export const relaxedJson = (content: unknown): unknown => {
   return BSON.EJSON.serialize({ content: named } as object, { relaxed: true }).content;
 };
 
-export const parseRelaxed = (content: unknown): unknown =>
-  plainNumbers(BSON.EJSON.parse(JSON.stringify(content), { relaxed: true, useBigInt64: true }));
+/** The inverse of `relaxedJson`. */
+export const parseRelaxed = (content: unknown): unknown => parseCanonical(JSON.stringify(content));
 
 function largeIntegersNamed(value: unknown): unknown {
   if (typeof value === 'bigint') {
@@ -81,8 +81,12 @@ const keepsItsType = (double: number): boolean =>
 
 const isInt32 = (value: bigint): boolean => BigInt.asIntN(32, value) === value;
 
-const isPlainObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+/** No instance of a class, such as a BSON type or a date. */
+export function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
 
 function mapped(
   value: Record<string, unknown>,

@@ -519,8 +519,15 @@ export interface DecideResponse {
   readonly first: boolean;
 }
 /** GET /api/tasks/:id/logical.csv: the logical design behind a collection validation, as `{csv}` takes it back; an attachment. */
-/** POST /api/tasks/:id/check: what `edit` would say of this content, without saving → `{ problems }` (empty: fine). */
+/** POST /api/tasks/:id/check: what `edit` would say of this content, without saving → `EditCheck`. */
 export const checkBody = z.strictObject({ content: contentSchema });
+
+export interface EditCheck {
+  /** Why it cannot be saved; empty: it can. */
+  readonly problems: readonly Problem[];
+  /** What the checks could not show although they pass, in sentences. */
+  readonly notes: readonly string[];
+}
 
 export interface DecisionRow {
   readonly id: string;

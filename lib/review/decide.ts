@@ -12,7 +12,7 @@ import { askToCancel, isItemStage, passedOn, postRequest, stageIndex } from '../
 import { stageInput } from '../pipeline/stage-input';
 import type { EditOutcome } from '../pipeline/stages/check-edit';
 import type { ArtefactKind, ArtefactRef, GateName, StageInput, StageName } from '../pipeline/stages/stage';
-import type { DecideInput, DecideResponse, DirectiveInput, Problem, TaskState } from './api-types';
+import type { DecideInput, DecideResponse, DirectiveInput, EditCheck, TaskState } from './api-types';
 import { heldByAnother } from './leases';
 import { decisionRow, decisionRows } from './task-detail';
 
@@ -67,10 +67,17 @@ export async function decide(services: DecisionServices, user: Principal, taskId
   return { ...(await outcome(db, input.idempotencyKey)), first: true };
 }
 
-/** What is wrong with an edit, without saving it. */
-export async function checkTaskEdit(services: DecisionServices, taskId: string, content: object, signal: AbortSignal): Promise<Problem[]> {
-  const outcome = await runCheck(services, await loadTask(services.db.prisma, taskId), content, signal);
-  return outcome.ok ? [] : [...outcome.problems];
+/** What is wrong with an edit, or what its checks could not show, without saving it. */
+export async function checkTaskEdit(
+  services: DecisionServices,
+  taskId: string,
+  content: object,
+  signal: AbortSignal,
+): Promise<EditCheck> {
+  const task = await loadTask(services.db.prisma, taskId);
+  const outcome = await runCheck(services, task, content, signal);
+  if (!outcome.ok) return { problems: outcome.problems, notes: [] };
+  return { problems: [], notes: outcome.notes ?? [] };
 }
 
 // ── One transaction ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -221,7 +228,7 @@ function directivesOf(input: DecideInput, task: LoadedTask): DirectiveInput[] {
 async function checkedEdit(services: DecisionServices, task: LoadedTask, content: object, signal: AbortSignal): Promise<SavedEdit> {
   const outcome = await runCheck(services, task, content, signal);
   if (outcome.ok) return outcome;
-  throw new AppError('check_failed', `The edit does not pass the checks: ${outcome.problems[0]?.message ?? ''}`, 'Mend what is named and save again; nothing was saved.', outcome.problems);
+  throw new AppError('check_failed', `The edit does not pass the checks: ${outcome.problems[0]?.message ?? ''}`, 'Correct what is named and save again; nothing was saved.', outcome.problems);
 }
 
 async function runCheck(services: DecisionServices, task: LoadedTask, content: object, signal: AbortSignal): Promise<EditOutcome> {

@@ -7,10 +7,13 @@ import { checkDesign, type DesignProblem } from '../../design/loss-check';
 import { conceptualDesignSchema, indexDesignSchema, logicalDesignSchema } from '../../design/schema';
 import type { Workload } from '../../design/workload';
 import { documentsExamined } from '../../mongo/explain';
+import { findForbidden } from '../../mql/allow-list';
 import { MqlSyntaxError, parseMql } from '../../mql/parse';
 import type { Item } from '../../sqlite/benchmark';
 import { isOutermostOrdered } from '../../sqlite/select/outermost-order';
 import { QueryProcess } from '../../sqlite/query-process';
+import { lintMql, type MqlProblem } from '../../translation/lint-mql';
+import type { MqlDocument } from '../../translation/mql';
 import { evidencePaths } from '../../translation/evidence';
 import { checkEquivalence, isEquivalent, resultDigest, type Equivalence, type OutputColumn } from '../../translation/equivalence';
 import { identity } from '../../design/transform';
@@ -33,6 +36,8 @@ export type EditOutcome =
       readonly artefact: ProducedArtefact;
       /** The stage from which the agents have to catch up, and for which items; null: nothing depends on it. */
       readonly restart: { readonly stage: StageName; readonly only?: readonly string[] } | null;
+      /** What the checks could not show, although they pass. */
+      readonly notes?: readonly string[];
     }
   | { readonly ok: false; readonly problems: readonly EditProblem[] };
 
@@ -169,15 +174,21 @@ async function checkMql(ref: ArtefactRef, content: unknown, input: StageInput, s
   const questionId = ref.key.slice(ref.key.indexOf('/') + 1);
   const item = input.items.find((candidate) => candidate.questionId === questionId);
   if (!item) throw new Error(`there is no item ${ref.key}`);
+  const forbidden = findForbidden(mql.pipeline);
+  if (forbidden) return refuse(`pipeline.${forbidden.at}`, forbidden.message);
+  const unknown = lintMql(mql.collection, mql.pipeline as MqlDocument[], await readDesign(input));
+  if (unknown.length > 0) return { ok: false, problems: unknown.map(toEditProblem) };
   const translation = await need<TranslationContent>(input, 'translation', ref.key);
   const db = await migratedDatabase(input);
   const checked = await compareEdited(item, mql, translation.columns, input, signal);
   if (!isEquivalent(checked.verdict) || !checked.expected) return refuse('', `the result is not equal to that of the SQL: ${checked.verdict.detail}`);
   const { verdict, columns, caveats } = checked;
+  const isEmpty = checked.expected.rows.length === 0;
+  const notes = isEmpty ? { notes: [EMPTY_RESULTS] } : {};
   const allCaveats = [...new Set([...translation.caveats, ...caveats])].sort();
   if (ref.kind === 'translation') {
     const edited: TranslationContent = { questionId, status: 'translated', mql, columns, caveats: allCaveats, defects: translation.defects, verdict, attempts: translation.attempts };
-    return { ok: true, artefact: { kind: 'translation', key: ref.key, content: edited, inputs: await allDesignInputs(input) }, restart: { stage: 'optimisation', only: [questionId] } };
+    return { ok: true, artefact: { kind: 'translation', key: ref.key, content: edited, inputs: await allDesignInputs(input) }, restart: { stage: 'optimisation', only: [questionId] }, ...notes };
   }
   const before = await need<GoldContent>(input, 'gold', ref.key);
   const examined = (query: Mql): Promise<number | null> => documentsExamined(db, query.collection, query.pipeline);
@@ -193,8 +204,16 @@ async function checkMql(ref: ArtefactRef, content: unknown, input: StageInput, s
     resultDigest: resultDigest(checked.expected, isOutermostOrdered(item.sql)),
     documentsExamined: { before: before.documentsExamined.before ?? (await examined(before.before)), after: await examined(mql) },
   };
-  return { ok: true, artefact: { kind: 'gold', key: ref.key, content: edited, inputs: [await inputOf(input, 'translation', ref.key)], gate: 'optimised_query' }, restart: { stage: 'evidence', only: [questionId] } };
+  return { ok: true, artefact: { kind: 'gold', key: ref.key, content: edited, inputs: [await inputOf(input, 'translation', ref.key)], gate: 'optimised_query' }, restart: { stage: 'evidence', only: [questionId] }, ...notes };
 }
+
+const EMPTY_RESULTS =
+  'Both results are empty, which proves nothing: read the filters against the question before you approve.';
+
+const toEditProblem = ({ at: stage, message }: MqlProblem): EditProblem => ({
+  path: `pipeline.${stage}`,
+  message,
+});
 
 /** A person may name the output fields as they like: where the known ones are gone, columns are matched by their values. */
 async function compareEdited(item: Item, mql: Mql, known: readonly OutputColumn[], input: StageInput, signal: AbortSignal): Promise<Equivalence & { columns: readonly OutputColumn[] }> {

@@ -103,6 +103,10 @@ describe('edits pass the same checks', () => {
     ['another result', 'db.station.aggregate([{ $match: { automatic: "false" } }, { $count: "count" }])', /not equal/],
     ['a forbidden stage', 'db.station.aggregate([{ $out: "x" }])', /\$out/],
     ['a forbidden stage inside', 'db.station.aggregate([{ $facet: { a: [{ $lookup: { from: "x", pipeline: [{ $merge: "y" }], as: "z" } }] } }])', /\$merge/],
+    ['an unknown collection', 'db.stations.aggregate([{ $count: "n" }])', /no collection stations/],
+    ['an unknown field in a filter', 'db.station.aggregate([{ $match: { automatik: true } }, { $count: "n" }])', /no field automatik/],
+    ['an unknown field in an expression', 'db.station.aggregate([{ $group: { _id: null, n: { $sum: { $cond: ["$x.y", 1, 0] } } } }])', /no field x\.y/],
+    ['an unknown collection in a join', 'db.station.aggregate([{ $lookup: { from: "nowhere", localField: "_id", foreignField: "a", as: "b" } }])', /no collection nowhere/],
     ['server-side code', 'db.station.aggregate([{ $match: { $where: "true" } }])', /\$where/],
   ])('%s is refused', async (_, text, message) => {
     const outcome = await checkEdit(gold, { text }, stageInput(), signal);
@@ -114,6 +118,16 @@ describe('edits pass the same checks', () => {
     const outcome = await checkEdit(gold, { text: 'db.station.aggregate([{ $match: { automatic: true } }, { $group: { _id: null, stations: { $sum: 1 } } }, { $project: { _id: 0, stations: 1 } }])' }, stageInput(), signal);
     expect(outcome.ok && (outcome.artefact.content as GoldContent).columns).toEqual([{ name: 'COUNT(*)', path: 'stations', transform: { kind: 'identity' } }]);
     expect(outcome.ok && outcome.restart).toEqual({ stage: 'evidence', only: ['26'] });
+  });
+
+  test('two empty results are equal, and said to prove nothing', async () => {
+    const sql = 'SELECT COUNT(*) FROM station GROUP BY rowid HAVING COUNT(*) > 99';
+    const empty = items().map((item) => (item.questionId === '26' ? { ...item, sql } : item));
+    const text = 'db.station.aggregate([{ $match: { _id: { $lt: -1 } } }])';
+    const outcome = await checkEdit(gold, { text }, { ...stageInput(), items: empty }, signal);
+    expect(outcome, JSON.stringify(outcome)).toMatchObject({ ok: true, notes: [expect.stringMatching(/proves nothing/)] });
+    const same = await checkEdit(gold, { text: 'db.station.aggregate([{ $match: { automatic: true } }, { $group: { _id: null, stations: { $sum: 1 } } }, { $project: { _id: 0, stations: 1 } }])' }, stageInput(), signal);
+    expect(same.ok && same.notes).toBeUndefined();
   });
 
   test('a design that loses a column, embeds orphans, or is not one, is refused', async () => {

@@ -4,4 +4,12 @@ import { checkBody, idSchema } from '@/lib/review/api-types';
 import { checkTaskEdit } from '@/lib/review/decide';
 import { decisionServices } from '@/lib/review/process-services';
 
-export const POST = handler({ access: ['admin', 'lead', 'reviewer'], params: z.strictObject({ id: idSchema }), body: checkBody }, async ({ params, body, request }) => ({ problems: await checkTaskEdit(decisionServices(), params.id, body.content, request.signal) }));
+export const POST = handler(
+  {
+    access: ['admin', 'lead', 'reviewer'],
+    params: z.strictObject({ id: idSchema }),
+    body: checkBody,
+  },
+  ({ params, body, request }) =>
+    checkTaskEdit(decisionServices(), params.id, body.content, request.signal),
+);
