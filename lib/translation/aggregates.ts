@@ -5,7 +5,7 @@ import type { Lowered } from './environment';
 import { computed, decode, IDENTITY, isPresent, toNumber, toSummand, toText, withNull } from './lower-conversion';
 import { foldCollation, isOrderPreserving, type Lowering } from './lower-expression';
 import { collationOfExpression } from '../sqlite/select/expression-type';
-import { and, cond, type Mql } from './mql';
+import { and, cond, constant, type Mql } from './mql';
 import { Untranslatable } from './untranslated';
 import { INTEGER, NUMBER, onlyKinds, REAL, TEXT, type ValueType } from './value-type';
 
@@ -144,7 +144,7 @@ function concatenation(aggregate: BoundAggregate, argument: BoundExpression, fil
 
 function joined(list: Mql, separator: string, maybeNone: boolean): Lowered {
   const type: ValueType = { kinds: TEXT, nullable: maybeNone, missing: false };
-  const glue: Mql = cond({ $eq: ['$$value', null] }, { $toString: '$$this' }, { $concat: ['$$value', separator, { $toString: '$$this' }] });
+  const glue: Mql = cond({ $eq: ['$$value', null] }, { $toString: '$$this' }, { $concat: ['$$value', constant(separator), { $toString: '$$this' }] });
   return computed({ $reduce: { input: list, initialValue: null, in: glue } }, type);
 }
 

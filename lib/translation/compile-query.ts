@@ -215,15 +215,22 @@ class SelectCompiler {
   private readonly draft = new Draft();
   private readonly rows: RowEnvironment;
   private readonly items: readonly Item[];
+  /** Aggregates over everything: one row, even over no rows. */
+  private readonly isGlobal: boolean;
+  /** The limit of one row is applied behind what makes that row. */
+  private readonly ends: QueryEnds;
 
   constructor(
     private readonly body: BoundSelect,
-    private readonly ends: QueryEnds,
+    private readonly bounds: QueryEnds,
     private readonly scope: OuterScope | undefined,
     private readonly options: SelectOptions,
     private readonly compiler: QueryCompiler,
   ) {
     this.rows = compiler.environment(this.draft, scope);
+    this.isGlobal = body.aggregated && body.groupBy.length === 0;
+    const { orderBy, columns } = bounds;
+    this.ends = this.isGlobal ? { orderBy, columns } : bounds;
     const names = new FieldNames(options.side ? [options.side.field] : []);
     this.items = body.items.map(({ name, expression }, at) => {
       const wanted = options.fieldNames?.[at];
@@ -240,8 +247,7 @@ class SelectCompiler {
       draft.push({ $limit: 1 });
       return { ...base, stages: draft.stages, fields: this.columnTypes(), atMostOne: true, nonEmpty: from.nonEmpty, ordering: null };
     }
-    const isGlobal = body.aggregated && body.groupBy.length === 0;
-    if (isGlobal) return this.global(base, from.nonEmpty);
+    if (this.isGlobal) return this.limited(this.global(base, from.nonEmpty));
     const env = body.aggregated ? this.group({}) : this.rows;
     const finished = this.finish(env);
     if (options.purpose === 'exists') draft.push({ $limit: 1 });
@@ -275,6 +281,17 @@ class SelectCompiler {
     const grouped = this.group({ facetFrom: before });
     const finished = this.finish(grouped);
     return { ...base, stages: draft.stages, ...finished, atMostOne: true, nonEmpty: true };
+  }
+
+  /** A LIMIT of at least one keeps the one row; LIMIT 0 and any OFFSET leave none. */
+  private limited(one: CompiledQuery): CompiledQuery {
+    const bounds = new Draft();
+    pushLimit(this.bounds, bounds);
+    const isKept = bounds.stages.every((stage) => '$limit' in stage);
+    if (isKept) return one;
+    for (const stage of bounds.stages) this.draft.push(stage);
+    const { whenEmpty: _, ...none } = one;
+    return { ...none, stages: this.draft.stages, nonEmpty: false };
   }
 
   /** Puts everything from `start` into a `$facet`, which returns a document even for no input. */

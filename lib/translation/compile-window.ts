@@ -3,7 +3,7 @@ import { windowsIn } from './aggregates';
 import { describeExpression } from './field-names';
 import { decode, IDENTITY, isPresent, toNumber, withNull } from './lower-conversion';
 import { isOrderPreserving, Lowering } from './lower-expression';
-import { and, cond, type Mql, type MqlDocument } from './mql';
+import { and, cond, constant, type Mql, type MqlDocument } from './mql';
 import { keyOf, type RowEnvironment } from './row-environment';
 import { Untranslatable } from './untranslated';
 import { INTEGER, NUMBER, onlyKinds, REAL, type ValueType } from './value-type';
@@ -101,7 +101,7 @@ class WindowCompiler {
         if (!argument || typeof offset !== 'bigint' || !fallback || !sortBy) throw new Untranslatable('window', `${name}() in this form`);
         const value = this.lowering.value(argument);
         const by = Number(name === 'lag' ? -offset : offset);
-        const shift: MqlDocument = { $shift: { output: value.mql, by, ...(fallback.value !== null && { default: fallback.value as Mql }) } };
+        const shift: MqlDocument = { $shift: { output: value.mql, by, ...(fallback.value !== null && { default: constant(fallback.value) }) } };
         return { output: shift, type: { kinds: value.type.kinds | NUMBER, nullable: true, missing: false } };
       }
       case 'first_value':

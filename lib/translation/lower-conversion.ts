@@ -64,8 +64,9 @@ export function decode(value: Lowered): Lowered {
     case 'bytes':
       return value;
     case 'bool': {
-      const known = cond(mql, transform.true, transform.false);
-      return computed(type.nullable ? overNull(value, (inner) => cond(inner, transform.true, transform.false)) : known, { ...type, kinds: TEXT });
+      const [yes, no] = [constant(transform.true), constant(transform.false)];
+      const text = (flag: Mql): Mql => cond(flag, yes, no);
+      return computed(type.nullable ? overNull(value, text) : text(mql), { ...type, kinds: TEXT });
     }
     case 'date':
       return computed(dateText(transform.format, mql), type);
@@ -167,7 +168,7 @@ export function castToReal(value: Lowered): Lowered {
   // Numbers of MongoDB compare by value: an integer need not change to count as a real.
   if (onlyKinds(value.type, NUMBER)) return { mql: value.mql, type: bounds(value.type, type), transform: IDENTITY };
   if (mayBe(value.type, BLOB)) throw new Untranslatable('types', 'CAST of a blob');
-  if (allFormats(value.type, ['integer', 'decimal'])) return computed({ $toDouble: value.mql }, type);
+  if (allFormats(value.type, ['integer', 'decimal'])) return computed({ $toDouble: value.number ?? value.mql }, type);
   return computed(numberOrPrefix(value, 'real'), { ...type, missing: false });
 }
 
@@ -232,7 +233,8 @@ export const allFormats = ({ kinds, formats }: ValueType, wanted: readonly strin
 
 const numericType = (type: ValueType): ValueType => ({ kinds: allFormats(type, ['integer']) ? INTEGER : NUMBER, nullable: type.nullable, missing: type.missing });
 
-const convertNumber = ({ mql, type }: Lowered): Mql => (allFormats(type, ['integer']) ? { $toLong: mql } : { $toDouble: mql });
+const convertNumber = ({ mql, number, type }: Lowered): Mql =>
+  number ?? (allFormats(type, ['integer']) ? { $toLong: mql } : { $toDouble: mql });
 
 export function prefixNumber(text: string): bigint | number {
   const prefix = new RegExp(NUMBER_PREFIX).exec(text)?.[0].trim();

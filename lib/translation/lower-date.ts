@@ -2,7 +2,7 @@ import type { BoundCall, BoundExpression } from '../sqlite/select/bound';
 import type { Lowered } from './environment';
 import { allFormats, bound, computed, decode, literal, overNull, toText } from './lower-conversion';
 import type { Lowering } from './lower-expression';
-import { and, cond, type Mql } from './mql';
+import { and, cond, constant, type Mql } from './mql';
 import { Untranslatable } from './untranslated';
 import { NUMBER, onlyKinds, REAL, INTEGER, TEXT, type ValueType } from './value-type';
 
@@ -16,8 +16,8 @@ const ISO = '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])([ T]([01]\\d|2[0-4])
 // Further forms that SQLite reads: Julian days, times of day, time zones.
 const OTHER_DATES = /^\s*(?:[+-]?\d+(?:\.\d*)?\s*$|\d{2}:\d{2}|\d{4}-\d{2}-\d{2})/;
 const MILLISECONDS_A_DAY = 86_400_000;
-/** Julian day of 1970-01-01T00:00Z. */
-const JULIAN_EPOCH = 2440587.5;
+/** Of 1970-01-01T00:00Z, in milliseconds since Julian day 0: SQLite counts them as an integer and divides once. */
+const JULIAN_EPOCH = 210_866_760_000_000n;
 /** 10000-01-01T00:00Z. */
 const LAST_JULIAN_DAY = 5373484.5;
 
@@ -34,7 +34,7 @@ export function lowerDateCall(call: BoundCall, lowering: Lowering): Lowered {
   const shifted = modifiers.reduce<Moment>((at, modifier) => shift(at, lowering.value(modifier).constant?.value), start);
   switch (call.name) {
     case 'julianday':
-      return computed({ $add: [{ $divide: [{ $toLong: asDate(shifted) }, MILLISECONDS_A_DAY] }, JULIAN_EPOCH] }, { kinds: REAL, nullable: isNullable(shifted), missing: false });
+      return computed(julianDay(shifted), { kinds: REAL, nullable: isNullable(shifted), missing: false });
     case 'unixepoch':
       return computed({ $toLong: { $divide: [{ $toLong: asDate(shifted) }, 1000] } }, { kinds: INTEGER, nullable: isNullable(shifted), missing: false });
     case 'date':
@@ -80,6 +80,34 @@ function secondsSince1970(value: Lowered): Moment {
   const source = decode(value);
   if (!onlyKinds(source.type, NUMBER)) throw new Untranslatable('types', "'unixepoch' over what is no number");
   return { kind: 'date', date: { $toDate: { $toLong: { $multiply: [source.mql, 1000] } } }, nullable: source.type.nullable };
+}
+
+const julianDay = (at: Moment): Mql => ({
+  $divide: [{ $add: [{ $toLong: asDate(at) }, constant(JULIAN_EPOCH)] }, MILLISECONDS_A_DAY],
+});
+
+/** Sixteen digits, seven of them before the point; `$toString` of a double depends on the version of MongoDB. */
+function julianText(day: Mql, type: ValueType): Lowered {
+  const billion = 1_000_000_000;
+  const digits: Mql = { $toLong: { $round: { $multiply: [{ $subtract: ['$$day', '$$whole'] }, billion] } } };
+  const decimals: Mql = { $substrCP: [{ $toString: { $add: [billion, '$$digits'] } }, 1, 9] };
+  const fraction = cond(
+    { $eq: ['$$digits', 0] },
+    '',
+    { $concat: ['.', { $rtrim: { input: decimals, chars: '0' } }] },
+  );
+  const text: Mql = {
+    $let: {
+      vars: { day },
+      in: {
+        $let: {
+          vars: { whole: { $trunc: '$$day' } },
+          in: { $let: { vars: { digits }, in: { $concat: [{ $toString: { $toLong: '$$whole' } }, fraction] } } },
+        },
+      },
+    },
+  };
+  return { ...computed(text, type), number: { $round: [day, 9] } };
 }
 
 const isNullable = (at: Moment): boolean => (at.kind === 'date' ? at.nullable : at.text.type.nullable || !at.checked);
@@ -153,11 +181,11 @@ function formatted(at: Moment, format: string): Lowered {
     if (cut) return computed(cut, type);
   }
   if (pieces.every((piece) => !piece.startsWith('%') || /^%[YmdHMSj%]$/.test(piece))) {
-    return computed({ $dateToString: { date: asDate(at), format } }, type);
+    return computed({ $dateToString: { date: asDate(at), format: constant(format) } }, type);
   }
   if (format === '%w') return computed(bound(asDate(at), (date) => cond(isNullable(at) ? { $gt: [date, null] } : true, { $toString: { $subtract: [{ $dayOfWeek: date }, 1] } }, null)), type);
   if (format === '%s') return computed({ $toString: { $toLong: { $divide: [{ $toLong: asDate(at) }, 1000] } } }, type);
-  if (format === '%J') return computed({ $toString: { $add: [{ $divide: [{ $toLong: asDate(at) }, MILLISECONDS_A_DAY] }, JULIAN_EPOCH] } }, type);
+  if (format === '%J') return julianText(julianDay(at), { ...type, formats: ['decimal'] });
   throw new Untranslatable('function', `strftime('${format}')`);
 }
 
@@ -174,7 +202,7 @@ function cutOut(at: Extract<Moment, { kind: 'text' }>, format: string, pieces: r
     if (run && !needsTime) return slice(run[0], run[1]);
     const parts = pieces.map((piece): Mql => {
       const found = piece.startsWith('%') ? TEXT_PIECES[piece[1] ?? ''] : undefined;
-      return found ? (found.time ? '00' : slice(found.at, found.size)) : piece;
+      return found ? (found.time ? '00' : slice(found.at, found.size)) : constant(piece);
     });
     return parts.length === 1 ? (parts[0] ?? '') : { $concat: parts };
   };

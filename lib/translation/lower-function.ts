@@ -4,7 +4,7 @@ import { lowerDateCall } from './lower-date';
 import { lowerPrintf } from './lower-printf';
 import { bound, castToInteger, castToReal, computed, isAbsent, isPresent, literal, overNull, toNumber, toText, withNull } from './lower-conversion';
 import { compareLowered, type Lowering } from './lower-expression';
-import { cond, or, type Mql } from './mql';
+import { cond, constant, or, type Mql } from './mql';
 import { Untranslatable } from './untranslated';
 import { INTEGER, isNeverNegative, mayBe, NUMBER, onlyKinds, REAL, TEXT, typeOf, unionType } from './value-type';
 
@@ -139,7 +139,7 @@ function trim(operator: string, value: Lowered, characters: Lowered | undefined)
   if (typeof chars !== 'string') throw new Untranslatable('function', 'trim() of computed characters');
   const text = toText(value);
   if (chars === '') return text;
-  return computed({ [operator]: { input: text.mql, chars } }, typeOf(TEXT, text.type.nullable));
+  return computed({ [operator]: { input: text.mql, chars: constant(chars) } }, typeOf(TEXT, text.type.nullable));
 }
 
 function replace(input: Lowered, find: Lowered, replacement: Lowered): Lowered {

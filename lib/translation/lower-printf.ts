@@ -1,6 +1,6 @@
 import type { Lowered } from './environment';
 import { bound, castToInteger, computed, toNumber, toText } from './lower-conversion';
-import { cond, type Mql } from './mql';
+import { cond, constant, type Mql } from './mql';
 import { Untranslatable } from './untranslated';
 import { INTEGER, isNeverNegative, onlyKinds, TEXT, typeOf } from './value-type';
 
@@ -15,7 +15,7 @@ export function lowerPrintf(format: Lowered, args: readonly Lowered[], round: (v
     if (piece === '%%') return '%';
     if (kind === undefined) {
       if (piece.startsWith('%')) throw new Untranslatable('function', `printf('${text}')`);
-      return piece.startsWith('$') ? { $literal: piece } : piece;
+      return constant(piece);
     }
     const value = rest.shift();
     if (!value) throw new Untranslatable('function', 'printf() with too few arguments');

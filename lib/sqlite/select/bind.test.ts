@@ -44,6 +44,19 @@ describe('names', () => {
     }
   });
 
+  it.each([
+    ['SELECT a.kind FROM people p JOIN pets a ON a.owner = b.pet_id JOIN pets b ON b.pet_id = p.id', true],
+    ['SELECT 1 FROM people p JOIN pets a ON b.kind = a.kind, pets b', true],
+    ['SELECT 1 FROM people p JOIN pets a ON b.kind = a.kind LEFT JOIN pets b ON b.pet_id = p.id', true],
+    ['SELECT 1 FROM people p LEFT JOIN pets a ON b.kind = a.kind JOIN pets b ON b.pet_id = p.id', false],
+    ['SELECT 1 FROM people p JOIN pets a ON b.kind = a.kind RIGHT JOIN pets b ON b.pet_id = p.id', false],
+  ])('%s may name a table to its right: %s', (sql, isAllowed) => {
+    if (isAllowed) expect(() => sqlite.prepare(sql)).not.toThrow();
+    else expect(() => sqlite.prepare(sql)).toThrow();
+    if (isAllowed) expect(() => bind(sql)).not.toThrow();
+    else expect(() => bind(sql)).toThrow(SqlBindError);
+  });
+
   it('lists what a correlated subquery reads outside', () => {
     const { query } = bind('SELECT "First Name" FROM people WHERE EXISTS (SELECT 1 FROM pets WHERE owner = people.id)');
     const { where } = query.body.kind === 'select' ? query.body : { where: undefined };

@@ -48,6 +48,19 @@ interface SelectNames {
   readonly columns: readonly BoundOutput[];
 }
 
+/** The ON of an inner join, bound once all sources of its FROM are known; `names` are those of USING. */
+interface PendingCondition {
+  readonly join: { on: BoundExpression | undefined };
+  readonly names: readonly BoundExpression[];
+  readonly on: Expression;
+}
+
+function hasRightJoin(item: FromItem): boolean {
+  if (item.kind === 'nested') return hasRightJoin(item.from);
+  if (item.kind !== 'join') return false;
+  return item.join === 'RIGHT' || item.join === 'FULL' || hasRightJoin(item.left) || hasRightJoin(item.right);
+}
+
 const TRUE_OR_FALSE = /^(true|false)$/i;
 
 class Binder {
@@ -225,7 +238,18 @@ class Binder {
 
   // ---- FROM -------------------------------------------------------------------------------------------------
 
+  /**
+   * Sources first: the ON of an inner join may name a table to its right, as long as no RIGHT or FULL JOIN takes part
+   * (https://www.sqlite.org/lang_select.html#inner_joins).
+   */
   private from(item: FromItem, scope: Scope): BoundFrom {
+    const conditions: PendingCondition[] = [];
+    const bound = this.fromItem(item, scope, hasRightJoin(item) ? undefined : conditions);
+    for (const { join, names, on } of conditions) join.on = conjunction([...names, this.expression(on, scope)]);
+    return bound;
+  }
+
+  private fromItem(item: FromItem, scope: Scope, pending: PendingCondition[] | undefined): BoundFrom {
     switch (item.kind) {
       case 'table': {
         const { content, columns } = this.tableContent(item.name, item.schema, scope, item);
@@ -240,7 +264,7 @@ class Binder {
         return this.from({ kind: 'derived', query: selectAll(item.from, item), alias: item.alias, start: item.start, end: item.end }, scope);
       }
       case 'join':
-        return this.join(item, scope);
+        return this.join(item, scope, pending);
       case 'tableFunction':
         throw new SqlBindError('unsupported', `table-valued function ${item.name}`, item);
     }
@@ -281,14 +305,23 @@ class Binder {
     return { kind: 'source', source };
   }
 
-  private join(item: Extract<FromItem, { kind: 'join' }>, scope: Scope): BoundFrom {
-    const left = this.from(item.left, scope);
+  private join(
+    item: Extract<FromItem, { kind: 'join' }>,
+    scope: Scope,
+    pending: PendingCondition[] | undefined,
+  ): BoundFrom {
+    const left = this.fromItem(item.left, scope, pending);
     const leftSources = [...scope.sources];
-    const right = this.from(item.right, scope);
+    const right = this.fromItem(item.right, scope, pending);
     const rightSources = scope.sources.slice(leftSources.length);
     const join = item.join === 'LEFT' || item.join === 'RIGHT' || item.join === 'FULL' ? item.join : 'INNER';
     const names = item.natural ? commonNames(leftSources, rightSources) : (item.using ?? []);
     const conditions = names.map((name) => this.sharedColumn(name, join, leftSources, rightSources, scope, item));
+    if (item.on && pending && join === 'INNER') {
+      const unfinished = { kind: 'join', join, left, right, on: conjunction(conditions) } as const;
+      pending.push({ join: unfinished, names: conditions, on: item.on });
+      return unfinished;
+    }
     if (item.on) conditions.push(this.expression(item.on, scope));
     return { kind: 'join', join, left, right, on: conjunction(conditions) };
   }

@@ -21,14 +21,22 @@ export const plainAggregate: Rule = {
       const stages = inner as readonly MqlDocument[] | undefined;
       const last = stages?.at(-1);
       if (others.length > 0 || !stages || !last) continue;
+      const showsId = hasGroupId(stages);
       const shown = defaultedField(next, name) ?? (mergesFirst(next, name) ? 'all' : undefined);
-      if (shown === undefined || (shown !== 'all' && shown.inner !== shown.outer && stageName(last) !== '$group')) continue;
-      const project: MqlDocument[] = shown !== 'all' && stageName(last) === '$group' ? [{ $project: { _id: 0, [shown.outer]: shown.inner === shown.outer ? 1 : `$${shown.inner}` } }] : [];
+      if (shown === undefined || (shown === 'all' ? showsId : shown.inner !== shown.outer && !showsId)) continue;
+      const project: MqlDocument[] = shown !== 'all' && showsId ? [{ $project: { _id: 0, [shown.outer]: shown.inner === shown.outer ? 1 : `$${shown.inner}` } }] : [];
       return { pipeline: replaceStages(pipeline, at, 2, ...stages, ...project), reason: 'There are rows to aggregate: the default for none is not needed.' };
     }
     return undefined;
   },
 };
+
+/** The documents still have the `_id` of a `$group`: nothing behind it gives them another form. */
+function hasGroupId(stages: readonly MqlDocument[]): boolean {
+  const forming = stages.findLast((stage) => !FORM_KEEPING.has(stageName(stage)));
+  return forming !== undefined && stageName(forming) === '$group';
+}
+const FORM_KEEPING = new Set(['$match', '$sort', '$skip', '$limit', '$set', '$addFields']);
 
 /** `{$project: {n: {$ifNull: [{$first: '$rows.n'}, 0]}}}`. */
 function defaultedField(stage: MqlDocument, rows: string): { readonly outer: string; readonly inner: string } | undefined {
