@@ -3,7 +3,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { builtinAgent } from '../../agents/drivers/builtin';
-import { assertWritable, exportBundle, type BundleDatabase } from '../../lib/bundle/export';
+import type { BundleDatabase } from '../../lib/bundle/content';
+import { assertWritable, exportBundle } from '../../lib/bundle/export';
 import { installationKey } from '../../lib/bundle/signature';
 import type { Migration } from '../../lib/migration/migrate';
 import { runInMemory, collectBundleDatabase } from '../../lib/pipeline/stages/memory-run';
@@ -98,7 +99,7 @@ Exit status: 0 when every database was converted, 1 when one failed (the others 
       // A server of its own: conversions can run beside each other and beside the product, and leave nothing behind.
       mongo = await openMongo(values.uri ?? process.env.MONGODB_URI, scratch);
       const { reports, databases } = await convertAll(chosen, benchmark, settings, limit, mongo, known, abort.signal, progress);
-      await exportBundle(
+      const { faults } = await exportBundle(
         {
           name: path.basename(path.resolve(folder)).replace(/\.zip$/i, ''),
           toolVersion: toolVersion(),
@@ -118,7 +119,8 @@ Exit status: 0 when every database was converted, 1 when one failed (the others 
       const wanted = values.databases?.split(',');
       const missing = benchmark.problems.filter(({ kind, subject }) => (kind === 'database_unreadable' || kind === 'database_left_out') && (wanted === undefined || wanted.includes(subject)));
       if (!values.json) for (const { subject, detail } of missing) console.log(`${subject} was not converted: ${detail}`);
-      return missing.length > 0 || reports.some((entry) => entry.failed) ? 1 : 0;
+      for (const fault of faults) console.error(`does not read back as exported: ${fault}`);
+      return faults.length > 0 || missing.length > 0 || reports.some((entry) => entry.failed) ? 1 : 0;
     } finally {
       progress.clear();
       process.off('SIGINT', stop);

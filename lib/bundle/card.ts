@@ -1,4 +1,4 @@
-import type { BundleContent } from './export';
+import type { BundleContent } from './content';
 
 /** The dataset card: a YAML header that dataset viewers read, then what a consumer needs to know. */
 export function bundleCard(content: BundleContent, missing: readonly string[]): string {

@@ -1,76 +1,29 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { BSON, type Db, type MongoClient } from 'mongodb';
+import { BSON, type Db, type Document, type MongoClient } from 'mongodb';
 import { designMarkdown } from '../design/design-document';
-import type { ConceptualDesign, IndexDesign, LogicalDesign } from '../design/document-design';
 import { logicalCsv } from '../design/logical-csv';
 import { printMql } from '../mql/print';
-import type { Migration } from '../migration/migrate';
+import { extendedPipeline } from '../mql/extended-pipeline';
 import { rowToDocument } from '../results/compare';
-import type { Item, QuestionFile, SourceDatabase } from '../sqlite/benchmark';
+import { relaxedJson } from '../results/extended-json';
+import { toBsonValue } from '../results/value';
 import { isOutermostOrdered } from '../sqlite/select/outermost-order';
-import type { Catalog } from '../sqlite/catalog';
-import type { Profile } from '../sqlite/profile';
 import { QueryProcess } from '../sqlite/query-process';
 import { checkQuery, expectedRows } from '../translation/check-query';
-import { isEquivalent, type OutputColumn } from '../translation/equivalence';
+import { isEquivalent } from '../translation/equivalence';
 import type { KnownResults } from '../translation/known-results';
-import type { CollectionValidation } from '../validation/collection-validation';
-import type { CrossValidation } from '../validation/cross-validation';
-import type { TableValidation } from '../validation/table-validation';
+import type { IndexDesign } from '../design/document-design';
 import { describe } from '../design/transform-name';
 import { bundleCard } from './card';
+import type { BundleContent, BundleDatabase, BundleItem } from './content';
 import { BundleFiles } from './files';
 import { jsonSchema } from './json-schema';
 import { migrateScript } from './migrate-script';
-import { pipelineJson } from './pipeline-json';
+import { parsePipelineJson, pipelineJson } from './pipeline-json';
+import { readBack, type WrittenItem } from './read-back';
 import { restoreDatabase } from './restore';
 import type { SigningKey } from './signature';
-
-/** Everything that goes into a bundle, from wherever it is kept. */
-export interface BundleContent {
-  readonly name: string;
-  readonly toolVersion: string;
-  readonly engine: { readonly name: string; readonly version: string };
-  readonly questionFiles: readonly Pick<QuestionFile, 'split' | 'sha256' | 'items'>[];
-  readonly databases: readonly BundleDatabase[];
-  readonly provenance: {
-    readonly decisions: readonly unknown[];
-    readonly effort: readonly { readonly database: string; readonly gate: string; readonly minutes: number }[];
-    readonly agentRuns: readonly unknown[];
-    readonly auditHead: { readonly seq: number; readonly hash: string } | null;
-  };
-  /** Set for a draft: what a finalised bundle would still need. */
-  readonly missing: readonly string[] | undefined;
-}
-
-export interface BundleDatabase {
-  readonly source: SourceDatabase;
-  readonly catalog: Catalog;
-  readonly profile: Profile;
-  readonly conceptual: ConceptualDesign;
-  readonly logical: readonly LogicalDesign[];
-  readonly indexes: IndexDesign;
-  readonly migration: Migration;
-  readonly validation: { readonly collection: readonly CollectionValidation[]; readonly crossCollection: readonly CrossValidation[]; readonly table: readonly TableValidation[] };
-  readonly items: readonly BundleItem[];
-}
-
-export interface BundleItem {
-  readonly item: Item;
-  readonly status: 'translated' | 'untranslated' | 'excluded';
-  readonly mql: { readonly collection: string; readonly pipeline: readonly Record<string, unknown>[] } | null;
-  readonly columns: readonly OutputColumn[];
-  readonly caveats: readonly string[];
-  readonly defects: readonly unknown[];
-  readonly optimised: boolean;
-  /** ISO time at which the clock is pinned, of gold that depends on the time. */
-  readonly clock?: string;
-  readonly evidenceMql: string;
-  readonly reason?: { readonly code: number; readonly text: string };
-  readonly attempts: readonly unknown[];
-  readonly decisions: readonly unknown[];
-}
 
 export interface ExportOptions {
   readonly out: string;
@@ -82,10 +35,23 @@ export interface ExportOptions {
   onProgress?(done: number, total: number, what: string): void;
 }
 
+export interface ExportOutcome {
+  /** Of a draft: where it does not read back as what was exported. A finalised bundle is not written then. */
+  readonly faults: readonly string[];
+}
+
 /** The bundle was not written: its own gold does not score 1.0, or it is unfinished and no draft was asked for. */
 export class ExportRefused extends Error {
   constructor(readonly missing: readonly string[]) {
     super(`the bundle was not written; still missing:\n${missing.map((line) => `  - ${line}`).join('\n')}`);
+  }
+}
+
+/** What was written reads as something else: a fault of the export itself, never of the benchmark. */
+export class ReadBackFailed extends Error {
+  constructor(readonly faults: readonly string[]) {
+    const list = faults.slice(0, 20).map((line) => `  - ${line}`).join('\n');
+    super(`the bundle was not written, because it does not read back as what was exported:\n${list}`);
   }
 }
 
@@ -95,9 +61,9 @@ const DEFAULT_CLOCK = '2026-01-01T00:00:00Z';
 /**
  * Writes a bundle in the layout of BUNDLE.md. A finalised one is certified on the bytes that ship: every collection is
  * restored from the written files into an empty database, and every gold pipeline is run there against the source.
- * The folder appears when it is complete. Exporting twice gives identical bytes.
+ * Every file is read back and compared with what was meant. The folder appears when it is complete. Exporting twice gives identical bytes.
  */
-export async function exportBundle(content: BundleContent, options: ExportOptions): Promise<void> {
+export async function exportBundle(content: BundleContent, options: ExportOptions): Promise<ExportOutcome> {
   const partial = `${options.out}.partial-${process.pid}`;
   if (content.databases.length === 0 && content.missing === undefined) throw new ExportRefused(['the benchmark has no database']);
   fs.rmSync(partial, { recursive: true, force: true });
@@ -105,6 +71,7 @@ export async function exportBundle(content: BundleContent, options: ExportOption
   try {
     const files = new BundleFiles(partial);
     const failures: string[] = [];
+    const written: WrittenItem[] = [];
     const items = new Map<string, string[]>();
     const results = new Map<string, string[]>();
     const total = content.databases.length;
@@ -112,7 +79,8 @@ export async function exportBundle(content: BundleContent, options: ExportOption
       options.onProgress?.(done, total, database.source.name);
       await writeDatabase(files, database, options.mongo.db(database.migration.mongoDatabase));
       const lines = await writeItems(files, database, content.missing !== undefined, options);
-      for (const { split, line, result, failure } of lines) {
+      for (const { split, line, result, failure, written: item } of lines) {
+        written.push(item);
         items.set(split, [...(items.get(split) ?? []), line]);
         if (result) results.set(split, [...(results.get(split) ?? []), result]);
         if (failure) failures.push(failure);
@@ -122,8 +90,15 @@ export async function exportBundle(content: BundleContent, options: ExportOption
     for (const [split, lines] of items) await files.write(`data/${split}.jsonl`, lines.map((line) => `${line}\n`).join(''));
     for (const [split, lines] of results) await files.write(`results/${split}.jsonl.gz`, lines.map((line) => `${line}\n`).join(''));
     await writeFront(files, content, options.key, failures);
+    const { publicKey } = options.key;
+    const { databases } = content;
+    const faults = await readBack(partial, { databases, items: written, files: files.records, publicKey });
+    if (faults.length > 0 && content.missing === undefined) throw new ReadBackFailed(faults);
+    // A draft keeps the work of hours, and says in its front what is wrong with it.
+    if (faults.length > 0) await writeFront(files, content, options.key, [...failures, ...faults]);
     fs.rmSync(options.out, { recursive: true, force: true });
     fs.renameSync(partial, options.out);
+    return { faults };
   } finally {
     fs.rmSync(partial, { recursive: true, force: true });
   }
@@ -174,10 +149,9 @@ async function writeDatabase(files: BundleFiles, database: BundleDatabase, db: D
     await files.write(`${home}/dump/${logical.collection}.bson.gz`, rawDocuments(db, logical.collection));
     await files.json(`${home}/dump/${logical.collection}.metadata.json`, dumpMetadata(logical.collection, database.indexes));
   }
-  const canonical = (value: unknown): string => `${BSON.EJSON.stringify(value, { relaxed: true }, 1)}\n`;
-  await files.write(`${home}/validation/collection.json`, canonical(database.validation.collection));
-  await files.write(`${home}/validation/cross_collection.json`, canonical(database.validation.crossCollection));
-  await files.write(`${home}/validation/table.json`, canonical(database.validation.table));
+  await files.json(`${home}/validation/collection.json`, relaxedJson(database.validation.collection));
+  await files.json(`${home}/validation/cross_collection.json`, relaxedJson(database.validation.crossCollection));
+  await files.json(`${home}/validation/table.json`, relaxedJson(database.validation.table));
 }
 
 // Documents ship in the order in which they were inserted, which is the source's: gold that SQLite answers by scan order
@@ -212,6 +186,7 @@ interface ItemLines {
   readonly line: string;
   readonly result?: string;
   readonly failure?: string;
+  readonly written: WrittenItem;
 }
 
 async function writeItems(files: BundleFiles, database: BundleDatabase, draft: boolean, options: ExportOptions): Promise<ItemLines[]> {
@@ -240,16 +215,21 @@ async function itemLines(entry: BundleItem, database: BundleDatabase, db: Db, qu
   let failure: string | undefined;
   let rowCount: number | null = null;
   let digest: string | null = null;
+  let expected: WrittenItem['expected'];
   if (mql) {
-    const query = { sql: item.sql, sourcePath: database.source.path, catalog: database.catalog, queries, db, collection: mql.collection, pipeline: mql.pipeline, columns: entry.columns, clock: entry.clock ?? DEFAULT_CLOCK, signal };
+    const query = { sql: item.sql, sourcePath: database.source.path, catalog: database.catalog, queries, db, collection: mql.collection, pipeline: known ? mql.pipeline : asShipped(mql.pipeline), columns: entry.columns, clock: entry.clock ?? DEFAULT_CLOCK, signal };
     const checked = await checkQuery(query, known);
     const rows = isEquivalent(checked.verdict) ? await expectedRows(checked, query) : undefined;
     if (!rows || !checked.expected) failure = `${item.database}/${questionId}: gold is not equal to its source: ${checked.verdict.detail}`;
     else {
       rowCount = checked.expected.rowCount;
       digest = checked.expected.digest;
-      const shipped = rows.map((row) => rowToDocument(entry.columns.map((column) => column.path), row));
-      result = BSON.EJSON.stringify({ question_id: questionId, db_id: item.database, row_count: rowCount, rows: shipped }, { relaxed: false });
+      const { tied } = checked.expected;
+      expected = { rowCount, rows, tied };
+      const paths = entry.columns.map((column) => column.path);
+      const shipped = rows.map((row) => toBsonValue(rowToDocument(paths, row)));
+      const tiedRows = tied && { tied_rows: tied };
+      result = BSON.EJSON.stringify({ question_id: questionId, db_id: item.database, row_count: rowCount, rows: shipped, ...tiedRows }, { relaxed: false });
     }
   }
   const line = JSON.stringify({
@@ -272,11 +252,15 @@ async function itemLines(entry: BundleItem, database: BundleDatabase, db: Db, qu
     ...(entry.clock !== undefined ? { clock: entry.clock } : {}),
     optimised: entry.optimised,
     ...(entry.reason ? { reason: entry.reason } : {}),
-    ...(entry.attempts.length > 0 ? { attempts: JSON.parse(BSON.EJSON.stringify(entry.attempts, { relaxed: false })) as unknown } : {}),
+    ...(entry.attempts.length > 0 ? { attempts: extendedPipeline(entry.attempts) } : {}),
     decisions: entry.decisions,
   });
-  return { split, line, ...(result ? { result } : {}), ...(failure ? { failure } : {}) };
+  return { split, line, ...(result ? { result } : {}), ...(failure ? { failure } : {}), written: { entry, ...(expected && { expected }) } };
 }
+
+/** The pipeline that a reader of the bundle gets. */
+const asShipped = (pipeline: readonly Document[]): Document[] =>
+  parsePipelineJson(JSON.parse(JSON.stringify(pipelineJson(pipeline))));
 
 async function writeFront(files: BundleFiles, content: BundleContent, key: SigningKey, failures: readonly string[]): Promise<void> {
   const draft = content.missing !== undefined;

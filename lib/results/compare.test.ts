@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { compareResults, documentsToResultSet, type ComparisonRules } from './compare';
-import { equalWithin, rowKey, valueKey } from './equality';
+import { compareResults, documentsToResultSet, isInOrder, isPartOf, type ComparisonRules } from './compare';
+import { equalWithin, isIdentical, rowKey, valueKey } from './equality';
 import { fromBson, toBsonValue, type ResultSet, type Value } from './value';
 import { BSON, Decimal128, Double, Int32, Long } from 'mongodb';
 
@@ -66,9 +66,24 @@ test('a value comes back from Extended JSON with its type', () => {
     fc.property(fc.oneof(value, fc.constantFrom<Value>(...edges)), (cell) => {
       const text = BSON.EJSON.stringify({ cell: toBsonValue(cell) }, { relaxed: false });
       const read = BSON.EJSON.parse(text, { relaxed: false }) as { cell: unknown };
-      expect(fromBson(read.cell)).toEqual(cell);
+      expect(isIdentical(fromBson(read.cell), cell)).toBe(true);
     }),
   );
+});
+
+test.each<[Value, Value]>([
+  [5n, 5],
+  [0, -0],
+  [0.3, 0.1 + 0.2],
+  ['1', 1n],
+  [new Uint8Array([1]), new Uint8Array([2])],
+  [new Uint8Array(), ''],
+  [[1n], [1]],
+  [{ a: 1n }, { b: 1n }],
+  [null, false],
+])('%s is not identical to %s', (a, b) => {
+  expect([isIdentical(a, b), isIdentical(b, a)]).toEqual([false, false]);
+  expect([isIdentical(a, a), isIdentical(b, b)]).toEqual([true, true]);
 });
 
 describe('verdicts', () => {
@@ -107,9 +122,21 @@ describe('verdicts', () => {
     const expected = set(['k', 'v'], [1n, 'a'], [1n, 'b'], [2n, 'c']);
     const permuted = set(['k', 'v'], [1n, 'b'], [1n, 'a'], [2n, 'c']);
     const reversed = set(['k', 'v'], [2n, 'c'], [1n, 'b'], [1n, 'a']);
-    expect(kind(expected, permuted, { ...named, order: [0] })).toBe('equal');
+    const upToTies: ComparisonRules = { ...named, order: { tied: [[0, 1]] } };
+    expect(kind(expected, permuted, upToTies)).toBe('equal');
+    expect(kind(expected, permuted, { ...named, order: { tied: [] } })).toBe('order');
     expect(kind(expected, permuted, { ...named, order: 'sequence' })).toBe('order');
-    expect(kind(expected, reversed, { ...named, order: [0] })).toBe('order');
+    expect(kind(expected, reversed, upToTies)).toBe('order');
+    expect(kind(expected, reversed, { ...named, order: { tied: [[0, 2]] } })).toBe('equal');
+  });
+
+  test('the first rows of a longer result are in order, and may be any of a tie that goes on', () => {
+    const actual = [[1n, 'a'], [2n, 'b'], [2n, 'c'], [2n, 'd'], [3n, 'e']];
+    expect(isInOrder([[1n, 'a'], [2n, 'd']], actual, [[1, 3]])).toBe(true);
+    expect(isInOrder([[1n, 'a'], [3n, 'e']], actual, [[1, 3]])).toBe(false);
+    expect(isInOrder([[2n, 'b'], [1n, 'a']], actual, [])).toBe(false);
+    expect(isPartOf([[3n, 'e'], [1n, 'a']], actual)).toBe(true);
+    expect(isPartOf([[3n, 'e'], [3n, 'e']], actual)).toBe(false);
   });
 
   test('floats on either side of a rounding boundary are paired', () => {

@@ -37,11 +37,14 @@ export interface ComparisonRules {
   /** Whether the actual side may have columns that nothing matches (Soft-EX). */
   readonly extraColumns: 'refuse' | 'allow';
   /**
-   * `bag`: order never counts. `sequence`: the rows must come in the expected order. Otherwise positions of the expected
-   * columns that the source sorts by: rows may be permuted among equal keys only.
+   * `bag`: order never counts. `sequence`: the rows must come in the expected order. Otherwise the order counts up to the
+   * tied rows, which may come in any order among themselves.
    */
-  readonly order: 'bag' | 'sequence' | readonly number[];
+  readonly order: 'bag' | 'sequence' | { readonly tied: readonly TiedRows[] };
 }
+
+/** First and last 0-based position of rows that follow each other and have equal sort keys. */
+export type TiedRows = readonly [first: number, last: number];
 
 /** Compares by the rules of DESIGN §7: typed values, missing equals null, a bag of row tuples that never come apart. */
 export function compareResults(expected: ResultSet, actual: ResultSet, rules: ComparisonRules): Verdict {
@@ -74,7 +77,7 @@ export function compareResults(expected: ResultSet, actual: ResultSet, rules: Co
   const extra = actual.columns.filter((_, c) => !used.has(c) && actual.rows.some((row) => row[c] !== null));
   if (extra.length > 0 && rules.extraColumns === 'refuse') return verdict('extra_column', `nothing was asked for in ${extra.join(', ')}`, names);
   if (rules.order !== 'bag' && !inSequence) {
-    if (rules.order === 'sequence' || !inOrder(expected.rows, rows, rules.order)) return verdict('order', 'the rows are the same, but come in another order', names);
+    if (rules.order === 'sequence' || !isInOrder(expected.rows, rows, rules.order.tied)) return verdict('order', 'the rows are the same, but come in another order', names);
   }
   return verdict('equal', expected.rows.length === 1 ? 'the row is equal' : `${expected.rows.length} rows are equal`, names);
 }
@@ -209,8 +212,24 @@ function bagDifference(expected: ResultSet['rows'], actual: ResultSet['rows']): 
   return unpaired;
 }
 
-/** Same keys in the same sequence; among rows of equal keys any order. */
-function inOrder(expected: ResultSet['rows'], actual: ResultSet['rows'], keys: readonly number[]): boolean {
-  const keyOf = (row: readonly Value[]): Value[] => keys.map((c) => row[c] ?? null);
-  return expected.every((row, at) => equalRows(keyOf(row), keyOf(actual[at]!)));
+/**
+ * Whether the rows come in the expected order, up to ties. `expected` may be the first rows only of a longer result: where
+ * the last tie goes on beyond them, they may be any of its rows.
+ */
+export function isInOrder(
+  expected: ResultSet['rows'],
+  actual: ResultSet['rows'],
+  tied: readonly TiedRows[],
+): boolean {
+  const inTie = new Set<number>();
+  for (const [first, last] of tied) {
+    for (let row = first; row <= last; row++) inTie.add(row);
+    const part = expected.slice(first, last + 1);
+    if (bagDifference(part, actual.slice(first, last + 1)).onlyExpected.length > 0) return false;
+  }
+  return expected.every((row, index) => inTie.has(index) || equalRows(row, actual[index] ?? []));
 }
+
+/** Whether every row of `part` is one of `rows`, as often as it occurs. */
+export const isPartOf = (part: ResultSet['rows'], rows: ResultSet['rows']): boolean =>
+  bagDifference(part, rows).onlyExpected.length === 0;

@@ -30,6 +30,20 @@ function equalNumbers(a: bigint | number, b: bigint | number): boolean {
 const isExactly = (double: number, integer: bigint): boolean =>
   Number.isInteger(double) && BigInt(double) === integer;
 
+/** The same value of the same type: 5 and 5.0 differ, and so do floats whose bits do. */
+export function isIdentical(a: Value, b: Value): boolean {
+  if (Array.isArray(a) && Array.isArray(b)) {
+    return a.length === b.length && a.every((value, index) => isIdentical(value, b[index]!));
+  }
+  if (isValueDocument(a) && isValueDocument(b)) {
+    const [left, right] = [Object.entries(a), Object.entries(b)];
+    return isIdentical(left.map(([key]) => key), right.map(([key]) => key))
+      && isIdentical(left.map(([, value]) => value), right.map(([, value]) => value));
+  }
+  if (typeof a === 'object' && typeof b === 'object') return valueKey(a) === valueKey(b);
+  return Object.is(a, b);
+}
+
 /**
  * A string that is the same for values that are equal at 9 significant digits. Two floats on either side of a rounding
  * boundary get different keys: callers pair what is left with `equalWithin`.

@@ -1,5 +1,5 @@
 import type { MongoClient } from 'mongodb';
-import type { BundleContent, BundleDatabase, BundleItem } from '../bundle/export';
+import type { BundleContent, BundleDatabase, BundleItem } from '../bundle/content';
 import type { BlobStore } from '../db/blob-store';
 import type { Database } from '../db/database';
 import { lastPart, readCurrent } from '../pipeline/artefact-store';

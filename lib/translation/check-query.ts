@@ -1,8 +1,8 @@
-import type { Verdict } from '../results/compare';
+import type { TiedRows, Verdict } from '../results/compare';
 import { contentHash } from '../results/hash';
-import type { Value } from '../results/value';
+import type { ResultSet, Value } from '../results/value';
 import { isOutermostOrdered } from '../sqlite/select/outermost-order';
-import { checkEquivalence, expectedOf, isEquivalent, resultDigest, type EquivalenceInput, type PipelineRun } from './equivalence';
+import { checkEquivalence, expectedOf, expectedTies, isEquivalent, resultDigest, type EquivalenceInput, type PipelineRun } from './equivalence';
 import type { KnownResults } from './known-results';
 
 /** Expected rows beyond this are counted and digested, but neither kept nor shipped. */
@@ -18,6 +18,8 @@ export interface CheckedQuery {
     readonly digest: string;
     /** The first ones, as the documents show them; undefined where they were too large to keep. */
     readonly rows: readonly (readonly Value[])[] | undefined;
+    /** Runs of rows with equal sort keys; undefined where the order does not count. */
+    readonly tied: readonly TiedRows[] | undefined;
   };
   /** Of the pipeline's run. */
   readonly run?: PipelineRun;
@@ -32,12 +34,23 @@ export async function checkQuery(input: EquivalenceInput, known: KnownResults | 
   const checked: CheckedQuery = {
     verdict,
     caveats,
-    ...(expected && { expected: { rowCount: expected.rows.length, digest: resultDigest(expected, isOutermostOrdered(input.sql)), rows: expected.rows.slice(0, MOST_KEPT_ROWS) } }),
+    ...(expected && { expected: await summary(expected, input, known) }),
     ...(run && { run }),
   };
   // What did not run may run another time, and a candidate that stopped early tells less than a check that did not.
   if (run && (!input.candidate || isEquivalent(verdict))) known?.keep(key, checked);
   return checked;
+}
+
+async function summary(
+  { columns, rows }: ResultSet,
+  input: EquivalenceInput,
+  known: KnownResults | undefined,
+): Promise<NonNullable<CheckedQuery['expected']>> {
+  const digest = resultDigest({ columns, rows }, isOutermostOrdered(input.sql));
+  const tied = await expectedTies({ ...input, ...(known && { known }) }, rows.length);
+  const shown = tied?.filter(([first]) => first < MOST_KEPT_ROWS);
+  return { rowCount: rows.length, digest, rows: rows.slice(0, MOST_KEPT_ROWS), tied: shown };
 }
 
 /** The first expected rows of a checked query: those that were kept, else asked for again. */

@@ -4,7 +4,7 @@ import type { Catalog } from '../sqlite/catalog';
 import { QueryError, type QueryProcess, type QueryResult } from '../sqlite/query-process';
 import { isOutermostOrdered } from '../sqlite/select/outermost-order';
 import { runnableSql } from '../sqlite/select/runnable-sql';
-import { compareResults, type Verdict } from '../results/compare';
+import { compareResults, type TiedRows, type Verdict } from '../results/compare';
 import { equalWithin, rowKey, valueKey } from '../results/equality';
 import { fromBson, isValueDocument, type ResultSet, type SqliteValue, type Value } from '../results/value';
 import { applyTransform, type Transform } from '../design/transform';
@@ -12,6 +12,7 @@ import { GuardedError, runGuarded } from '../mongo/guarded';
 import { documentsDigest, MOST_DIGESTED } from './documents-digest';
 import { keyedSql, type KeyedSql } from './keyed-sql';
 import { pinPipeline, pinSql } from './pinned-clock';
+import { tiedRows } from './tied-rows';
 
 /** One output column of a query in MQL: the field that holds it, and the transform that its source values go through. */
 export interface OutputColumn {
@@ -101,6 +102,19 @@ export async function checkEquivalence(input: EquivalenceInput): Promise<Equival
 export async function expectedOf(input: EquivalenceInput): Promise<ResultSet | undefined> {
   const source = await runSource(input, sourceSql(input).sql);
   return 'kind' in source ? undefined : carry(source, input.columns.map((column) => column.name), input.columns.map((column) => column.transform));
+}
+
+/**
+ * The runs of expected rows that may come in any order among themselves, because their sort keys are equal; undefined
+ * where the order of the rows does not count at all. Where the sort keys cannot be read off the query, no run is known.
+ * @param rowCount of the source query
+ */
+export async function expectedTies(input: EquivalenceInput, rowCount: number): Promise<readonly TiedRows[] | undefined> {
+  if (!isOutermostOrdered(input.sql)) return undefined;
+  const keyed = rowCount > 1 ? keyedSql(sourceSql(input).sql, input.catalog) : undefined;
+  if (!keyed) return [];
+  const result = await askSource(input, keyed.sql, keyed.offset + rowCount);
+  return 'kind' in result ? [] : tiedRows(result.rows.slice(keyed.offset), keyed.keys);
 }
 
 function sourceSql(input: EquivalenceInput): { sql: string; timed: readonly string[] } {

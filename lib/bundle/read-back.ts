@@ -1,0 +1,198 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { createGunzip } from 'node:zlib';
+import { BSON } from 'mongodb';
+import { LogicalCsvError, logicalCsv, readLogicalCsv } from '../design/logical-csv';
+import { extendedPipeline } from '../mql/extended-pipeline';
+import { MqlSyntaxError, parseMql } from '../mql/parse';
+import type { TiedRows } from '../results/compare';
+import { isIdentical } from '../results/equality';
+import { contentHash } from '../results/hash';
+import { fromBson, type Value } from '../results/value';
+import { itemKey, readItems, readResults, type BundledItem, type BundledResult } from './bundled-items';
+import { fileProblems, signatureProblems } from './check-files';
+import type { BundleDatabase, BundleItem } from './content';
+import { gunzippedLines, type FileRecord } from './files';
+import { parsePipelineJson } from './pipeline-json';
+
+/** An item as it was meant to be written, with the rows that its source query gives. */
+export interface WrittenItem {
+  readonly entry: BundleItem;
+  readonly expected?: {
+    readonly rowCount: number;
+    readonly rows: readonly (readonly Value[])[];
+    readonly tied: readonly TiedRows[] | undefined;
+  };
+}
+
+export interface WrittenBundle {
+  readonly databases: readonly BundleDatabase[];
+  readonly items: readonly WrittenItem[];
+  readonly files: ReadonlyMap<string, FileRecord>;
+  readonly publicKey: string;
+}
+
+/**
+ * Reads every file of a bundle that was just written and says where it is not what was meant: bytes on disk, documents in
+ * both forms, designs, gold in both notations, and every expected value with its type. Empty when all is as meant.
+ */
+export async function readBack(folder: string, written: WrittenBundle): Promise<string[]> {
+  const { SHA256SUMS: _, ...summed } = Object.fromEntries(written.files);
+  const problems = await fileProblems(folder, summed);
+  const manifest = fs.readFileSync(path.join(folder, 'MANIFEST.json'));
+  problems.push(...signatureProblems(folder, manifest, written.publicKey));
+  for (const name of written.files.keys()) problems.push(...syntaxProblems(folder, name));
+  for (const database of written.databases) {
+    problems.push(...designProblems(folder, database));
+    for (const { collection } of database.logical) {
+      problems.push(...(await documentProblems(folder, database, collection)));
+    }
+  }
+  problems.push(...(await itemProblems(folder, written.items)));
+  return problems;
+}
+
+/** JSON files are JSON, and so is every line of a list. */
+function syntaxProblems(folder: string, name: string): string[] {
+  const isList = name.endsWith('.jsonl');
+  if (!isList && !name.endsWith('.json')) return [];
+  const text = fs.readFileSync(path.join(folder, name), 'utf8');
+  const parts = isList ? text.split('\n').filter((line) => line !== '') : [text];
+  return parts.flatMap((part, index) => {
+    try {
+      JSON.parse(part);
+      return [];
+    } catch (error) {
+      const place = isList ? `, line ${index + 1}` : '';
+      return [`${name}${place}: no JSON (${error instanceof Error ? error.message : String(error)})`];
+    }
+  });
+}
+
+function designProblems(folder: string, { source, conceptual, logical }: BundleDatabase): string[] {
+  const home = `databases/${source.name}`;
+  const read = (name: string): string => fs.readFileSync(path.join(folder, home, name), 'utf8');
+  const problems: string[] = [];
+  if (contentHash(JSON.parse(read('design.json'))) !== contentHash({ conceptual, logical })) {
+    problems.push(`${home}/design.json: reads as another design`);
+  }
+  for (const { collection } of logical) {
+    const name = `logical/${collection}.csv`;
+    const text = read(name);
+    try {
+      if (logicalCsv(readLogicalCsv(text).design) !== text) problems.push(`${home}/${name}: reads as another design`);
+    } catch (error) {
+      if (!(error instanceof LogicalCsvError)) throw error;
+      problems.push(`${home}/${name}, line ${error.line}: ${error.detail}`);
+    }
+  }
+  return problems;
+}
+
+/** A dump and its Extended JSON hold the same bytes of BSON, as many as were migrated. */
+async function documentProblems(
+  folder: string,
+  { source, migration }: BundleDatabase,
+  collection: string,
+): Promise<string[]> {
+  const home = path.join(folder, 'databases', source.name);
+  const name = `databases/${source.name}/ejson/${collection}.jsonl.gz`;
+  const dump = bsonDocuments(path.join(home, 'dump', `${collection}.bson.gz`));
+  let count = 0;
+  for await (const line of gunzippedLines(path.join(home, 'ejson', `${collection}.jsonl.gz`))) {
+    if (line === '') continue;
+    const dumped = await dump.next();
+    count++;
+    const document = BSON.serialize(BSON.EJSON.parse(line, { relaxed: false }) as object);
+    if (dumped.done || !dumped.value.equals(document)) return [`${name}, line ${count}: is not the document of the dump`];
+  }
+  const rest = await dump.next();
+  const expected = migration.collections.find((entry) => entry.name === collection)?.documents;
+  const isWhole = rest.done === true && (expected === undefined || expected === count);
+  return isWhole ? [] : [`${name}: holds ${count} documents instead of ${expected ?? 'those of the dump'}`];
+}
+
+/** The documents of a compressed dump, as their BSON bytes. */
+async function* bsonDocuments(file: string): AsyncGenerator<Buffer, void> {
+  const source = fs.createReadStream(file);
+  const unzip = createGunzip();
+  source.on('error', (error) => unzip.destroy(error));
+  let rest: Buffer = Buffer.alloc(0);
+  for await (const chunk of source.pipe(unzip)) {
+    rest = rest.length === 0 ? (chunk as Buffer) : Buffer.concat([rest, chunk as Buffer]);
+    let offset = 0;
+    while (rest.length - offset >= 4 && rest.length - offset >= rest.readInt32LE(offset)) {
+      const size = rest.readInt32LE(offset);
+      yield rest.subarray(offset, offset + size);
+      offset += size;
+    }
+    rest = rest.subarray(offset);
+  }
+  if (rest.length > 0) throw new Error(`${file} ends in the middle of a document`);
+}
+
+async function itemProblems(folder: string, written: readonly WrittenItem[]): Promise<string[]> {
+  const problems: string[] = [];
+  const results = await readResults(folder, problems);
+  const items = new Map<string, BundledItem>();
+  for (const item of readItems(folder, problems)) {
+    const key = itemKey(item.split, item.db_id, item.question_id);
+    if (items.has(key)) problems.push(`data/${item.split}.jsonl: repeats item ${item.question_id}`);
+    items.set(key, item);
+  }
+  for (const { entry, expected } of written) {
+    const { split, database, questionId } = entry.item;
+    const key = itemKey(split, database, questionId);
+    const name = `${database}/${questionId}`;
+    const item = items.get(key);
+    if (!item) problems.push(`data/${split}.jsonl: does not hold item ${name}`);
+    else problems.push(...goldProblems(entry, item).map((problem) => `data/${split}.jsonl, ${name}: ${problem}`));
+    const result = results.get(key);
+    problems.push(...resultProblems(entry, expected, result).map((problem) => `results/${split}.jsonl.gz, ${name}: ${problem}`));
+    items.delete(key);
+    results.delete(key);
+  }
+  for (const key of [...items.keys(), ...results.keys()]) problems.push(`holds an item that was not exported: ${key}`);
+  return problems;
+}
+
+function goldProblems({ item: source, mql, evidenceMql }: BundleItem, item: BundledItem): string[] {
+  const texts: [string, string, string | undefined][] = [
+    ['SQL', source.sql, item.SQL],
+    ['question', source.question, item.question],
+    ['evidence', source.evidence, item.evidence],
+    ['evidence_mql', evidenceMql, item.evidence_mql],
+  ];
+  const problems = texts.filter(([, meant, read]) => meant !== read).map(([name]) => `${name} reads as another text`);
+  if (!mql || !item.MQL) return mql === item.MQL ? problems : [...problems, 'MQL is missing'];
+  const meant = [mql.collection, JSON.stringify(extendedPipeline(mql.pipeline))];
+  const shipped = [item.MQL.collection, JSON.stringify(extendedPipeline(parsePipelineJson(item.MQL.pipeline)))];
+  if (meant.join() !== shipped.join()) problems.push('MQL reads as another pipeline');
+  const text = readText(item.MQL_text ?? '');
+  if (meant.join() !== text) problems.push(`MQL_text reads as another pipeline`);
+  return problems;
+}
+
+function readText(text: string): string {
+  try {
+    const { collection, pipeline } = parseMql(text);
+    return [collection, JSON.stringify(extendedPipeline(pipeline))].join();
+  } catch (error) {
+    if (error instanceof MqlSyntaxError) return error.message;
+    throw error;
+  }
+}
+
+function resultProblems(
+  { columns }: BundleItem,
+  expected: WrittenItem['expected'],
+  result: BundledResult | undefined,
+): string[] {
+  if (!expected || !result) return expected ? ['expected rows are missing'] : [];
+  if (result.rowCount !== expected.rowCount) return [`row_count is ${result.rowCount} instead of ${expected.rowCount}`];
+  if (JSON.stringify(result.tied) !== JSON.stringify(expected.tied)) return ['tied_rows are others'];
+  const rows = result.rows.map((row) => columns.map((column) => fromBson(row[column.path])));
+  const differing = expected.rows.findIndex((row, index) => !isIdentical([...row], rows[index] ?? []));
+  if (differing < 0 && rows.length === expected.rows.length) return [];
+  return [`row ${differing + 1} is not what SQLite returned`];
+}
