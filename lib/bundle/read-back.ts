@@ -192,7 +192,9 @@ function resultProblems(
   if (result.rowCount !== expected.rowCount) return [`row_count is ${result.rowCount} instead of ${expected.rowCount}`];
   if (JSON.stringify(result.tied) !== JSON.stringify(expected.tied)) return ['tied_rows are others'];
   const rows = result.rows.map((row) => columns.map((column) => fromBson(row[column.path])));
-  const differing = expected.rows.findIndex((row, index) => !isIdentical([...row], rows[index] ?? []));
-  if (differing < 0 && rows.length === expected.rows.length) return [];
-  return [`row ${differing + 1} is not what SQLite returned`];
+  if (rows.length !== expected.rows.length) {
+    return [`${rows.length} rows ship instead of ${expected.rows.length}`];
+  }
+  const differing = expected.rows.findIndex((row, index) => !isIdentical([...row], rows[index]!));
+  return differing < 0 ? [] : [`row ${differing + 1} is not what SQLite returned`];
 }

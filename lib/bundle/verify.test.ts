@@ -3,10 +3,12 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
-import type { MongoClient } from 'mongodb';
+import { BSON, type MongoClient } from 'mongodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { connectMongo } from '../mongo/client';
 import { ensureEmbeddedServer } from '../mongo/embedded/start';
+import { toBsonValue, type Value } from '../results/value';
+import { resultDigest } from '../translation/equivalence';
 import { installationKey } from './signature';
 import { verifyBundle, type Verification } from './verify';
 
@@ -98,5 +100,71 @@ describe('contents that were signed, but are not what a bundle holds', () => {
     const found = (await verify()).problems;
     expect(found).toHaveLength(problems.length);
     problems.forEach((problem, n) => expect(found[n]).toMatch(problem));
+  });
+});
+
+describe('gold against its expected rows', () => {
+  const documents = [1, 2, 3, 4].map((id) => `{"_id":${id},"v":"${'aabc'[id - 1]}","n":${id}}`).join('\n');
+  const columns = [{ name: 'v', path: 'v' }, { name: 'n', path: 'n' }];
+  const project = { $project: { _id: 0, v: 1, n: 1 } };
+  const rows = [['a', 1n], ['a', 2n], ['b', 3n], ['c', 4n]] as const;
+  const ordered = { ...item, columns, order_sensitive: true, row_count: 4 };
+
+  interface Gold {
+    readonly pipeline: readonly object[];
+    readonly tied?: readonly (readonly [number, number])[];
+    readonly item?: object;
+    readonly shown?: number;
+    readonly expected?: readonly (readonly Value[])[];
+  }
+
+  const verified = async ({ pipeline, tied, item: change, shown = 4, expected = rows }: Gold): Promise<readonly string[]> => {
+    const whole = { columns: ['v', 'n'], rows: expected };
+    const entry = { ...ordered, MQL: { collection: 'c', pipeline }, ...change };
+    const digest = resultDigest(whole, entry.order_sensitive);
+    const shipped = expected.slice(0, shown).map(([v, n]) => toBsonValue({ v: v!, n: n! }));
+    const line = { question_id: 'q1', db_id: 'shop', row_count: 4, rows: shipped, ...(tied && { tied_rows: tied }) };
+    write({
+      ...sound,
+      'data/dev.jsonl': `${JSON.stringify({ result_digest: digest, ...entry })}\n`,
+      'results/dev.jsonl.gz': gzipSync(`${BSON.EJSON.stringify(line, { relaxed: false })}\n`),
+      'databases/shop/ejson/c.jsonl.gz': gzipSync(`${documents}\n`),
+    });
+    const { problems, equal, ties } = await verify();
+    if (problems.length === 0) expect(equal + ties).toBe(1);
+    return problems;
+  };
+  const ascending = [{ $sort: { v: 1, n: 1 } }, project];
+  const descending = [{ $sort: { v: -1, n: 1 } }, project];
+  const swapped = [{ $sort: { v: 1, n: -1 } }, project];
+
+  test.each<[string, Gold]>([
+    ['rows in order', { pipeline: ascending, tied: [] }],
+    ['tied rows in another order', { pipeline: swapped, tied: [[0, 1]] }],
+    ['any order where none counts', { pipeline: descending, item: { order_sensitive: false } }],
+    ['the first rows of a longer result', { pipeline: ascending, tied: [], shown: 2 }],
+    ['a tie that goes on beyond the shown rows', { pipeline: swapped, tied: [[0, 1]], shown: 1 }],
+    ['another order of a tie that is named', { pipeline: descending, tied: [], item: { caveats: ['tie'] } }],
+    ['a float within the tolerance', { pipeline: [...ascending, { $set: { n: { $add: ['$n', 0.5] } } }], tied: [], expected: rows.map(([v, n]) => [v, (Number(n) + 0.5) * (1 + 1e-12)]) }],
+  ])('%s: equal', async (_, gold) => {
+    expect(await verified(gold)).toEqual([]);
+  });
+
+  test.each<[string, Gold, RegExp]>([
+    ['a reversed sort', { pipeline: descending, tied: [] }, /come in another order/],
+    ['a reversed sort beside a tie', { pipeline: descending, tied: [[0, 1]] }, /come in another order/],
+    ['tied rows in another order where no tie is known', { pipeline: swapped, tied: [] }, /come in another order/],
+    ['a reversed sort of a longer result', { pipeline: descending, tied: [], shown: 2 }, /digest/],
+    ['a reversed sort of a longer result with a tie', { pipeline: descending, tied: [[0, 1]], shown: 3 }, /another order/],
+    ['other rows beyond the shown ones', { pipeline: [...ascending, { $set: { v: { $cond: [{ $eq: ['$n', 4] }, 'x', '$v'] } } }], tied: [], shown: 2 }, /digest/],
+    ['too few rows', { pipeline: [...ascending, { $limit: 3 }], tied: [] }, /4 rows expected, 3 found/],
+    ['another row count in data', { pipeline: ascending, tied: [], item: { row_count: 5 } }, /data says 5 rows, results 4/],
+    ['a field that is no column', { pipeline: [{ $sort: { v: 1 } }, { $project: { _id: 0, v: 1, n: 1, w: '$n' } }], tied: [] }, /no column is named w/],
+    ['expected rows with another digest', { pipeline: ascending, tied: [], item: { result_digest: 'x' } }, /do not have the digest/],
+    ['an integer as a float that is only close', { pipeline: [...ascending, { $set: { n: { $add: ['$n', 1e-10] } } }], tied: [] }, /rows have no equal/],
+    ['a status without MQL', { pipeline: ascending, tied: [], item: { status: 'untranslated' } }, /its MQL says otherwise/],
+  ])('%s: named', async (_, gold, problem) => {
+    const found = await verified({ ...gold });
+    expect(found.join('\n')).toMatch(problem);
   });
 });

@@ -1,0 +1,154 @@
+import { generateKeyPairSync } from 'node:crypto';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import Sqlite from 'better-sqlite3';
+import type { MongoClient } from 'mongodb';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { builtinAgent } from '../../../agents/drivers/builtin';
+import { readItems, readResults, itemKey } from '../../bundle/bundled-items';
+import { exportBundle } from '../../bundle/export';
+import { readBack } from '../../bundle/read-back';
+import { signingKey } from '../../bundle/signature';
+import { verifyBundle } from '../../bundle/verify';
+import { connectMongo } from '../../mongo/client';
+import { ensureEmbeddedServer } from '../../mongo/embedded/start';
+import { isIdentical } from '../../results/equality';
+import { fromBson, type SqliteValue, type Value } from '../../results/value';
+import { readBenchmarkFolder } from '../../sqlite/benchmark-folder';
+import { collectBundleDatabase, runInMemory } from './memory-run';
+import { defaultSettings } from './stage';
+
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'aptmql-values-'));
+const { privateKey } = generateKeyPairSync('ed25519');
+const key = signingKey(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
+const signal = new AbortController().signal;
+let server: Awaited<ReturnType<typeof ensureEmbeddedServer>>;
+let mongo: MongoClient;
+beforeAll(async () => {
+  server = await ensureEmbeddedServer({ dataDir: path.join(folder, 'mongo') });
+  mongo = await connectMongo(server.uri);
+});
+afterAll(async () => {
+  await mongo.close();
+  await server.stop();
+  fs.rmSync(folder, { recursive: true, force: true });
+});
+
+const DDL = `
+  CREATE TABLE thing(id INTEGER PRIMARY KEY, label TEXT, image BLOB, size REAL, big INTEGER, any);
+  INSERT INTO thing VALUES
+    (1, 'a', x'89504e47', 5.0, 9007199254740993, x''),
+    (2, 'b', NULL, 0.5, -9223372036854775808, 2.0),
+    (3, 'c', x'', 9223372036854775808.0, 9223372036854775807, 2),
+    (4, 'd$', x'00', 1e300, 5000000000, '2'),
+    (5, '', x'ff00', -0.0, 2147483648, NULL),
+    (6, 'b', x'01', 9e999, NULL, -9e999);
+  CREATE TABLE part(thing INTEGER REFERENCES thing(id), data BLOB, weight REAL);
+  INSERT INTO part VALUES (1, x'0102', 1.0), (1, x'03', 2.0), (3, NULL, 3.0), (3, x'04', 4.5);
+`;
+
+const QUERIES = [
+  'SELECT id, label, image FROM thing',
+  'SELECT MAX(image), MIN(image) FROM thing WHERE id = 1',
+  "SELECT x'4142', 5.0, 5, -0.0",
+  'SELECT size FROM thing WHERE id <> 6',
+  'SELECT size FROM thing ORDER BY size DESC',
+  'SELECT big FROM thing ORDER BY id',
+  'SELECT id, any FROM thing',
+  'SELECT thing.label, part.data, part.weight FROM part JOIN thing ON thing.id = part.thing',
+  'SELECT thing, SUM(weight), COUNT(data) FROM part GROUP BY thing ORDER BY thing',
+  'SELECT label, COUNT(*) FROM thing GROUP BY label ORDER BY COUNT(*) DESC',
+  'SELECT image FROM thing WHERE image IS NOT NULL ORDER BY label, id',
+  'SELECT MAX(big), MIN(big) FROM thing',
+  'SELECT id FROM thing WHERE id < 0',
+];
+
+/** A benchmark of this schema and these queries, converted. */
+async function convert(name: string) {
+  const home = path.join(folder, name);
+  fs.mkdirSync(path.join(home, 'dev_databases', name), { recursive: true });
+  const sqlite = new Sqlite(path.join(home, 'dev_databases', name, `${name}.sqlite`));
+  sqlite.exec(DDL);
+  sqlite.close();
+  const items = QUERIES.map((SQL, id) => ({ question_id: id, db_id: name, question: 'q', evidence: '', SQL }));
+  fs.writeFileSync(path.join(home, 'dev.json'), JSON.stringify(items));
+  const benchmark = await readBenchmarkFolder(home);
+  const [source] = benchmark.databases;
+  const run = await runInMemory({
+    source: source!,
+    items: benchmark.items,
+    settings: defaultSettings,
+    agent: builtinAgent,
+    mongo,
+    mongoPrefix: name,
+    signal,
+  });
+  return { benchmark, source: source!, run, database: await collectBundleDatabase(source!, benchmark.items, run.artefacts) };
+}
+
+test.each([['draft', ['review']], ['final', undefined]] as const)(
+  'every expected value ships with the type that SQLite gave it: %s',
+  async (name, missing) => {
+    const { benchmark, source, database } = await convert(name);
+    const untranslated = database.items.filter((item) => item.status !== 'translated');
+    expect(untranslated.map(({ item, reason }) => [item.sql, reason])).toEqual([]);
+    const out = path.join(folder, `${name}-bundle`);
+    const { questionFiles } = benchmark;
+    const provenance = { decisions: [], effort: [], agentRuns: [], auditHead: null };
+    const engine = { name: 'test', version: '8.0.0' };
+    const content = { name, toolVersion: '0', engine, questionFiles, databases: [database], provenance };
+    const { faults } = await exportBundle({ ...content, missing }, { out, mongo, key, signal });
+    expect(faults).toEqual([]);
+    const verified = await verifyBundle(out, { mongo, signal });
+    expect(verified).toMatchObject({ problems: [], gold: QUERIES.length });
+
+    const problems: string[] = [];
+    const items = readItems(out, problems);
+    const results = await readResults(out, problems);
+    expect(problems).toEqual([]);
+    const sqlite = new Sqlite(source.path, { readonly: true }).defaultSafeIntegers();
+    for (const item of items) {
+      const rows = sqlite.prepare(item.SQL!).raw(true).all() as SqliteValue[][];
+      const { rows: shipped, rowCount } = results.get(itemKey(item.split, item.db_id, item.question_id))!;
+      expect(rowCount).toBe(rows.length);
+      const read = shipped.map((row) => item.columns.map((column) => fromBson(row[column.path])));
+      rows.forEach((row, index) => expect(isIdentical(row, read[index]!), `${item.SQL}: ${String(row)}`).toBe(true));
+    }
+    sqlite.close();
+  },
+);
+
+test('reading back names what is not as it was meant', async () => {
+  const { benchmark, database } = await convert('damaged');
+  const out = path.join(folder, 'damaged-bundle');
+  const { questionFiles } = benchmark;
+  const provenance = { decisions: [], effort: [], agentRuns: [], auditHead: null };
+  const engine = { name: 'test', version: '8.0.0' };
+  await exportBundle({ name: 'd', toolVersion: '0', engine, questionFiles, databases: [database], provenance, missing: [] }, { out, mongo, key, signal });
+  const [entry] = database.items;
+  const read = (databases: readonly (typeof database)[], items: Parameters<typeof readBack>[1]['items']) =>
+    readBack(out, { databases, items, files: new Map(), publicKey: key.publicKey });
+  const others = database.items.slice(1);
+  const image = (...bytes: number[]): Uint8Array => new Uint8Array(bytes);
+  const rows: Value[][] = [[1n, 'a', image(0x89, 0x50, 0x4e, 0x47)], [2n, 'b', null], [3n, 'c', image()], [4n, 'd$', image(0)], [5n, '', image(0xff, 0)], [6n, 'b', image(1)]];
+  const expected = { rowCount: 6, rows, tied: undefined };
+  const found = async (...items: Parameters<typeof read>[1]): Promise<string> => (await read([], items)).join('\n');
+  expect(await found({ entry: entry!, expected })).not.toContain('damaged/0');
+  const changed = (row: number, column: number, value: Value) => ({ ...expected, rows: rows.map((cells, index) => cells.map((cell, position) => (index === row && position === column ? value : cell))) });
+  expect(await found({ entry: entry!, expected: changed(1, 0, 2) })).toContain('row 2 is not what SQLite returned');
+  expect(await found({ entry: entry!, expected: changed(2, 2, null) })).toContain('row 3 is not what SQLite returned');
+  expect(await found({ entry: entry!, expected: { ...expected, rows: rows.slice(1) } })).toContain('6 rows ship instead of 5');
+  expect(await found({ entry: entry!, expected: { ...expected, rowCount: 7 } })).toContain('row_count is 6 instead of 7');
+  expect(await found({ entry: entry!, expected: { ...expected, tied: [] } })).toContain('tied_rows are others');
+  const pipeline = [...entry!.mql!.pipeline, { $limit: 5 }];
+  expect(await found({ entry: { ...entry!, mql: { ...entry!.mql!, pipeline } } })).toMatch(/MQL reads as another pipeline[^]*MQL_text reads as another/);
+  expect(await found({ entry: { ...entry!, item: { ...entry!.item, sql: 'SELECT 1' } } })).toContain('SQL reads as another text');
+  expect(await found({ entry: { ...entry!, item: { ...entry!.item, questionId: '99' } } })).toContain('does not hold item damaged/99');
+  expect(await found(...others.map((other) => ({ entry: other })))).toContain('an item that was not exported');
+  const [logical] = database.logical;
+  const renamed = { ...database, logical: [{ ...logical!, fields: logical!.fields.slice(1) }] };
+  expect((await read([renamed], [])).join('\n')).toContain('design.json: reads as another design');
+  const short = { ...database, migration: { ...database.migration, collections: database.migration.collections.map((collection) => ({ ...collection, documents: 1 })) } };
+  expect((await read([short], [])).join('\n')).toMatch(/holds 6 documents instead of 1/);
+});
