@@ -2,7 +2,7 @@ import type { TiedRows, Verdict } from '../results/compare';
 import { contentHash } from '../results/hash';
 import type { ResultSet, Value } from '../results/value';
 import { isOutermostOrdered } from '../sqlite/select/outermost-order';
-import { checkEquivalence, expectedOf, expectedTies, isEquivalent, resultDigest, type EquivalenceInput, type PipelineRun } from './equivalence';
+import { checkEquivalence, expectedOf, isEquivalent, resultDigest, type EquivalenceInput, type PipelineRun } from './equivalence';
 import type { KnownResults } from './known-results';
 
 /** Expected rows beyond this are counted and digested, but neither kept nor shipped. */
@@ -30,11 +30,11 @@ export async function checkQuery(input: EquivalenceInput, known: KnownResults | 
   const key = keyOf(input);
   const before = known?.checked(key);
   if (before) return before;
-  const { verdict, caveats, expected, run } = await checkEquivalence({ ...input, ...(known && { known }) });
+  const { verdict, caveats, expected, tied, run } = await checkEquivalence({ ...input, ...(known && { known }) });
   const checked: CheckedQuery = {
     verdict,
     caveats,
-    ...(expected && { expected: await summary(expected, input, known) }),
+    ...(expected && { expected: summary(expected, tied, input.sql) }),
     ...(run && { run }),
   };
   // What did not run may run another time, and a candidate that stopped early tells less than a check that did not.
@@ -42,15 +42,18 @@ export async function checkQuery(input: EquivalenceInput, known: KnownResults | 
   return checked;
 }
 
-async function summary(
-  { columns, rows }: ResultSet,
-  input: EquivalenceInput,
-  known: KnownResults | undefined,
-): Promise<NonNullable<CheckedQuery['expected']>> {
-  const digest = resultDigest({ columns, rows }, isOutermostOrdered(input.sql));
-  const tied = await expectedTies({ ...input, ...(known && { known }) }, rows.length);
+function summary(
+  expected: ResultSet,
+  tied: readonly TiedRows[] | undefined,
+  sql: string,
+): NonNullable<CheckedQuery['expected']> {
   const shown = tied?.filter(([first]) => first < MOST_KEPT_ROWS);
-  return { rowCount: rows.length, digest, rows: rows.slice(0, MOST_KEPT_ROWS), tied: shown };
+  return {
+    rowCount: expected.rows.length,
+    digest: resultDigest(expected, isOutermostOrdered(sql)),
+    rows: expected.rows.slice(0, MOST_KEPT_ROWS),
+    tied: shown,
+  };
 }
 
 /** The first expected rows of a checked query: those that were kept, else asked for again. */

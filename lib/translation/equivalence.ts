@@ -28,6 +28,11 @@ export interface Equivalence {
   /** Expected rows as the documents show them; undefined when the source query gave none to compare with. */
   readonly expected?: ResultSet;
   readonly actual?: ResultSet;
+  /**
+   * The runs of expected rows that may come in any order among themselves, because their sort keys are equal; undefined
+   * where the order of the rows does not count. Where the sort keys cannot be read off the query, no run is known.
+   */
+  readonly tied?: readonly TiedRows[];
   readonly run?: PipelineRun;
 }
 
@@ -88,33 +93,35 @@ export async function checkEquivalence(input: EquivalenceInput): Promise<Equival
   const verdict = compareResults(expected, actual, { columns: 'named', extraColumns: 'refuse', order: ordered ? 'sequence' : 'bag' });
   const outcome = { expected, actual, run };
   const needsWhole = keyed && (keyed.limit !== undefined || verdict.kind === 'order');
-  if (!needsWhole) return { ...outcome, verdict, caveats: timed };
+  if (!needsWhole) {
+    const tied = ordered ? { tied: await askTies(input, keyed, expected.rows.length) } : {};
+    return { ...outcome, ...tied, verdict, caveats: timed };
+  }
 
   const carried = (rows: QueryResult['rows']): Whole => ({ ...keyed, rows: rows.map((row) => row.map((value, at) => (at < keyed.width ? cell(transforms[at], value) : value))) });
   const rows = await wholeRows(input, keyed, carried, verdict.kind === 'equal');
-  if (!rows) return { ...outcome, verdict, caveats: timed };
+  if (!rows) return { ...outcome, ...(ordered && { tied: [] }), verdict, caveats: timed };
+  const shown = rows.rows.slice(rows.offset, rows.offset + expected.rows.length);
+  const tied = ordered ? { tied: tiedRows(shown, rows.keys) } : {};
   const cuts = keyed.limit !== undefined && cutsATie(rows) ? [keyed.ordered ? 'tie' : 'unordered_limit'] : [];
   const judged = ['value', 'order', 'equal'].includes(verdict.kind) && verdict.kind !== 'equal' ? judgeTie(verdict, actual, rows, cuts.length > 0) : verdict;
-  return { ...outcome, verdict: judged, caveats: [...timed, ...cuts] };
+  return { ...outcome, ...tied, verdict: judged, caveats: [...timed, ...cuts] };
+}
+
+async function askTies(
+  input: EquivalenceInput,
+  keyed: KeyedSql | undefined,
+  rowCount: number,
+): Promise<readonly TiedRows[]> {
+  if (!keyed || rowCount < 2) return [];
+  const result = await askSource(input, keyed.sql, keyed.offset + rowCount);
+  return 'kind' in result ? [] : tiedRows(result.rows.slice(keyed.offset), keyed.keys);
 }
 
 /** The expected rows alone, as the documents show them; undefined where the source query gives none to compare with. */
 export async function expectedOf(input: EquivalenceInput): Promise<ResultSet | undefined> {
   const source = await runSource(input, sourceSql(input).sql);
   return 'kind' in source ? undefined : carry(source, input.columns.map((column) => column.name), input.columns.map((column) => column.transform));
-}
-
-/**
- * The runs of expected rows that may come in any order among themselves, because their sort keys are equal; undefined
- * where the order of the rows does not count at all. Where the sort keys cannot be read off the query, no run is known.
- * @param rowCount of the source query
- */
-export async function expectedTies(input: EquivalenceInput, rowCount: number): Promise<readonly TiedRows[] | undefined> {
-  if (!isOutermostOrdered(input.sql)) return undefined;
-  const keyed = rowCount > 1 ? keyedSql(sourceSql(input).sql, input.catalog) : undefined;
-  if (!keyed) return [];
-  const result = await askSource(input, keyed.sql, keyed.offset + rowCount);
-  return 'kind' in result ? [] : tiedRows(result.rows.slice(keyed.offset), keyed.keys);
 }
 
 function sourceSql(input: EquivalenceInput): { sql: string; timed: readonly string[] } {
