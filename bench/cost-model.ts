@@ -53,9 +53,9 @@ function spearman(points: readonly Point[], of: (point: Point) => number): numbe
 }
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { databases: { type: 'string' }, verbose: { type: 'boolean' } } });
-const benchmark = await readBenchmarkFolder(positionals[0] ?? '');
 const wanted = values.databases?.split(',');
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'aptmql-bench-'));
+const benchmark = await readBenchmarkFolder(positionals[0] ?? '', { copies: path.join(folder, 'copies'), databases: wanted });
 const server = await ensureEmbeddedServer({ dataDir: folder });
 const mongo = await connectMongo(server.uri);
 const points: Point[] = [];
@@ -63,7 +63,6 @@ const dearer: string[] = [];
 let [chosen, baseline] = [0, 0];
 try {
   for (const source of benchmark.databases) {
-    if (wanted && !wanted.includes(source.name)) continue;
     const items = benchmark.items.filter((item) => item.database === source.name);
     if (items.length === 0) continue;
     const kept = new Map<string, unknown>();

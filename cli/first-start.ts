@@ -2,7 +2,7 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import { createUser, updateUser } from '../lib/auth/accounts';
 import { BenchmarkNameTaken, importBenchmark } from '../lib/pipeline/import-benchmark';
-import { readBenchmarkFolder } from '../lib/sqlite/benchmark-folder';
+import { openBenchmark, type OpenBenchmark } from '../lib/sqlite/open-benchmark';
 import { generateSampleBenchmark } from '../sample/generate';
 import type { Stores } from './services';
 
@@ -34,13 +34,16 @@ export async function ensureSample({ config, db, blobs }: Stores, say: (line: st
   const folder = path.join(config.dataDir, 'scratch', 'sample');
   await fs.rm(folder, { recursive: true, force: true });
   await fs.mkdir(folder, { recursive: true });
+  let opened: OpenBenchmark | undefined;
   try {
     generateSampleBenchmark(folder);
-    await importBenchmark(db, blobs, await readBenchmarkFolder(folder), { name: sampleName, actor: 'npm start' });
+    opened = await openBenchmark(folder);
+    await importBenchmark(db, blobs, opened.benchmark, { name: sampleName, actor: 'npm start' });
     say('The sample benchmark was imported; the agents are working on it.');
   } catch (error) {
     if (!(error instanceof BenchmarkNameTaken)) throw error; // otherwise a start before this one was killed just after it
   } finally {
+    await opened?.close();
     await fs.rm(folder, { recursive: true, force: true });
   }
   await db.prisma.setting.create({ data: { name: 'sample_imported', value: new Date().toISOString() } });

@@ -10,9 +10,8 @@ import type { Migration } from '../../lib/migration/migrate';
 import { runInMemory, collectBundleDatabase } from '../../lib/pipeline/stages/memory-run';
 import { lostRowsOf } from '../../lib/pipeline/stages/migration-stages';
 import { defaultSettings, type BenchmarkSettings } from '../../lib/pipeline/stages/stage';
-import type { SourceBenchmark, SourceDatabase } from '../../lib/sqlite/benchmark';
-import { readBenchmarkFolder } from '../../lib/sqlite/benchmark-folder';
-import { extractBenchmarkZip } from '../../lib/sqlite/benchmark-zip';
+import type { SourceBenchmark } from '../../lib/sqlite/benchmark';
+import { openBenchmark, type OpenBenchmark } from '../../lib/sqlite/open-benchmark';
 import { KnownResults } from '../../lib/translation/known-results';
 import { hasGenuineLoss } from '../../lib/validation/table-validation';
 import { UsageError, type Command } from '../command';
@@ -88,17 +87,22 @@ Exit status: 0 when every database was converted, 1 when one failed (the others 
     const stop = (): void => abort.abort(new Error('cancelled'));
     process.once('SIGINT', stop);
     process.once('SIGTERM', stop);
-    const unpacked = folder.toLowerCase().endsWith('.zip') ? fs.mkdtempSync(path.join(os.tmpdir(), 'aptmql-zip-')) : undefined;
     const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'aptmql-convert-'));
     const known = new KnownResults();
     let mongo: MongoConnection | undefined;
+    let opened: OpenBenchmark | undefined;
     try {
-      if (unpacked) await extractBenchmarkZip(folder, path.join(unpacked, 'benchmark'));
-      const benchmark = await readBenchmarkFolder(unpacked ? path.join(unpacked, 'benchmark') : folder, (done, total, what) => progress.bar(`reading ${what}`, done, total, 'databases'));
-      const chosen = choose(benchmark, values.databases?.split(','));
+      const wanted = values.databases?.split(',');
+      opened = await openBenchmark(folder, {
+        scratch,
+        databases: wanted,
+        onUnpack: (done, total) => progress.bar('unpacking', done, total, 'files'),
+        onProgress: (done, total, what) => progress.bar(`reading ${what}`, done, total, 'databases'),
+      });
+      const { benchmark } = opened;
       // A server of its own: conversions can run beside each other and beside the product, and leave nothing behind.
       mongo = await openMongo(values.uri ?? process.env.MONGODB_URI, scratch);
-      const { reports, databases } = await convertAll(chosen, benchmark, settings, limit, mongo, known, abort.signal, progress);
+      const { reports, databases } = await convertAll(benchmark, settings, limit, mongo, known, abort.signal, progress);
       const { faults } = await exportBundle(
         {
           name: path.basename(path.resolve(folder)).replace(/\.zip$/i, ''),
@@ -116,7 +120,6 @@ Exit status: 0 when every database was converted, 1 when one failed (the others 
       progress.clear();
       if (values.json) console.log(JSON.stringify(report));
       else printReport(reports, values.out);
-      const wanted = values.databases?.split(',');
       const missing = benchmark.problems.filter(({ kind, subject }) => (kind === 'database_unreadable' || kind === 'database_left_out') && (wanted === undefined || wanted.includes(subject)));
       if (!values.json) for (const { subject, detail } of missing) console.log(`${subject} was not converted: ${detail}`);
       for (const fault of faults) console.error(`does not read back as exported: ${fault}`);
@@ -126,23 +129,13 @@ Exit status: 0 when every database was converted, 1 when one failed (the others 
       process.off('SIGINT', stop);
       process.off('SIGTERM', stop);
       await mongo?.close();
+      await opened?.close();
       fs.rmSync(scratch, { recursive: true, force: true });
-      if (unpacked) fs.rmSync(unpacked, { recursive: true, force: true });
     }
   },
 };
 
-function choose(benchmark: SourceBenchmark, names: readonly string[] | undefined): SourceDatabase[] {
-  if (!names) return [...benchmark.databases];
-  return names.map((name) => {
-    const found = benchmark.databases.find((database) => database.name === name);
-    if (!found) throw new UsageError(`there is no database "${name}" in the folder; these are: ${benchmark.databases.map((database) => database.name).join(', ')}`);
-    return found;
-  });
-}
-
 async function convertAll(
-  chosen: readonly SourceDatabase[],
   benchmark: SourceBenchmark,
   settings: BenchmarkSettings,
   limit: number,
@@ -153,7 +146,7 @@ async function convertAll(
 ): Promise<{ reports: DatabaseReport[]; databases: BundleDatabase[] }> {
   const reports: DatabaseReport[] = [];
   const databases: BundleDatabase[] = [];
-  for (const source of chosen) {
+  for (const source of benchmark.databases) {
     const items = benchmark.items.filter((item) => item.database === source.name).slice(0, limit);
     try {
       const run = await runInMemory({

@@ -1,10 +1,7 @@
-import fs from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { ensureGeneratedClient } from '../../lib/db/migrate';
-import { readBenchmarkFolder } from '../../lib/sqlite/benchmark-folder';
-import { extractBenchmarkZip } from '../../lib/sqlite/benchmark-zip';
+import { openBenchmark } from '../../lib/sqlite/open-benchmark';
 import { UsageError, type Command } from '../command';
 import { ProgressLine } from '../progress';
 
@@ -29,11 +26,12 @@ Exit status: 0 when it was stored.`,
     if (agent !== 'builtin' && agent !== 'claude') throw new UsageError('--agent must be builtin or claude');
     const name = values.name ?? path.basename(path.resolve(source)).replace(/\.zip$/i, '');
     const progress = new ProgressLine();
-    const unpacked = source.toLowerCase().endsWith('.zip') ? fs.mkdtempSync(path.join(os.tmpdir(), 'aptmql-zip-')) : undefined;
+    const opened = await openBenchmark(source, {
+      onUnpack: (done, total) => progress.bar('unpacking', done, total, 'files'),
+      onProgress: (done, total, what) => progress.bar(`reading ${what}`, done, total, 'databases'),
+    });
     try {
-      const folder = unpacked ? path.join(unpacked, 'benchmark') : source;
-      if (unpacked) await extractBenchmarkZip(source, folder, undefined, (done, total) => progress.bar('unpacking', done, total, 'files'));
-      const benchmark = await readBenchmarkFolder(folder, (done, total, what) => progress.bar(`reading ${what}`, done, total, 'databases'));
+      const { benchmark } = opened;
       await ensureGeneratedClient();
       const { openStores } = await import('../services');
       const { importBenchmark } = await import('../../lib/pipeline/import-benchmark');
@@ -59,7 +57,7 @@ Exit status: 0 when it was stored.`,
       }
     } finally {
       progress.clear();
-      if (unpacked) fs.rmSync(unpacked, { recursive: true, force: true });
+      await opened.close();
     }
   },
 };

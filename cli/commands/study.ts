@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { defaultSettings } from '../../lib/pipeline/stages/stage';
-import { readBenchmarkFolder } from '../../lib/sqlite/benchmark-folder';
+import { openBenchmark } from '../../lib/sqlite/open-benchmark';
 import { studiedStrategies, studyIntegrity, type Integrity, type IntegrityRow } from '../../lib/studies/integrity';
 import { UsageError, type Command } from '../command';
 import { ProgressLine } from '../progress';
@@ -18,21 +18,27 @@ share of source rows lost, or why the database cannot be converted. Needs no Mon
     const [study, folder, ...more] = positionals;
     if (study !== 'integrity') throw new UsageError(study ? `there is no study "${study}"` : 'name the study: integrity');
     if (!folder || more.length > 0) throw new UsageError('give one benchmark folder');
-    const benchmark = await readBenchmarkFolder(folder);
-    const only = values.databases?.split(',');
-    const chosen = benchmark.databases.filter((database) => !only || only.includes(database.name));
-    if (chosen.length === 0) throw new UsageError('no database of these names is in the folder');
     const progress = new ProgressLine();
-    const rows = chosen.map((database, at): IntegrityRow => {
-      progress.bar(database.name, at, chosen.length, 'databases');
-      return studyIntegrity(database, benchmark.items.filter((item) => item.database === database.name), defaultSettings);
-    });
+    const rows = await measure(folder, values.databases?.split(','), progress);
     progress.clear();
     if (values.json) console.log(JSON.stringify(rows));
     else print(rows);
     return 0;
   },
 };
+
+async function measure(folder: string, only: readonly string[] | undefined, progress: ProgressLine): Promise<IntegrityRow[]> {
+  const { benchmark, close } = await openBenchmark(folder, { databases: only });
+  const { databases, items } = benchmark;
+  try {
+    return databases.map((database, index): IntegrityRow => {
+      progress.bar(database.name, index, databases.length, 'databases');
+      return studyIntegrity(database, items.filter((item) => item.database === database.name), defaultSettings);
+    });
+  } finally {
+    await close();
+  }
+}
 
 function print(rows: readonly IntegrityRow[]): void {
   console.log(`${'database'.padEnd(32)} ${'tables'.padStart(6)} ${'rows'.padStart(9)}  ${studiedStrategies.map((name) => name.padEnd(16)).join('')}`);

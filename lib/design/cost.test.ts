@@ -1,8 +1,8 @@
 import Database from 'better-sqlite3';
 import fs from 'node:fs';
 import path from 'node:path';
-import { describe, expect, test } from 'vitest';
-import { readBenchmarkFolder } from '../sqlite/benchmark-folder';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { openBenchmark } from '../sqlite/open-benchmark';
 import { catalogOf } from '../sqlite/introspect';
 import { openSource } from '../sqlite/open';
 import { profileDatabase } from '../sqlite/profile-database';
@@ -184,7 +184,8 @@ describe('what-if', () => {
 const SPIDER = path.resolve('../shared/data/spider');
 const here = fs.existsSync(SPIDER);
 test.skipIf(!here)(`no Spider database is dearer than one collection a table, and what-if answers within a second${here ? '' : ' (skipped: ../shared/data/spider is not there)'}`, async () => {
-  const benchmark = await readBenchmarkFolder(SPIDER);
+  const { benchmark, close } = await openBenchmark(SPIDER);
+  onTestFinished(close);
   for (const source of benchmark.databases) {
     const sqlite = openSource(source.path);
     const catalog = catalogOf(sqlite, source);

@@ -2,8 +2,8 @@
  * The migration of a bundle's database as one script that needs nothing but node, better-sqlite3 and mongodb: the
  * exporter bundles it into `migrate.mjs`, which lies beside the design that it reads.
  */
-import { createHash } from 'node:crypto';
 import fs from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -11,6 +11,7 @@ import { MongoClient, type Db } from 'mongodb';
 import type { DocumentDesign, IndexDesign } from '../design/document-design';
 import { catalogOf } from '../sqlite/introspect';
 import { openSource } from '../sqlite/open';
+import { copySource } from '../sqlite/source-copy';
 import { contentHash } from '../results/hash';
 import { Progress, writeCollections, type ProgressDocument, type WriteInput } from './migrate';
 import { createIndexes } from './write-documents';
@@ -25,7 +26,8 @@ Needs the npm packages better-sqlite3 and mongodb, installed where node finds th
 Stopped or killed, it goes on where it was when it is called again; the database is complete when the collection
 ${PROGRESS} is gone from it.
 
-  --source FILE    the benchmark's SQLite file
+  --source FILE    the benchmark's SQLite file; it and the -wal or -journal file beside it are copied first, to the
+                   system's folder for temporary files (TMPDIR), and not changed
   --uri URI        the MongoDB to write to, e.g. mongodb://localhost:27017
   --database NAME  the database to build; it must not hold any of the design's collections
   --drop           drop that database first
@@ -69,12 +71,6 @@ function readJson<T>(folder: string, name: string): T {
   }
 }
 
-async function sha256Of(file: string): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const chunk of fs.createReadStream(file)) hash.update(chunk as Buffer);
-  return hash.digest('hex');
-}
-
 /** The bundle's manifest says which file the design was made for. */
 function checkSource(folder: string, source: string, sha256: string): void {
   const manifest = path.join(folder, '..', '..', 'MANIFEST.json');
@@ -89,19 +85,32 @@ async function main(): Promise<void> {
   const folder = path.dirname(fileURLToPath(import.meta.url));
   const { logical } = readJson<DocumentDesign>(folder, 'design.json');
   const indexes = readJson<IndexDesign>(folder, 'indexes.json');
-  const sha256 = await sha256Of(options.source);
-  if (!options.anySource) checkSource(folder, options.source, sha256);
-  const sqlite = openSource(options.source);
-  const catalog = catalogOf(sqlite, { name: path.basename(folder), sha256, descriptions: {} });
-  sqlite.close();
+  const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'aptmql-migrate-'));
+  try {
+    // With what lies in files beside the source (-wal, -journal), as it was when the bundle was made.
+    const copy = await copySource(options.source, path.join(scratch, 'source.sqlite'));
+    if (!options.anySource) checkSource(folder, options.source, copy.sha256);
+    const sqlite = openSource(copy.path);
+    const catalog = catalogOf(sqlite, { name: path.basename(folder), sha256: copy.sha256, descriptions: {} });
+    sqlite.close();
+    await build(options, { sourcePath: copy.path, catalog, logical }, indexes);
+  } finally {
+    fs.rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+type Source = Omit<WriteInput, 'signal' | 'onDocuments'>;
+
+async function build(options: Options, source: Source, indexes: IndexDesign): Promise<void> {
+  const { catalog, logical } = source;
   const client = new MongoClient(options.uri, { appName: 'aptmql-migrate', serverSelectionTimeoutMS: 10_000 });
   try {
     await client.connect();
     const db = client.db(options.database);
     const records = db.collection<ProgressDocument>(PROGRESS);
-    const progress = new Progress(records, contentHash({ source: sha256, logical }));
+    const progress = new Progress(records, contentHash({ source: catalog.sha256, logical }));
     await prepare(db, logical.map(({ collection }) => collection), options.drop, progress);
-    await writeAll(db, { sourcePath: options.source, catalog, logical }, progress);
+    await writeAll(db, source, progress);
     await createIndexes(db, indexes);
     await records.drop();
   } finally {
@@ -120,7 +129,7 @@ async function prepare(db: Db, collections: readonly string[], drop: boolean, pr
   if (taken) throw new MigrateError(`${db.databaseName} holds a collection ${taken.name} already${taken.name === PROGRESS ? ', of a run with another source or design' : ''}: choose another database, or give --drop`);
 }
 
-async function writeAll(db: Db, input: Omit<WriteInput, 'signal' | 'onDocuments'>, progress: Progress): Promise<void> {
+async function writeAll(db: Db, input: Source, progress: Progress): Promise<void> {
   const stopped = new AbortController();
   process.once('SIGINT', () => stopped.abort(new MigrateError('stopped; called again, it goes on from here')));
   const say = (collection: string, documents: number, end: string): void => void process.stdout.write(`${process.stdout.isTTY ? '\r' : ''}${collection}: ${documents} documents${end}`);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ImportProblem, Item, SourceBenchmark } from '../sqlite/benchmark';
+import type { ImportProblem, SourceBenchmark } from '../sqlite/benchmark';
 import { audited } from '../db/audit';
 import type { BlobStore } from '../db/blob-store';
 import { isUniqueViolation, pgText, type Database } from '../db/database';
@@ -56,7 +56,7 @@ export async function importBenchmark(db: Database, blobs: BlobStore, source: So
   for (const { split, path, sha256, items } of source.questionFiles) {
     questionFiles.push({ split, sha256, items, blob: (await blobs.putFile(path)).hash });
   }
-  const { items, problems } = usableItems(source);
+  const { items, problems } = source;
   const idOf = new Map(databases.map((database) => [database.name, database.id]));
   const benchmarkId = randomUUID();
 
@@ -106,18 +106,4 @@ export async function importBenchmark(db: Database, blobs: BlobStore, source: So
     throw error;
   }
   return benchmarkId;
-}
-
-/** Items that can be told apart by their id; the others are reported. */
-function usableItems(source: SourceBenchmark): { items: Item[]; problems: ImportProblem[] } {
-  const problems = [...source.problems];
-  const seen = new Set<string>();
-  const items = source.items.filter((item) => {
-    const key = `${item.database}/${item.questionId}`;
-    const fault = item.questionId.includes('\0') ? 'its id contains NUL' : seen.has(key) ? 'another item of the same database has the same id' : undefined;
-    if (fault) problems.push({ kind: 'item_malformed', subject: pgText(key), detail: `left out: ${fault}` });
-    seen.add(key);
-    return !fault;
-  });
-  return { items, problems };
 }

@@ -1,10 +1,9 @@
-import { mkdtemp, mkdir, rm, stat, symlink } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, stat, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import type { BlobStore } from '../db/blob-store';
 import { pgText, type Database } from '../db/database';
 import { notify } from '../db/notify';
-import { readBenchmarkFolder } from '../sqlite/benchmark-folder';
-import { extractBenchmarkZip } from '../sqlite/benchmark-zip';
+import { openBenchmark, type OpenBenchmark } from '../sqlite/open-benchmark';
 import { importBenchmark } from './import-benchmark';
 import { StageStopped } from './run-stage';
 
@@ -23,22 +22,24 @@ export async function runImportJob(runner: ImportRunner, importId: string, signa
   const tell = progressTeller(db, importId);
   await mkdir(runner.scratchFolder, { recursive: true });
   const scratch = await mkdtemp(path.join(runner.scratchFolder, 'import-'));
+  let opened: OpenBenchmark | undefined;
   try {
-    let folder = row.path;
-    const archive = row.blobHash ? await blobs.materialise(row.blobHash) : row.path && (await stat(row.path)).isFile() ? row.path : undefined;
-    if (archive) {
-      folder = path.join(scratch, 'benchmark');
-      const named = path.join(scratch, 'benchmark.zip'); // blobs have hashes for names, which would stand in messages
-      await symlink(archive, named);
-      await tell('unpacking', 0, 0, true);
-      await extractBenchmarkZip(named, folder, undefined, (done, total) => void tell('unpacking', done, total));
-    }
-    if (!folder) throw new Error('the import names neither an archive nor a folder');
-    await tell('reading', 0, 0, true);
-    const source = await readBenchmarkFolder(folder, (done, total) => void tell('reading', done, total));
+    const archive = row.blobHash ? await blobs.materialise(row.blobHash) : undefined;
+    const isFile = row.path !== null && (await stat(row.path)).isFile();
+    const source = archive ?? row.path;
+    if (!source) throw new Error('the import names neither an archive nor a folder');
+    const named = path.join(scratch, 'benchmark.zip'); // blobs have hashes for names, which would stand in messages
+    const isArchive = archive !== undefined || isFile;
+    if (isArchive) await symlink(source, named);
+    await tell(isArchive ? 'unpacking' : 'reading', 0, 0, true);
+    opened = await openBenchmark(isArchive ? named : source, {
+      scratch,
+      onUnpack: (done, total) => void tell('unpacking', done, total),
+      onProgress: (done, total) => void tell('reading', done, total),
+    });
     signal.throwIfAborted();
     await tell('storing', 0, 0, true);
-    const benchmarkId = await importBenchmark(db, blobs, source, {
+    const benchmarkId = await importBenchmark(db, blobs, opened.benchmark, {
       name: row.name,
       actor: row.userId ?? 'import',
       signal,
@@ -54,6 +55,7 @@ export async function runImportJob(runner: ImportRunner, importId: string, signa
       data: stopped === 'shutdown' ? { state: 'queued', jobId: null } : { state: stopped ? 'cancelled' : 'failed', failure, endedAt: new Date() },
     });
   } finally {
+    await opened?.close();
     await rm(scratch, { recursive: true, force: true });
     await tell.last();
   }

@@ -4,7 +4,9 @@ import path from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { z } from 'zod';
 import type { ColumnDescriptions, ImportProblem, Item, QuestionFile, SourceBenchmark, SourceDatabase } from './benchmark';
-import { assertIntact, assertTables, openSource } from './open';
+import { withIdentities } from './item-identity';
+import { assertIntact, assertTables, isOutage, openSource } from './open';
+import { copySource } from './source-copy';
 
 /** The folder is no benchmark, or one that cannot be used; the message says what was looked for and where. */
 export class BenchmarkFolderError extends Error {}
@@ -26,11 +28,20 @@ const DATABASE_FILE = /\.(sqlite|sqlite3|db)$/i;
 const SAFE_NAME = /^[\p{L}\p{N}_][\p{L}\p{N}_ .()-]{0,99}$/u;
 const MAX_DEPTH = 6;
 
+export interface ReadOptions {
+  /** A folder of ours, into which the files are copied; the benchmark is usable as long as it is there. */
+  readonly copies: string;
+  /** Only these databases are copied and read. */
+  readonly databases?: readonly string[] | undefined;
+  readonly onProgress?: (done: number, total: number, what: string) => void;
+}
+
 /**
  * Reads a BIRD or Spider folder: question files at its top, SQLite files at any depth, and BIRD's
  * `database_description` folders beside them. Everything is hashed; every database is checked to be a whole SQLite file.
+ * Nothing is written into the folder.
  */
-export async function readBenchmarkFolder(folder: string, onProgress?: (done: number, total: number, what: string) => void): Promise<SourceBenchmark> {
+export async function readBenchmarkFolder(folder: string, { copies, databases: wanted, onProgress }: ReadOptions): Promise<SourceBenchmark> {
   if (!fs.existsSync(folder)) throw new BenchmarkFolderError(`there is no folder ${folder}`);
   if (!fs.statSync(folder).isDirectory()) throw new BenchmarkFolderError(`${folder} is a file; a BIRD or Spider folder was expected (for an archive, use a .zip)`);
   const root = descendToQuestions(folder);
@@ -39,48 +50,69 @@ export async function readBenchmarkFolder(folder: string, onProgress?: (done: nu
   if (questionPaths.length === 0) {
     throw new BenchmarkFolderError(`there is no question file (dev.json, train.json, train_spider.json, mini_dev….json) at the top of the folder. ${LAYOUT}`);
   }
-  const read = questionPaths.map((name) => readQuestionFile(path.join(root, name), problems));
+  fs.mkdirSync(copies, { recursive: true });
+  const read = questionPaths.map((name) => readQuestionFile(path.join(root, name), path.join(copies, name), problems));
   const found = findDatabases(root);
   if (found.length === 0) throw new BenchmarkFolderError(`there is no SQLite file (.sqlite, .sqlite3, .db) in the folder. ${LAYOUT}`);
 
   const databases: SourceDatabase[] = [];
-  for (const [at, file] of found.entries()) {
+  const names = new Set<string>();
+  for (const [index, file] of found.entries()) {
     const name = path.basename(file).replace(DATABASE_FILE, '');
-    onProgress?.(at, found.length, name);
+    onProgress?.(index, found.length, name);
     if (!SAFE_NAME.test(name)) {
       problems.push({ kind: 'database_left_out', subject: name, detail: 'the name may hold letters, digits, spaces and _ - . ( ) only, since files and databases are named after it' });
       continue;
     }
+    names.add(name);
+    if (wanted && !wanted.includes(name)) continue;
     if (databases.some((database) => database.name.toLowerCase() === name.toLowerCase())) {
       problems.push({ kind: 'database_left_out', subject: name, detail: `a second file of that name was left out: ${path.relative(root, file)}` });
       continue;
     }
-    const database = await readDatabase(file, name, problems);
+    const database = await readDatabase(file, path.join(copies, `${name}.sqlite`), name, problems);
     if (database) databases.push(database);
   }
   onProgress?.(found.length, found.length, 'done');
 
+  const missing = wanted?.find((name) => !names.has(name));
+  if (missing !== undefined) throw new BenchmarkFolderError(`there is no database "${missing}" in the folder; these are: ${[...names].sort().join(', ')}`);
   if (databases.length === 0) {
     const reasons = problems.filter(({ kind }) => kind === 'database_unreadable' || kind === 'database_left_out').slice(0, 5).map((problem) => `${problem.subject}: ${problem.detail}`);
     throw new BenchmarkFolderError(`none of the ${found.length} databases can be read. ${reasons.join('; ')}`);
   }
-  const all = read.flatMap((file) => file.items);
-  const names = new Set(databases.map((database) => database.name));
-  const unreadable = new Set(problems.filter((problem) => problem.kind === 'database_unreadable').map((problem) => problem.subject));
-  const orphans = new Map<string, number>();
-  for (const item of all) if (!names.has(item.database)) orphans.set(item.database, (orphans.get(item.database) ?? 0) + 1);
-  for (const [database, items] of orphans) {
-    problems.push({ kind: 'item_without_database', subject: database, detail: `${items} items ask for the database "${database}", which ${unreadable.has(database) ? 'cannot be read' : 'is not in the folder'}` });
-  }
-  const used = new Set(all.map((item) => item.database));
-  for (const name of names) if (!used.has(name)) problems.push({ kind: 'database_without_items', subject: name, detail: `no item asks for the database "${name}"` });
+  const { items, refused } = withIdentities(read.flatMap((file) => file.items));
+  const readable = new Set(databases.map((database) => database.name));
+  problems.push(...refused, ...unmatched(items, names, readable, wanted));
   return {
     kind: read.some((file) => file.bird) ? 'bird' : 'spider',
     questionFiles: read.map((file) => file.file),
     databases: databases.sort((a, b) => (a.name < b.name ? -1 : 1)),
-    items: all.filter((item) => names.has(item.database)),
+    items: items.filter((item) => readable.has(item.database)),
     problems,
   };
+}
+
+/** Items whose database cannot be read, and databases without items. */
+function unmatched(items: readonly Item[], names: ReadonlySet<string>, readable: ReadonlySet<string>, wanted?: readonly string[]): ImportProblem[] {
+  const orphans = new Map<string, number>();
+  for (const { database } of items) {
+    const isLeftOut = wanted !== undefined && names.has(database) && !wanted.includes(database);
+    if (!readable.has(database) && !isLeftOut) orphans.set(database, (orphans.get(database) ?? 0) + 1);
+  }
+  const used = new Set(items.map((item) => item.database));
+  return [
+    ...[...orphans].map(([database, count]): ImportProblem => ({
+      kind: 'item_without_database',
+      subject: database,
+      detail: `${count} items ask for the database "${database}", which ${names.has(database) ? 'cannot be read' : 'is not in the folder'}`,
+    })),
+    ...[...readable].filter((name) => !used.has(name)).map((name): ImportProblem => ({
+      kind: 'database_without_items',
+      subject: name,
+      detail: `no item asks for the database "${name}"`,
+    })),
+  ];
 }
 
 /** Archives often hold one folder that holds the benchmark. */
@@ -91,8 +123,9 @@ function descendToQuestions(folder: string, depth = 0): string {
   return depth < 3 && folders.length === 1 ? descendToQuestions(path.join(folder, folders[0]!.name), depth + 1) : folder;
 }
 
-function readQuestionFile(file: string, problems: ImportProblem[]): { file: QuestionFile; items: Item[]; bird: boolean } {
+function readQuestionFile(file: string, copy: string, problems: ImportProblem[]): { file: QuestionFile; items: Item[]; bird: boolean } {
   const bytes = fs.readFileSync(file);
+  fs.writeFileSync(copy, bytes);
   const split = path.basename(file, '.json');
   let parsed: unknown;
   try {
@@ -122,13 +155,7 @@ function readQuestionFile(file: string, problems: ImportProblem[]): { file: Ques
       difficulty: item.data.difficulty ?? null,
     });
   }
-  const ids = new Set<string>();
-  const repeated = items.find(({ database, questionId }) => {
-    const id = JSON.stringify([database, questionId]);
-    return ids.has(id) || !ids.add(id);
-  });
-  if (repeated) throw new BenchmarkFolderError(`${path.basename(file)} has two items with the id ${repeated.questionId}`);
-  return { file: { split, path: file, sha256: createHash('sha256').update(bytes).digest('hex'), items: items.length }, items, bird };
+  return { file: { split, path: copy, sha256: createHash('sha256').update(bytes).digest('hex'), items: items.length }, items, bird };
 }
 
 function findDatabases(root: string): string[] {
@@ -144,31 +171,22 @@ function findDatabases(root: string): string[] {
   return out.sort();
 }
 
-async function readDatabase(file: string, name: string, problems: ImportProblem[]): Promise<SourceDatabase | undefined> {
+async function readDatabase(file: string, copy: string, name: string, problems: ImportProblem[]): Promise<SourceDatabase | undefined> {
   try {
-    const sqlite = openSource(file);
+    const { path: copied, sha256, bytes } = await copySource(file, copy);
+    const sqlite = openSource(copied);
     try {
       assertIntact(sqlite, file);
       assertTables(sqlite);
     } finally {
       sqlite.close();
     }
+    return { name, path: copied, sha256, bytes, descriptions: readDescriptions(file, name, problems) };
   } catch (error) {
+    if (isOutage(error)) throw error;
     problems.push({ kind: 'database_unreadable', subject: name, detail: error instanceof Error ? error.message : String(error) });
     return undefined;
   }
-  const { sha256, bytes } = await hashFile(file);
-  return { name, path: file, sha256, bytes, descriptions: readDescriptions(file, name, problems) };
-}
-
-async function hashFile(file: string): Promise<{ sha256: string; bytes: number }> {
-  const hash = createHash('sha256');
-  let bytes = 0;
-  for await (const chunk of fs.createReadStream(file, { highWaterMark: 1 << 20 })) {
-    hash.update(chunk as Buffer);
-    bytes += (chunk as Buffer).length;
-  }
-  return { sha256: hash.digest('hex'), bytes };
 }
 
 function readDescriptions(databaseFile: string, database: string, problems: ImportProblem[]): ColumnDescriptions {

@@ -12,6 +12,7 @@ export interface SourceBenchmark {
 export interface QuestionFile {
   /** File name without `.json`: the split's name in the bundle. */
   readonly split: string;
+  /** A copy on this machine. */
   readonly path: string;
   readonly sha256: string;
   readonly items: number;
@@ -19,7 +20,7 @@ export interface QuestionFile {
 
 export interface SourceDatabase {
   readonly name: string;
-  /** Path of the SQLite file on this machine; opened read-only. */
+  /** A copy of the SQLite file that nobody writes, made by `copySource`; opened read-only. */
   readonly path: string;
   readonly sha256: string;
   readonly bytes: number;
@@ -30,8 +31,13 @@ export interface SourceDatabase {
 export type ColumnDescriptions = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 export interface Item {
-  /** BIRD's question_id, else `<file>:<position>`, e.g. `dev:12`. */
+  /**
+   * Unique among the items of its database, and what they are known by everywhere but in the files of a bundle: the
+   * source's id, behind `<file>/` where two question files of the database have an id in common.
+   */
   readonly questionId: string;
+  /** The source's id, unique in its question file, where it is not `questionId`: see `sourceIdOf`. */
+  readonly sourceId?: string;
   readonly split: string;
   readonly database: string;
   readonly question: string;
@@ -41,8 +47,19 @@ export interface Item {
   readonly difficulty: string | null;
 }
 
+/** The item's id in its question file: BIRD's question_id, else `<file>:<position>`, e.g. `dev:12`. */
+export const sourceIdOf = (item: Pick<Item, 'questionId' | 'sourceId'>): string => item.sourceId ?? item.questionId;
+
 export interface ImportProblem {
-  readonly kind: 'item_without_database' | 'database_without_items' | 'description_unreadable' | 'database_unreadable' | 'database_left_out' | 'item_malformed';
+  readonly kind:
+    | 'item_without_database'
+    | 'database_without_items'
+    | 'description_unreadable'
+    | 'database_unreadable'
+    | 'database_left_out'
+    | 'table_left_out'
+    | 'item_malformed'
+    | 'item_repeated';
   readonly subject: string;
   readonly detail: string;
 }

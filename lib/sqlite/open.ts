@@ -3,7 +3,7 @@ import Database from 'better-sqlite3';
 /** A source database could not be opened or read; the message names the file's problem, not the library's. */
 export class SourceError extends Error {
   constructor(
-    readonly code: 'not_sqlite' | 'corrupt' | 'encrypted_or_not_sqlite' | 'missing' | 'unreadable',
+    readonly code: 'busy' | 'corrupt' | 'encrypted_or_not_sqlite' | 'missing' | 'unreadable',
     message: string,
   ) {
     super(message);
@@ -55,11 +55,20 @@ export function assertTables(sqlite: Database.Database): void {
   if (tables === 0n) throw new SourceError('unreadable', 'the database holds no table');
 }
 
-function sourceError(path: string, error: unknown): SourceError {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+const OUTAGES = new Set(['SQLITE_FULL', 'SQLITE_NOMEM', 'ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE', 'ENOMEM']);
+
+const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '');
+
+/** True where this machine lacks something (disk, memory, file handles): that says nothing of the file. */
+export const isOutage = (error: unknown): boolean => OUTAGES.has(codeOf(error));
+
+/** What a failed access to the file at `path` means; an outage stays what it is. */
+export function sourceError(path: string, error: unknown): unknown {
+  const code = codeOf(error);
   const text = error instanceof Error ? error.message : String(error);
+  if (error instanceof SourceError || isOutage(error)) return error;
   if (code === 'SQLITE_NOTADB') return new SourceError('encrypted_or_not_sqlite', 'the file is not an SQLite database, or it is encrypted');
   if (code === 'SQLITE_CORRUPT') return new SourceError('corrupt', `the database file is damaged: ${text}`);
-  if (code === 'SQLITE_CANTOPEN' || /does not exist/.test(text)) return new SourceError('missing', `there is no readable file at ${path}`);
+  if (code === 'SQLITE_CANTOPEN' || code === 'ENOENT' || code === 'EACCES' || /does not exist/.test(text)) return new SourceError('missing', `there is no readable file at ${path}`);
   return new SourceError('unreadable', `the database cannot be read: ${text}`);
 }

@@ -42,8 +42,8 @@ let task: ConceptualDesignTask;
 
 beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  generateSampleBenchmark(folder);
-  const benchmark = await readBenchmarkFolder(folder);
+  generateSampleBenchmark(path.join(folder, 'sample'));
+  const benchmark = await readBenchmarkFolder(path.join(folder, 'sample'), { copies: path.join(folder, 'copies') });
   const source = benchmark.databases.find((database) => database.name === 'town_library')!;
   const sqlite = openSource(source.path);
   const catalog = catalogOf(sqlite, source);

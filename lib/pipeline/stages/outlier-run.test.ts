@@ -28,7 +28,7 @@ beforeAll(async () => {
   writeOutlierBenchmark(path.join(folder, 'bird'));
   server = await ensureEmbeddedServer({ dataDir: path.join(folder, 'mongo') });
   mongo = await connectMongo(server.uri);
-  const benchmark = await readBenchmarkFolder(path.join(folder, 'bird'));
+  const benchmark = await readBenchmarkFolder(path.join(folder, 'bird'), { copies: path.join(folder, 'copies') });
   input = { source: benchmark.databases[0]!, items: benchmark.items, settings: defaultSettings, agent: builtinAgent, mongo, mongoPrefix: 'outlier', signal: new AbortController().signal };
   run = await runInMemory(input);
 }, 120_000);

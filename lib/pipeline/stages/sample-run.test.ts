@@ -53,7 +53,7 @@ beforeAll(async () => {
   server = await ensureEmbeddedServer({ dataDir: path.join(folder, 'mongo') });
   mongo = await connectMongo(server.uri);
   generateSampleBenchmark(path.join(folder, 'sample'));
-  benchmark = await readBenchmarkFolder(path.join(folder, 'sample'));
+  benchmark = await readBenchmarkFolder(path.join(folder, 'sample'), { copies: path.join(folder, 'copies') });
   run = await runInMemory({ source: database(), items: items(), settings: defaultSettings, agent: builtinAgent, mongo, mongoPrefix: 'stages', known, signal });
 });
 afterAll(async () => {
