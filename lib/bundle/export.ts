@@ -8,6 +8,7 @@ import { extendedPipeline } from '../mql/extended-pipeline';
 import { rowToDocument } from '../results/compare';
 import { relaxedJson } from '../results/extended-json';
 import { toBsonValue } from '../results/value';
+import { sourceIdOf } from '../sqlite/benchmark';
 import { isOutermostOrdered } from '../sqlite/select/outermost-order';
 import { QueryProcess } from '../sqlite/query-process';
 import { checkQuery, expectedRows } from '../translation/check-query';
@@ -209,7 +210,8 @@ async function writeItems(files: BundleFiles, database: BundleDatabase, draft: b
 
 async function itemLines(entry: BundleItem, database: BundleDatabase, db: Db, queries: QueryProcess, signal: AbortSignal, known: KnownResults | undefined): Promise<ItemLines> {
   const { item, mql } = entry;
-  const { split, questionId } = item;
+  const { split } = item;
+  const sourceId = sourceIdOf(item);
   const orderSensitive = isOutermostOrdered(item.sql);
   let result: string | undefined;
   let failure: string | undefined;
@@ -220,7 +222,7 @@ async function itemLines(entry: BundleItem, database: BundleDatabase, db: Db, qu
     const query = { sql: item.sql, sourcePath: database.source.path, catalog: database.catalog, queries, db, collection: mql.collection, pipeline: known ? mql.pipeline : asShipped(mql.pipeline), columns: entry.columns, clock: entry.clock ?? DEFAULT_CLOCK, signal };
     const checked = await checkQuery(query, known);
     const rows = isEquivalent(checked.verdict) ? await expectedRows(checked, query) : undefined;
-    if (!rows || !checked.expected) failure = `${item.database}/${questionId}: gold is not equal to its source: ${checked.verdict.detail}`;
+    if (!rows || !checked.expected) failure = `${item.database}/${item.questionId}: gold is not equal to its source: ${checked.verdict.detail}`;
     else {
       rowCount = checked.expected.rowCount;
       digest = checked.expected.digest;
@@ -229,11 +231,11 @@ async function itemLines(entry: BundleItem, database: BundleDatabase, db: Db, qu
       const paths = entry.columns.map((column) => column.path);
       const shipped = rows.map((row) => toBsonValue(rowToDocument(paths, row)));
       const tiedRows = tied && { tied_rows: tied };
-      result = BSON.EJSON.stringify({ question_id: questionId, db_id: item.database, row_count: rowCount, rows: shipped, ...tiedRows }, { relaxed: false });
+      result = BSON.EJSON.stringify({ question_id: sourceId, db_id: item.database, row_count: rowCount, rows: shipped, ...tiedRows }, { relaxed: false });
     }
   }
   const line = JSON.stringify({
-    question_id: questionId,
+    question_id: sourceId,
     db_id: item.database,
     question: item.question,
     evidence: item.evidence,
@@ -273,7 +275,7 @@ async function writeFront(files: BundleFiles, content: BundleContent, key: Signi
   await files.write('provenance/agent_runs.jsonl', lines(content.provenance.agentRuns));
   await files.write('provenance/effort.csv', ['database,gate,minutes', ...content.provenance.effort.map((row) => `${row.database},${row.gate},${row.minutes.toFixed(2)}`)].join('\n') + '\n');
   await files.json('provenance/audit_head.json', content.provenance.auditHead);
-  const defects = content.databases.flatMap((database) => database.items.filter((entry) => entry.caveats.includes('source_defect')).map((entry) => ({ db_id: entry.item.database, question_id: entry.item.questionId, defects: entry.defects, reason: entry.reason?.text ?? null })));
+  const defects = content.databases.flatMap((database) => database.items.filter((entry) => entry.caveats.includes('source_defect')).map((entry) => ({ split: entry.item.split, db_id: entry.item.database, question_id: sourceIdOf(entry.item), defects: entry.defects, reason: entry.reason?.text ?? null })));
   await files.write('provenance/source_defects.jsonl', lines(defects));
   await files.json('MANIFEST.json', {
     bundle: content.name,

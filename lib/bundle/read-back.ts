@@ -9,6 +9,7 @@ import type { TiedRows } from '../results/compare';
 import { isIdentical } from '../results/equality';
 import { contentHash } from '../results/hash';
 import { fromBson, type Value } from '../results/value';
+import { sourceIdOf } from '../sqlite/benchmark';
 import { itemKey, readItems, readResults, type BundledItem, type BundledResult } from './bundled-items';
 import { fileProblems, signatureProblems } from './check-files';
 import type { BundleDatabase, BundleItem } from './content';
@@ -142,7 +143,7 @@ async function itemProblems(folder: string, written: readonly WrittenItem[]): Pr
   }
   for (const { entry, expected } of written) {
     const { split, database, questionId } = entry.item;
-    const key = itemKey(split, database, questionId);
+    const key = itemKey(split, database, sourceIdOf(entry.item));
     const name = `${database}/${questionId}`;
     const item = items.get(key);
     if (!item) problems.push(`data/${split}.jsonl: does not hold item ${name}`);
