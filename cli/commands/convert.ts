@@ -10,7 +10,7 @@ import type { Migration } from '../../lib/migration/migrate';
 import { runInMemory, collectBundleDatabase } from '../../lib/pipeline/stages/memory-run';
 import { lostRowsOf } from '../../lib/pipeline/stages/migration-stages';
 import { defaultSettings, type BenchmarkSettings } from '../../lib/pipeline/stages/stage';
-import type { SourceBenchmark } from '../../lib/sqlite/benchmark';
+import type { ImportProblem, SourceBenchmark } from '../../lib/sqlite/benchmark';
 import { openBenchmark, type OpenBenchmark } from '../../lib/sqlite/open-benchmark';
 import { KnownResults } from '../../lib/translation/known-results';
 import { hasGenuineLoss } from '../../lib/validation/table-validation';
@@ -119,9 +119,8 @@ Exit status: 0 when every database was converted, 1 when one failed (the others 
       fs.writeFileSync(path.join(values.out, 'report.json'), `${JSON.stringify(report, null, 1)}\n`);
       progress.clear();
       if (values.json) console.log(JSON.stringify(report));
-      else printReport(reports, values.out);
-      const missing = benchmark.problems.filter(({ kind, subject }) => (kind === 'database_unreadable' || kind === 'database_left_out') && (wanted === undefined || wanted.includes(subject)));
-      if (!values.json) for (const { subject, detail } of missing) console.log(`${subject} was not converted: ${detail}`);
+      else printReport(reports, benchmark.problems, values.out);
+      const missing = benchmark.problems.filter(({ kind, subject }) => isMissing(kind) && (wanted === undefined || wanted.includes(subject)));
       for (const fault of faults) console.error(`does not read back as exported: ${fault}`);
       return faults.length > 0 || missing.length > 0 || reports.some((entry) => entry.failed) ? 1 : 0;
     } finally {
@@ -220,7 +219,9 @@ const emptyReport = (name: string, items: number): DatabaseReport => ({
   seconds: { design: 0, migrate: 0, validate: 0, translate: 0 },
 });
 
-function printReport(reports: readonly DatabaseReport[], out: string): void {
+const isMissing = (kind: ImportProblem['kind']): boolean => kind === 'database_unreadable' || kind === 'database_left_out';
+
+function printReport(reports: readonly DatabaseReport[], problems: readonly ImportProblem[], out: string): void {
   for (const report of reports) {
     const { items } = report;
     const data = report.failed ? `FAILED: ${report.failed}` : `${report.rows} rows → ${report.documents} documents in ${report.collections} collections, ${report.lossless ? 'lossless' : 'NOT LOSSLESS'}`;
@@ -231,5 +232,6 @@ function printReport(reports: readonly DatabaseReport[], out: string): void {
   const seconds = reports.reduce((sum, report) => ({ design: sum.design + report.seconds.design, migrate: sum.migrate + report.seconds.migrate, validate: sum.validate + report.seconds.validate, translate: sum.translate + report.seconds.translate }), { design: 0, migrate: 0, validate: 0, translate: 0 });
   console.log(`\n${reports.filter((report) => report.lossless).length} of ${reports.length} databases lossless; ${translated} of ${total} items translated (${total ? ((100 * translated) / total).toFixed(1) : 0} %)`);
   console.log(`seconds: ${Object.entries(seconds).map(([name, value]) => `${name} ${value.toFixed(1)}`).join(', ')}; peak memory of this process ${Math.round(process.resourceUsage().maxRSS / 1024)} MB`);
+  for (const { kind, subject, detail } of problems) console.log(`${subject}${isMissing(kind) ? ' was not converted' : ''}: ${detail}`);
   console.log(`draft bundle: ${out}`);
 }

@@ -42,6 +42,7 @@ export function bundleCard(content: BundleContent, missing: readonly string[]): 
     `| nesting depth | ${mean(translated.map((entry) => depth(entry.mql!.pipeline)))} |`,
     ...[...caveats].sort().map(([caveat, n]) => `| caveat \`${caveat}\` | ${n} |`),
     '',
+    ...leftOut(content),
     '## Layout',
     '',
     '`data/<split>.jsonl`: one item a line; `MQL` is present when `status` is `translated`. `results/`: expected rows. `databases/<db>/`: documents (`ejson/` keeps types; `dump/` is for mongorestore), design, indexes, migration script, validation. `provenance/`: decisions, effort, agent runs, source defects.',
@@ -70,4 +71,10 @@ function depth(node: unknown): number {
   if (node === null || typeof node !== 'object') return 0;
   const inner = Array.isArray(node) ? node : node.constructor === Object ? Object.values(node) : [];
   return inner.reduce<number>((deepest, value) => Math.max(deepest, depth(value)), 0) + (Array.isArray(node) ? 0 : 1);
+}
+
+/** A virtual table is not in the documents: who uses the bundle has to know. */
+function leftOut({ databases }: BundleContent): string[] {
+  const tables = databases.flatMap(({ source, catalog }) => (catalog.leftOut ?? []).map((table) => `\`${source.name}.${table}\``));
+  return tables.length === 0 ? [] : [`Virtual tables of the sources are not migrated: ${tables.join(', ')}.`, ''];
 }

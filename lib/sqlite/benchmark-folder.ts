@@ -4,8 +4,9 @@ import path from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { z } from 'zod';
 import type { ColumnDescriptions, ImportProblem, Item, QuestionFile, SourceBenchmark, SourceDatabase } from './benchmark';
+import { catalogOf } from './introspect';
 import { withIdentities } from './item-identity';
-import { assertIntact, assertTables, isOutage, openSource } from './open';
+import { assertIntact, isOutage, openSource, SourceError } from './open';
 import { copySource } from './source-copy';
 
 /** The folder is no benchmark, or one that cannot be used; the message says what was looked for and where. */
@@ -177,7 +178,9 @@ async function readDatabase(file: string, copy: string, name: string, problems: 
     const sqlite = openSource(copied);
     try {
       assertIntact(sqlite, file);
-      assertTables(sqlite);
+      const { tables, leftOut = [] } = catalogOf(sqlite, { name, sha256, descriptions: {} });
+      if (tables.length === 0) throw new SourceError('unreadable', 'the database holds no table');
+      problems.push(...leftOut.map((table) => virtualTable(name, table)));
     } finally {
       sqlite.close();
     }
@@ -188,6 +191,12 @@ async function readDatabase(file: string, copy: string, name: string, problems: 
     return undefined;
   }
 }
+
+const virtualTable = (database: string, table: string): ImportProblem => ({
+  kind: 'table_left_out',
+  subject: `${database}.${table}`,
+  detail: 'left out: a virtual table, whose rows are known only to its module; items on it are not translated',
+});
 
 function readDescriptions(databaseFile: string, database: string, problems: ImportProblem[]): ColumnDescriptions {
   const folder = path.join(path.dirname(databaseFile), 'database_description');

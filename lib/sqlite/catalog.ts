@@ -7,6 +7,8 @@ export interface Catalog {
   readonly tables: readonly Table[];
   /** Queries that go by a name; absent without any. They hold no rows of their own. */
   readonly views?: readonly View[];
+  /** Virtual tables, which are not migrated; absent without any. */
+  readonly leftOut?: readonly string[];
 }
 
 export interface View {
@@ -51,7 +53,7 @@ export interface ForeignKey {
   readonly resolved: boolean;
 }
 
-/** §3.1 of the same page; the order of the tests is the rule. */
+/** §3.1 of the same page; the order of the tests is the rule. `ANY` of a STRICT table is none of these: it has BLOB. */
 export function affinityOf(declaredType: string): Affinity {
   const type = declaredType.toUpperCase();
   if (type.includes('INT')) return 'INTEGER';

@@ -1,7 +1,8 @@
 import type Database from 'better-sqlite3';
 import { affinityOf, findTable, quoteName, sameName, type Catalog, type Column, type ForeignKey, type Table, type View } from './catalog';
 import type { SourceDatabase } from './benchmark';
-import { openSource, SourceError } from './open';
+import { declaredCollations, viewSelect } from './declaration';
+import { openSource } from './open';
 
 /** Reads the schema of a source database. Throws `SourceError` when the file cannot be read. */
 export function readCatalog(source: SourceDatabase): Catalog {
@@ -14,30 +15,32 @@ export function readCatalog(source: SourceDatabase): Catalog {
 }
 
 export function catalogOf(sqlite: Database.Database, source: Pick<SourceDatabase, 'name' | 'sha256' | 'descriptions'>): Catalog {
-  const listed = sqlite.pragma('table_list') as { schema: string; name: string; type: string; wr: bigint }[];
-  // Views hold no rows of their own. A virtual table's rows may come from code that is not here: nothing could show that
-  // they were all migrated, so such a database is refused by name instead of being called lossless.
-  const virtual = listed.find((t) => t.schema === 'main' && t.type === 'virtual');
-  if (virtual) throw new SourceError('unreadable', `the virtual table ${virtual.name} cannot be migrated`);
-  const own = listed.filter((t) => t.schema === 'main' && t.type === 'table' && !/^sqlite_/i.test(t.name));
+  const listed = (sqlite.pragma('table_list') as ListedTable[]).filter((t) => t.schema === 'main');
+  // Views hold no rows of their own. A virtual table's rows may come from code that is not here: nothing could show
+  // that they were all migrated. It is left out and named, with the shadow tables that only its code understands.
+  const leftOut = listed.filter((t) => t.type === 'virtual').map((t) => t.name).sort();
+  const own = listed.filter((t) => t.type === 'table' && !/^sqlite_/i.test(t.name));
   const order = new Map(
-    (sqlite.prepare(`SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY rowid`).pluck().all() as string[]).map((name, at) => [name, at]),
+    (sqlite.prepare(`SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY rowid`).pluck().all() as string[]).map((name, index) => [name, index]),
   );
   own.sort((a, b) => (order.get(a.name) ?? 0) - (order.get(b.name) ?? 0));
-  const tables = own.map((t) => readTable(sqlite, t.name, t.wr === 1n, source.descriptions));
+  const tables = own.map((t) => readTable(sqlite, t, source.descriptions));
   const views = readViews(sqlite, listed);
-  const catalog = { database: source.name, sha256: source.sha256, tables, ...(views.length > 0 ? { views } : {}) };
+  const catalog = {
+    database: source.name,
+    sha256: source.sha256,
+    tables,
+    ...(views.length > 0 ? { views } : {}),
+    ...(leftOut.length > 0 ? { leftOut } : {}),
+  };
   return { ...catalog, tables: tables.map((table) => ({ ...table, foreignKeys: readForeignKeys(sqlite, table, catalog) })) };
 }
 
-const NAME = String.raw`(?:"(?:[^"]|"")+"|\[[^\]]+\]|\`(?:[^\`]|\`\`)+\`|'(?:[^']|'')+'|[^\s."'\[\`(]+)`;
-const CREATE_VIEW = new RegExp(String.raw`^\s*create\s+view\s+(?:if\s+not\s+exists\s+)?${NAME}(?:\s*\.\s*${NAME})?\s*(?:\((?:${NAME}|[\s,])*\))?\s*\bas\b([\s\S]+)$`, 'i');
-
 /** Views whose text can be read and which still run: one that does not is as good as none. */
-function readViews(sqlite: Database.Database, listed: readonly { schema: string; name: string; type: string }[]): View[] {
-  return listed.filter((t) => t.schema === 'main' && t.type === 'view').flatMap(({ name }) => {
+function readViews(sqlite: Database.Database, listed: readonly ListedTable[]): View[] {
+  return listed.filter((t) => t.type === 'view').flatMap(({ name }) => {
     const sql = sqlite.prepare("SELECT sql FROM sqlite_schema WHERE type = 'view' AND name = ?").pluck().get(name);
-    const select = typeof sql === 'string' ? CREATE_VIEW.exec(sql)?.[1]?.trim() : undefined;
+    const select = typeof sql === 'string' ? viewSelect(sql) : undefined;
     if (select === undefined) return [];
     try {
       const columns = (sqlite.pragma(`table_xinfo(${quoteName(name)})`) as TableInfoRow[]).map((row) => row.name);
@@ -50,6 +53,15 @@ function readViews(sqlite: Database.Database, listed: readonly { schema: string;
   });
 }
 
+interface ListedTable {
+  readonly schema: string;
+  readonly name: string;
+  readonly type: string;
+  /** WITHOUT ROWID. */
+  readonly wr: bigint;
+  readonly strict: bigint;
+}
+
 interface TableInfoRow {
   name: string;
   type: string;
@@ -58,7 +70,9 @@ interface TableInfoRow {
   hidden: bigint;
 }
 
-function readTable(sqlite: Database.Database, name: string, withoutRowid: boolean, descriptions: SourceDatabase['descriptions']): Table {
+function readTable(sqlite: Database.Database, listed: ListedTable, descriptions: SourceDatabase['descriptions']): Table {
+  const { name } = listed;
+  const [withoutRowid, isStrict] = [listed.wr === 1n, listed.strict === 1n];
   // `table_info` would leave generated columns out; what is hidden otherwise (1) belongs to virtual tables.
   const info = (sqlite.pragma(`table_xinfo(${quoteName(name)})`) as TableInfoRow[]).filter((row) => row.hidden !== 1n);
   const collations = readCollations(sqlite, name);
@@ -68,7 +82,7 @@ function readTable(sqlite: Database.Database, name: string, withoutRowid: boolea
     return {
       name: row.name,
       declaredType: row.type,
-      affinity: affinityOf(row.type),
+      affinity: isStrict && row.type.toUpperCase() === 'ANY' ? 'BLOB' : affinityOf(row.type),
       collation: collations.get(row.name) ?? 'BINARY',
       notNull: row.notnull === 1n,
       ...(description ? { description } : {}),
@@ -94,18 +108,10 @@ function readUniqueKeys(sqlite: Database.Database, table: string): string[][] {
     .filter((columns): columns is string[] => columns.every((column) => column !== null));
 }
 
-// SQLite reports a column's collation nowhere but in an index over it, so one is read off the key columns of a
-// prepared comparison: `sqlite3_table_column_metadata` is not exposed by the driver. The declaration is searched instead.
+// SQLite reports a column's collation nowhere but in an index over it.
 function readCollations(sqlite: Database.Database, table: string): Map<string, Column['collation']> {
-  const sql = sqlite.prepare('SELECT sql FROM sqlite_schema WHERE type = \'table\' AND name = ?').pluck().get(table);
-  const found = new Map<string, Column['collation']>();
-  if (typeof sql !== 'string' || !/\bcollate\b/i.test(sql)) return found;
-  const declaration = /[,(]\s*(?:"((?:[^"]|"")+)"|\[([^\]]+)\]|`((?:[^`]|``)+)`|([\w$\u0080-\uffff]+))[^,]*?\bcollate\s+"?(nocase|rtrim|binary)\b/gi;
-  for (const match of sql.matchAll(declaration)) {
-    const name = match[1]?.replaceAll('""', '"') ?? match[2] ?? match[3]?.replaceAll('``', '`') ?? match[4];
-    if (name) found.set(name, match[5]!.toUpperCase() as Column['collation']);
-  }
-  return found;
+  const sql = sqlite.prepare("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?").pluck().get(table);
+  return typeof sql === 'string' ? declaredCollations(sql) : new Map<string, Column['collation']>();
 }
 
 function readForeignKeys(sqlite: Database.Database, table: Table, catalog: Catalog): ForeignKey[] {

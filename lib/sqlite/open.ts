@@ -49,12 +49,6 @@ export function assertIntact(sqlite: Database.Database, path: string): void {
   }
 }
 
-/** Throws `SourceError` where there is nothing to convert: to SQLite, an empty file is an empty database. */
-export function assertTables(sqlite: Database.Database): void {
-  const tables = sqlite.prepare(`SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'`).pluck().get() as bigint;
-  if (tables === 0n) throw new SourceError('unreadable', 'the database holds no table');
-}
-
 const OUTAGES = new Set(['SQLITE_FULL', 'SQLITE_NOMEM', 'ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE', 'ENOMEM']);
 
 const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '');

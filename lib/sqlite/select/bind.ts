@@ -279,6 +279,8 @@ class Binder {
     const table = findTable(this.catalog, name);
     const view = table ? undefined : this.catalog.views?.find((candidate) => sameName(candidate.name, name));
     if (view) return this.view(view);
+    const virtual = table ? undefined : this.catalog.leftOut?.find((candidate) => sameName(candidate, name));
+    if (virtual !== undefined) throw new SqlBindError('unsupported', `the virtual table ${virtual}`, span);
     if (!table) throw new SqlBindError('unknown_table', `no such table: ${name}`, span);
     const columns = table.columns.map(({ name: column, affinity, collation }) => ({ name: column, affinity, collation }));
     return { content: { kind: 'table', table }, columns };
