@@ -73,7 +73,7 @@ async function convert(name: string) {
   sqlite.close();
   const items = QUERIES.map((SQL, id) => ({ question_id: id, db_id: name, question: 'q', evidence: '', SQL }));
   fs.writeFileSync(path.join(home, 'dev.json'), JSON.stringify(items));
-  const benchmark = await readBenchmarkFolder(home);
+  const benchmark = await readBenchmarkFolder(home, { copies: path.join(folder, 'copies', name) });
   const [source] = benchmark.databases;
   const run = await runInMemory({
     source: source!,
