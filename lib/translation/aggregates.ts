@@ -5,6 +5,7 @@ import type { Lowered } from './environment';
 import { computed, decode, IDENTITY, isPresent, toNumber, toSummand, toText, withNull } from './lower-conversion';
 import { foldCollation, isOrderPreserving, type Lowering } from './lower-expression';
 import { collationOfExpression } from '../sqlite/select/expression-type';
+import { integerAsReal, MOST_ROWS, totalBounds } from './exact-integer';
 import { and, cond, constant, type Mql } from './mql';
 import { Untranslatable } from './untranslated';
 import { INTEGER, NUMBER, onlyKinds, REAL, TEXT, type ValueType } from './value-type';
@@ -20,6 +21,8 @@ export interface GroupedRows {
   readonly mayBeEmpty: boolean;
   /** The one group is a whole table: a column that has values at all has some here. */
   readonly wholeTable: boolean;
+  /** There are no more of them. */
+  readonly most: number;
 }
 
 /** The aggregates in an expression; those inside subqueries belong to them, those below a window function to both. */
@@ -41,7 +44,7 @@ export function lowerAggregate(aggregate: BoundAggregate, lowering: Lowering, ta
   const named = take(describeExpression(aggregate));
   const filter = aggregate.filter ? lowering.truth(aggregate.filter) : true;
   const [argument] = aggregate.args;
-  if (aggregate.distinct && argument) return distinctAggregate(aggregate, argument, filter, lowering, named);
+  if (aggregate.distinct && argument) return distinctAggregate(aggregate, argument, filter, lowering, named, rows);
   const least = rows.mayBeEmpty ? 0 : 1;
   const column = argument?.kind === 'column' ? lowering.stored(argument).type : undefined;
   const hasValues = rows.wholeTable && filter === true && column !== undefined && column.kinds !== 0 && !column.missing;
@@ -49,11 +52,11 @@ export function lowerAggregate(aggregate: BoundAggregate, lowering: Lowering, ta
     case 'count': {
       const test = and(filter, argument ? lowering.present(argument) : true);
       const type: ValueType = { kinds: INTEGER, nullable: false, missing: false, min: test === true ? least : 0 };
-      return single(named, { $sum: cond(test, 1, 0) }, type);
+      return single(named, { $sum: cond(test, 1, 0) }, { ...type, max: MOST_ROWS });
     }
     case 'sum':
     case 'total':
-      return sum(aggregate, need(argument, aggregate), filter, lowering, named, take, hasValues);
+      return sum(aggregate, need(argument, aggregate), filter, lowering, named, take, hasValues, rows);
     case 'avg': {
       const value = toNumber(lowering.value(need(argument, aggregate)));
       const nullable = !hasValues && (value.type.nullable || filter !== true);
@@ -87,25 +90,31 @@ const single = (field: string, accumulator: Mql, type: ValueType): LoweredAggreg
   value: { mql: `$${field}`, path: field, type, transform: IDENTITY },
 });
 
-function sum(aggregate: BoundAggregate, argument: BoundExpression, filter: Mql, lowering: Lowering, named: string, take: (wanted: string) => string, hasValues: boolean): LoweredAggregate {
+function sum(aggregate: BoundAggregate, argument: BoundExpression, filter: Mql, lowering: Lowering, named: string, take: (wanted: string) => string, hasValues: boolean, rows: GroupedRows): LoweredAggregate {
   const value = toSummand(lowering.value(argument));
   const total = aggregate.name === 'total';
   const added = cond(filter, value.mql, 0);
-  const least = value.type.min !== undefined && value.type.min >= 0 ? { min: value.type.min } : {};
-  const type: ValueType = { kinds: total ? REAL : value.type.kinds === 0 ? INTEGER : value.type.kinds, nullable: false, missing: false, ...(filter === true ? least : {}) };
+  const range = totalBounds(value.type, rows.most);
+  const least = value.type.min !== undefined && value.type.min >= 0 && filter === true ? { min: value.type.min } : {};
+  const type: ValueType = { kinds: total ? REAL : value.type.kinds === 0 ? INTEGER : value.type.kinds, nullable: false, missing: false, ...range, ...least, ...(value.type.whole && { whole: true }) };
   const sums = { field: named, accumulator: { $sum: added } };
-  if (total || hasValues || (!value.type.nullable && filter === true)) return { accumulators: [sums], value: { mql: `$${named}`, path: named, type, transform: IDENTITY } };
+  if (total) {
+    const { mql, type: real } = integerAsReal(computed(`$${named}`, { ...type, kinds: value.type.kinds }));
+    const path = mql === `$${named}` ? { path: named } : {};
+    return { accumulators: [sums], value: { ...computed(mql, { ...real, kinds: REAL }), ...path } };
+  }
+  if (hasValues || (!value.type.nullable && filter === true)) return { accumulators: [sums], value: { mql: `$${named}`, path: named, type, transform: IDENTITY } };
   // The sum of no value is null, not 0: count what was added.
   const counted = take(`${named}_values`);
   const count = { field: counted, accumulator: { $sum: cond(and(filter, isPresent(value)), 1, 0) } };
   return { accumulators: [sums, count], value: computed(cond({ $eq: [`$${counted}`, 0] }, null, `$${named}`), { ...type, nullable: true }) };
 }
 
-function distinctAggregate(aggregate: BoundAggregate, argument: BoundExpression, filter: Mql, lowering: Lowering, named: string): LoweredAggregate {
+function distinctAggregate(aggregate: BoundAggregate, argument: BoundExpression, filter: Mql, lowering: Lowering, named: string, rows: GroupedRows): LoweredAggregate {
   const numeric = aggregate.name === 'sum' || aggregate.name === 'avg' || aggregate.name === 'total';
   // Texts that differ can be the same number: the set is of what is stored.
   const raw = numeric ? lowering.value(argument) : lowering.stored(argument);
-  if (aggregate.name === 'min' || aggregate.name === 'max') return lowerAggregate({ ...aggregate, distinct: false }, lowering, () => named, { mayBeEmpty: false, wholeTable: false });
+  if (aggregate.name === 'min' || aggregate.name === 'max') return lowerAggregate({ ...aggregate, distinct: false }, lowering, () => named, { ...rows, mayBeEmpty: false, wholeTable: false });
   const value = foldCollation(raw, collationOfExpression(argument));
   // $addToSet skips a missing value, not a null.
   const kept = value.type.nullable ? { $ifNull: [value.mql, '$$REMOVE'] } : value.mql;
@@ -115,10 +124,14 @@ function distinctAggregate(aggregate: BoundAggregate, argument: BoundExpression,
   const maybeNone = value.type.nullable || filter !== true;
   switch (aggregate.name) {
     case 'count':
-      return { accumulators, value: computed({ $size: set }, { kinds: INTEGER, nullable: false, missing: false, min: maybeNone ? 0 : 1 }) };
+      return { accumulators, value: computed({ $size: set }, { kinds: INTEGER, nullable: false, missing: false, min: maybeNone ? 0 : 1, max: MOST_ROWS }) };
     case 'sum':
     case 'total': {
-      const type: ValueType = { kinds: aggregate.name === 'total' ? REAL : element.type.kinds, nullable: maybeNone && aggregate.name === 'sum', missing: false };
+      const type: ValueType = { ...totalBounds(element.type, rows.most), kinds: element.type.kinds, nullable: maybeNone && aggregate.name === 'sum', missing: false };
+      if (aggregate.name === 'total') {
+        const real = integerAsReal(computed({ $sum: set }, type));
+        return { accumulators, value: { ...real, type: { ...real.type, kinds: REAL } } };
+      }
       return { accumulators, value: computed(type.nullable ? cond({ $eq: [set, []] }, null, { $sum: set }) : { $sum: set }, type) };
     }
     case 'avg':

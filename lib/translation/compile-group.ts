@@ -6,6 +6,7 @@ import { aggregatesIn, lowerAggregate, orderKeys } from './aggregates';
 import { conjuncts, sourcesOf, subqueryOf } from './bound-references';
 import { describeExpression, FieldNames } from './field-names';
 import type { Lowered } from './environment';
+import { MOST_ROWS } from './exact-integer';
 import { foldCollation, Lowering } from './lower-expression';
 import { isAbsent } from './lower-conversion';
 import { cond, fingerprint, type Mql } from './mql';
@@ -38,8 +39,9 @@ export function compileGroup({ body, orderBy, mayBeEmpty, wholeTable, aliases }:
 
   const keys = groupKeys(body, lowering, env, grouped, accumulators, names);
   const bare = bareColumns(outputs, grouped);
+  const most = mostRows(body.from, env);
   for (const aggregate of aggregates) {
-    const lowered = lowerAggregate(aggregate, lowering, (wanted) => names.take(aliases.get(keyOf(aggregate)) ?? wanted), { mayBeEmpty, wholeTable });
+    const lowered = lowerAggregate(aggregate, lowering, (wanted) => names.take(aliases.get(keyOf(aggregate)) ?? wanted), { mayBeEmpty, wholeTable, most });
     const counts = aggregate.name === 'count' || aggregate.name === 'total';
     for (const [at, { field, accumulator }] of lowered.accumulators.entries()) {
       accumulators[field] = accumulator;
@@ -64,6 +66,14 @@ export function compileGroup({ body, orderBy, mayBeEmpty, wholeTable, aliases }:
   env.draft.names.reserve(Object.keys(accumulators));
   env.draft.push({ $group: { _id: keys, ...accumulators } });
   return whenEmpty;
+}
+
+/** A product of tables: what bounds a sum over their rows. */
+function mostRows(from: BoundSelect['from'], { compilation }: RowEnvironment): number {
+  const counts = sourcesOf(from).map(({ content }) =>
+    content.kind === 'table' ? Math.max(1, compilation.rowCount(content.table.name)) : MOST_ROWS,
+  );
+  return Math.min(MOST_ROWS, counts.reduce((product, count) => product * count, 1));
 }
 
 const collects = (accumulator: Mql): boolean => typeof accumulator === 'object' && accumulator !== null && ('$addToSet' in accumulator || '$push' in accumulator);

@@ -19,7 +19,7 @@ import { cond, constant, type Mql, type MqlDocument, type Scalar } from './mql';
 import { OuterScope } from './outer-scope';
 import { keyOf, RowEnvironment, type SubqueryCompiler } from './row-environment';
 import { Untranslatable } from './untranslated';
-import { INTEGER, REAL, TEXT, typeOf, type ValueType } from './value-type';
+import { INTEGER, REAL, TEXT, typeOf, unionType, type ValueType } from './value-type';
 
 type QueryEnds = Pick<BoundQuery, 'orderBy' | 'limit' | 'offset' | 'columns'>;
 
@@ -58,9 +58,9 @@ export class QueryCompiler implements SubqueryCompiler, FromContext {
     if (compiled.nonEmpty) return { mql: value, type: output.type, transform: output.transform };
     const { whenEmpty } = compiled;
     if (whenEmpty !== undefined && whenEmpty !== null) {
-      return { mql: { $ifNull: [value, constant(whenEmpty)] }, type: { ...output.type, nullable: false, missing: false, min: 0 }, transform: output.transform };
+      return { mql: { $ifNull: [value, constant(whenEmpty)] }, type: { ...unionType(output.type, literal(whenEmpty).type), nullable: false, missing: false }, transform: output.transform };
     }
-    return { mql: value, type: { kinds: output.type.kinds, nullable: true, missing: true }, transform: output.transform };
+    return { mql: value, type: { ...output.type, nullable: true, missing: true }, transform: output.transform };
   }
 
   condition(subquery: BoundExists | BoundInQuery, env: RowEnvironment): SubqueryCondition {
@@ -482,4 +482,7 @@ function projected({ mql, type }: Lowered): Mql {
 /** A column without alias whose SQL text would make a poor field name. */
 const isDescribed = (name: string, expression: BoundExpression): boolean => expression.kind !== 'column' && !/^[A-Za-z_][\w ]*$/.test(name);
 
-const withDefault = (type: ValueType, value: Scalar): ValueType => (value === null ? { kinds: type.kinds, nullable: true, missing: false } : { kinds: type.kinds | (typeof value === 'bigint' ? INTEGER : REAL), nullable: type.nullable, missing: false });
+const withDefault = (type: ValueType, value: Scalar): ValueType => 
+  value === null
+    ? { ...type, nullable: true, missing: false }
+    : { ...unionType(type, literal(value).type), nullable: type.nullable, missing: false };

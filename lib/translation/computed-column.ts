@@ -1,6 +1,7 @@
 import type { ComputedField } from '../design/document-design';
 import { copiesOf, type Placement } from '../design/placement';
 import { columnProfile, type Profile, type Relationship } from '../sqlite/profile';
+import { MOST_ROWS, totalBounds } from './exact-integer';
 import { columnType, INTEGER, mayBe, NUMBER, REAL, TEXT, BLOB, type ValueType } from './value-type';
 
 /**
@@ -23,10 +24,11 @@ export function computedColumn(placement: Placement, name: string, profile: Prof
 
 function typeOfField({ aggregate, column }: ComputedField, relationship: Relationship | undefined, profile: Profile, present: boolean): ValueType {
   const type = columnType(column === undefined || !relationship ? undefined : columnProfile(profile, relationship.childTable, column));
-  if (aggregate === 'count') return { kinds: INTEGER, nullable: false, missing: false, min: present && (column === undefined || !type.nullable) ? 1 : 0 };
+  if (aggregate === 'count') return { kinds: INTEGER, nullable: false, missing: false, min: present && (column === undefined || !type.nullable) ? 1 : 0, max: MOST_ROWS };
   const nullable = !present || type.nullable;
   if (aggregate === 'avg') return { kinds: REAL, nullable, missing: false };
-  if (aggregate === 'sum') return { kinds: mayBe(type, TEXT | BLOB) ? NUMBER : type.kinds, nullable, missing: false };
-  const { min, max, kinds } = type;
-  return { kinds, nullable, missing: false, ...(min !== undefined && { min }), ...(max !== undefined && { max }) };
+  const kinds = mayBe(type, TEXT | BLOB) ? NUMBER : type.kinds;
+  if (aggregate === 'sum') return { kinds, nullable, missing: false, ...(kinds === type.kinds && totalBounds(type, MOST_ROWS)) };
+  const { min, max } = type;
+  return { kinds: type.kinds, nullable, missing: false, ...(min !== undefined && { min }), ...(max !== undefined && { max }) };
 }

@@ -1,5 +1,6 @@
 import type { BoundExpression } from '../sqlite/select/bound';
 import type { Scalar } from './mql';
+import { integerOrReal } from './exact-integer';
 import { castToInteger, castToReal, literal, numberText } from './lower-conversion';
 
 /** A constant, wrapped so that null and "not known" differ. */
@@ -78,7 +79,8 @@ function arithmetic({ operator, left, right }: Extract<BoundExpression, { kind: 
     if (a === undefined || b === undefined) return undefined;
     if ((operator === '/' || operator === '%') && Number(b) === 0) return null;
     if (typeof a === 'bigint' && typeof b === 'bigint') {
-      return { '+': a + b, '-': a - b, '*': a * b, '/': b === 0n ? null : a / b, '%': b === 0n ? null : a % b }[operator as '+'];
+      const exact = { '+': a + b, '-': a - b, '*': a * b, '/': b === 0n ? null : a / b, '%': b === 0n ? null : a % b }[operator as '+'];
+      return typeof exact === 'bigint' ? integerOrReal(exact) : exact;
     }
     const [x, y] = [Number(a), Number(b)];
     return { '+': x + y, '-': x - y, '*': x * y, '/': x / y }[operator as '+'];

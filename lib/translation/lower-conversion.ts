@@ -1,5 +1,6 @@
 import type { Transform } from '../design/transform';
 import type { Lowered } from './environment';
+import { clampedInteger, integerAsReal, integerOrReal, truncated } from './exact-integer';
 import { and, cond, constant, type Mql, type Scalar } from './mql';
 import { Untranslatable } from './untranslated';
 import { INTEGER, mayBe, NUMBER, onlyKinds, REAL, TEXT, BLOB, typeOf, type ValueType } from './value-type';
@@ -146,12 +147,12 @@ export function castToInteger(value: Lowered): Lowered {
   const type: ValueType = { kinds: INTEGER, nullable: value.type.nullable, missing: value.type.missing };
   if (value.constant) {
     const { value: known } = value.constant;
-    if (typeof known === 'number') return literal(BigInt(Math.trunc(known)));
-    if (typeof known === 'string') return literal(BigInt(/^\s*[+-]?\d+/.exec(known)?.[0].trim() ?? '0'));
+    if (typeof known === 'number') return literal(clampedInteger(integerPart(known)));
+    if (typeof known === 'string') return literal(clampedInteger(BigInt(/^\s*[+-]?\d+/.exec(known)?.[0].trim() ?? '0')));
     return value;
   }
   if (onlyKinds(value.type, INTEGER)) return value;
-  if (onlyKinds(value.type, NUMBER)) return computed({ $toLong: value.mql }, type);
+  if (onlyKinds(value.type, NUMBER)) return computed(truncated(value), bounds(value.type, type));
   if (mayBe(value.type, BLOB)) throw new Untranslatable('types', 'CAST of a blob');
   if (allFormats(value.type, ['integer'])) return computed({ $toInt: value.mql }, bounds(value.type, type));
   return computed(numberOrPrefix(value, 'integer'), { ...type, missing: false });
@@ -165,8 +166,7 @@ export function castToReal(value: Lowered): Lowered {
     if (typeof known === 'string') return literal(Number(prefixNumber(known)));
     return value;
   }
-  // Numbers of MongoDB compare by value: an integer need not change to count as a real.
-  if (onlyKinds(value.type, NUMBER)) return { mql: value.mql, type: bounds(value.type, type), transform: IDENTITY };
+  if (onlyKinds(value.type, NUMBER)) return integerAsReal(value);
   if (mayBe(value.type, BLOB)) throw new Untranslatable('types', 'CAST of a blob');
   if (allFormats(value.type, ['integer', 'decimal'])) return computed({ $toDouble: value.number ?? value.mql }, type);
   return computed(numberOrPrefix(value, 'real'), { ...type, missing: false });
@@ -180,6 +180,9 @@ export function castToNumeric(value: Lowered): Lowered {
   if (onlyKinds(value.type, NUMBER)) return value;
   return toNumber(value);
 }
+
+const integerPart = (number: number): bigint =>
+  Number.isFinite(number) ? BigInt(Math.trunc(number)) : (number > 0 ? 1n : -1n) << 64n;
 
 const bounds = (from: ValueType, type: ValueType): ValueType => ({
   ...type,
@@ -231,7 +234,8 @@ export function isFalse(value: Lowered): Mql {
 /** Every value of a text column has one of these formats. */
 export const allFormats = ({ kinds, formats }: ValueType, wanted: readonly string[]): boolean => kinds === TEXT && (formats ?? []).some((format) => wanted.includes(format));
 
-const numericType = (type: ValueType): ValueType => ({ kinds: allFormats(type, ['integer']) ? INTEGER : NUMBER, nullable: type.nullable, missing: type.missing });
+const numericType = (type: ValueType): ValueType =>
+  bounds(type, { kinds: allFormats(type, ['integer']) ? INTEGER : NUMBER, nullable: type.nullable, missing: type.missing });
 
 const convertNumber = ({ mql, number, type }: Lowered): Mql =>
   number ?? (allFormats(type, ['integer']) ? { $toLong: mql } : { $toDouble: mql });
@@ -239,7 +243,7 @@ const convertNumber = ({ mql, number, type }: Lowered): Mql =>
 export function prefixNumber(text: string): bigint | number {
   const prefix = new RegExp(NUMBER_PREFIX).exec(text)?.[0].trim();
   if (prefix === undefined) return 0n;
-  return /^[+-]?\d+$/.test(prefix) ? BigInt(prefix) : Number(prefix);
+  return /^[+-]?\d+$/.test(prefix) ? integerOrReal(BigInt(prefix)) : Number(prefix);
 }
 
 /**

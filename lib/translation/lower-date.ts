@@ -172,9 +172,18 @@ const RUNS: Readonly<Record<string, readonly [number, number, boolean]>> = {
   '%H:%M': [11, 5, true],
 };
 const DIGITS = /^(%[YmdHMSjws])+$/;
+const DIGIT_COUNTS: Readonly<Record<string, number>> = { Y: 4, m: 2, d: 2, H: 2, M: 2, S: 2, j: 3, w: 1 };
+
+/** Of a text of digits as a number; seconds since 1970 have twelve of them and a sign. */
+function digitBounds(format: string): Pick<ValueType, 'min' | 'max'> {
+  if (format === '%s') return { min: -1e12, max: 1e12 };
+  const counts = [...format.replaceAll('%', '')].map((piece) => DIGIT_COUNTS[piece]);
+  const digits = counts.reduce<number>((sum, count) => sum + (count ?? Infinity), 0);
+  return { min: 0, max: 10 ** digits };
+}
 
 function formatted(at: Moment, format: string): Lowered {
-  const type: ValueType = { kinds: TEXT, nullable: isNullable(at), missing: false, ...(DIGITS.test(format) && { formats: ['integer'] as const }) };
+  const type: ValueType = { kinds: TEXT, nullable: isNullable(at), missing: false, ...(DIGITS.test(format) && { formats: ['integer'] as const, ...digitBounds(format) }) };
   const pieces = format.match(/%.|[^%]+/g) ?? [];
   if (at.kind === 'text') {
     const cut = cutOut(at, format, pieces);

@@ -12,7 +12,6 @@ import {
   IDENTITY,
   isAbsent,
   isFalse,
-  isIntegerValue,
   isPresent,
   isTrue,
   literal,
@@ -22,6 +21,7 @@ import {
   withNumericAffinity,
   withTextAffinity,
 } from './lower-conversion';
+import { asFloats, differenceBounds, fitsDouble, fitsLong, integerQuotient, mixedQuotient, productBounds, quotientBounds, resultKinds, sumBounds } from './exact-integer';
 import { globRegex, likeRegex, type PatternRegex } from './like-pattern';
 import { and, cond, constant, not, or, type Mql, type Scalar } from './mql';
 import { Untranslatable } from './untranslated';
@@ -74,7 +74,7 @@ export class Lowering {
         if (expression.operator === '+') return this.stored(expression.operand);
         const operand = toNumber(this.value(expression.operand));
         if (expression.operator === '~') return computed({ $bitNot: castToInteger(operand).mql }, { ...typeOf(INTEGER), nullable: operand.type.nullable });
-        return computed({ $multiply: [operand.mql, -1] }, { kinds: operand.type.kinds, nullable: operand.type.nullable, missing: false });
+        return this.arithmetic({ kind: 'arithmetic', operator: '*', left: expression.operand, right: { kind: 'literal', value: -1n } });
       }
       case 'concat':
         return this.concat(expression);
@@ -290,28 +290,40 @@ export class Lowering {
     const a = toNumber(this.value(left));
     const b = toNumber(this.value(right));
     if (a.constant?.value === null || b.constant?.value === null) return literal(null);
-    const type: ValueType = { kinds: a.type.kinds === REAL || b.type.kinds === REAL ? REAL : a.type.kinds | b.type.kinds, nullable: a.type.nullable || b.type.nullable, missing: false };
+    const nullable = a.type.nullable || b.type.nullable;
+    const combined = (range: Pick<ValueType, 'min' | 'max'>): ValueType => ({
+      kinds: resultKinds(a.type, b.type, range),
+      nullable,
+      missing: false,
+      ...range,
+      ...([a, b].some(({ type }) => type.whole === true) && fitsDouble(range) && { whole: true }),
+    });
     switch (operator) {
       case '+':
-        return computed(nary('$add', a.mql, b.mql), { ...type, ...sumBounds(a.type, b.type) });
+        return computed(nary('$add', ...asFloats(a, b, sumBounds(a.type, b.type))), combined(sumBounds(a.type, b.type)));
       case '-':
-        return computed({ $subtract: [a.mql, b.mql] }, type);
+        return computed(
+          { $subtract: asFloats(a, b, differenceBounds(a.type, b.type)) },
+          combined(differenceBounds(a.type, b.type)),
+        );
       case '*':
-        return computed(nary('$multiply', a.mql, b.mql), { ...type, ...productBounds(a.type, b.type) });
+        return computed(nary('$multiply', ...asFloats(a, b, productBounds(a.type, b.type))), combined(productBounds(a.type, b.type)));
       case '/':
-        return divide(a, b, type);
+        return divide(a, b, nullable);
       case '%': {
         const x = castToInteger(a);
         const y = castToInteger(b);
         // The server works constants out beforehand, and fails on the branch that would never be taken.
         if (y.constant && Number(y.constant.value) === 0) return literal(null);
         const rest: Mql = { $mod: [x.mql, y.mql] };
-        if (isNeverZero(y.type)) return computed(rest, { kinds: type.kinds, nullable: type.nullable, missing: false });
-        return computed(cond({ $eq: [y.mql, 0] }, null, rest), { kinds: type.kinds, nullable: true, missing: false });
+        const kinds = a.type.kinds === REAL || b.type.kinds === REAL ? REAL : a.type.kinds | b.type.kinds;
+        const type: ValueType = { kinds, nullable, missing: false, ...quotientBounds(x.type, y.type), whole: true };
+        if (isNeverZero(y.type)) return computed(rest, type);
+        return computed(cond({ $eq: [y.mql, 0] }, null, rest), { ...type, nullable: true });
       }
       case '&':
       case '|':
-        return computed({ [operator === '&' ? '$bitAnd' : '$bitOr']: [castToInteger(a).mql, castToInteger(b).mql] }, { ...type, kinds: INTEGER });
+        return computed({ [operator === '&' ? '$bitAnd' : '$bitOr']: [castToInteger(a).mql, castToInteger(b).mql] }, typeOf(INTEGER, nullable));
       case '<<':
       case '>>':
         throw new Untranslatable('function', `the operator ${operator}`);
@@ -364,22 +376,22 @@ function nary(operator: '$add' | '$multiply', left: Mql, right: Mql): Mql {
   return { [operator]: Array.isArray(inner) ? [...(inner as Mql[]), right] : [left, right] };
 }
 
-const sumBounds = (a: ValueType, b: ValueType): { min?: number } => (a.min !== undefined && b.min !== undefined ? { min: a.min + b.min } : {});
-const productBounds = (a: ValueType, b: ValueType): { min?: number } => (a.min !== undefined && b.min !== undefined && a.min >= 0 && b.min >= 0 ? { min: a.min * b.min } : {});
-
-function divide(a: Lowered, b: Lowered, type: ValueType): Lowered {
-  const quotient: Mql = { $divide: [a.mql, b.mql] };
+function divide(a: Lowered, b: Lowered, nullable: boolean): Lowered {
   const bothInteger = onlyKinds(a.type, INTEGER) && onlyKinds(b.type, INTEGER);
   const oneReal = a.type.kinds === REAL || b.type.kinds === REAL;
-  let value: Mql;
-  if (oneReal) value = quotient;
-  else if (bothInteger) value = { $trunc: quotient };
-  else {
-    const unsure = [a, b].filter(({ type: operand }) => mayBe(operand, REAL)).map(({ mql }) => isIntegerValue(mql));
-    value = cond(and(...unsure), { $toLong: quotient }, quotient);
-  }
-  const result: ValueType = { kinds: oneReal ? REAL : bothInteger ? INTEGER : NUMBER, nullable: type.nullable, missing: false };
   if (b.constant && Number(b.constant.value) === 0) return literal(null);
+  const range = quotientBounds(a.type, b.type);
+  const result = (kinds: number): ValueType => ({ kinds, nullable, missing: false, ...range });
+  if (oneReal) return overZero(b, computed({ $divide: [a.mql, b.mql] }, result(REAL)));
+  if (!bothInteger) return overZero(b, computed(mixedQuotient(a, b), result(NUMBER)));
+  const overflows = !fitsLong(a.type) && mayBeMinusOne(b.type);
+  return overZero(b, computed(integerQuotient(a, b), result(overflows ? NUMBER : INTEGER)));
+}
+
+const mayBeMinusOne = ({ min, max }: ValueType): boolean => (min === undefined || min <= -1) && (max === undefined || max >= -1);
+
+/** Null where the divisor is 0. */
+function overZero(b: Lowered, { mql: value, type: result }: Lowered): Lowered {
   if (isNeverZero(b.type)) return computed(value, result);
   return computed(cond({ $eq: [b.mql, 0] }, null, value), { ...result, nullable: true });
 }

@@ -1,12 +1,13 @@
 import type { BoundCall, BoundExpression } from '../sqlite/select/bound';
 import type { Lowered } from './environment';
+import { integerAsReal } from './exact-integer';
 import { lowerDateCall } from './lower-date';
 import { lowerPrintf } from './lower-printf';
 import { bound, castToInteger, castToReal, computed, isAbsent, isPresent, literal, overNull, toNumber, toText, withNull } from './lower-conversion';
 import { compareLowered, type Lowering } from './lower-expression';
 import { cond, constant, or, type Mql } from './mql';
 import { Untranslatable } from './untranslated';
-import { INTEGER, isNeverNegative, mayBe, NUMBER, onlyKinds, REAL, TEXT, typeOf, unionType } from './value-type';
+import { INTEGER, isNeverNegative, mayBe, NUMBER, onlyKinds, REAL, TEXT, typeOf, unionType, type ValueType } from './value-type';
 
 const DATE_FUNCTIONS = new Set(['strftime', 'date', 'time', 'datetime', 'julianday', 'unixepoch']);
 
@@ -105,7 +106,12 @@ function absolute(value: Lowered): Lowered {
   // Text gives a real even where it looks like an integer.
   const number = mayBe(value.type, TEXT) ? { ...castToReal(value), type: { kinds: value.type.kinds === TEXT ? REAL : NUMBER, nullable: value.type.nullable, missing: false } } : toNumber(value);
   if (isNeverNegative(number.type)) return number;
-  return computed({ $abs: number.mql }, { kinds: number.type.kinds, nullable: number.type.nullable, missing: false, min: 0 });
+  return computed({ $abs: number.mql }, { ...number.type, missing: false, ...absoluteBounds(number.type) });
+}
+
+function absoluteBounds({ min, max }: ValueType): Pick<ValueType, 'min' | 'max'> {
+  if (min === undefined || max === undefined) return { min: 0 };
+  return { min: 0, max: Math.max(Math.abs(min), Math.abs(max)) };
 }
 
 /**
@@ -118,7 +124,7 @@ function round(value: Lowered, digits: Lowered | undefined): Lowered {
   if (places === null) return literal(null);
   if (typeof places !== 'bigint' && typeof places !== 'number') throw new Untranslatable('function', 'round() to a computed number of digits');
   const type = { kinds: REAL, nullable: number.type.nullable, missing: false };
-  if (onlyKinds(number.type, INTEGER)) return computed(number.mql, { ...type, missing: number.type.missing });
+  if (onlyKinds(number.type, INTEGER)) return integerAsReal(number);
   const digitCount = Math.max(0, Math.min(20, Math.trunc(Number(places))));
   const factor = 10 ** digitCount;
   const half = (mql: Mql): Mql => (isNeverNegative(number.type) ? 0.5 : cond({ $lt: [mql, 0] }, -0.5, 0.5));

@@ -18,6 +18,8 @@ export interface ValueType {
   /** For numbers: bounds, where known. */
   readonly min?: number;
   readonly max?: number;
+  /** For REAL: a whole number may be an int or a long. */
+  readonly whole?: boolean;
   /** For text: formats that every value has. */
   readonly formats?: readonly ValueFormat[];
 }
@@ -36,7 +38,16 @@ export const isNeverNegative = (type: ValueType): boolean => type.min !== undefi
 
 /** A value that is one of two. */
 export function unionType(a: ValueType, b: ValueType): ValueType {
-  return { kinds: a.kinds | b.kinds, nullable: a.nullable || b.nullable, missing: a.missing || b.missing };
+  const both = { kinds: a.kinds | b.kinds, nullable: a.nullable || b.nullable, missing: a.missing || b.missing };
+  const whole = a.whole === true || b.whole === true ? { whole: true } : {};
+  const bounds = [a, b].filter(({ kinds }) => kinds !== 0);
+  const [mins, maxs] = [bounds.map(({ min }) => min), bounds.map(({ max }) => max)];
+  return {
+    ...both,
+    ...whole,
+    ...(mins.length > 0 && mins.every((min) => min !== undefined) && { min: Math.min(...mins) }),
+    ...(maxs.length > 0 && maxs.every((max) => max !== undefined) && { max: Math.max(...maxs) }),
+  };
 }
 
 export function columnType(profile: ColumnProfile | undefined): ValueType {

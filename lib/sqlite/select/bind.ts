@@ -566,6 +566,8 @@ const negatedIf = (negated: boolean, operand: BoundExpression): BoundExpression 
 function negate(operator: '-' | '+' | '~', operand: BoundExpression): BoundExpression {
   if (operator === '-' && operand.kind === 'literal' && (typeof operand.value === 'bigint' || typeof operand.value === 'number')) {
     if (operand.value === 9223372036854775808) return { kind: 'literal', value: -9223372036854775808n };
+    // The least integer has no counterpart.
+    if (operand.value === -9223372036854775808n) return { kind: 'literal', value: 9223372036854775808 };
     return { kind: 'literal', value: -operand.value };
   }
   return { kind: 'negate', operator, operand };
