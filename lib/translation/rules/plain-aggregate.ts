@@ -23,7 +23,7 @@ export const plainAggregate: Rule = {
       if (others.length > 0 || !stages || !last) continue;
       const showsId = hasGroupId(stages);
       const shown = defaultedField(next, name) ?? (mergesFirst(next, name) ? 'all' : undefined);
-      if (shown === undefined || (shown === 'all' ? showsId : shown.inner !== shown.outer && !showsId)) continue;
+      if (shown === undefined || (shown !== 'all' && shown.inner !== shown.outer && !showsId)) continue;
       const project: MqlDocument[] = shown !== 'all' && showsId ? [{ $project: { _id: 0, [shown.outer]: shown.inner === shown.outer ? 1 : `$${shown.inner}` } }] : [];
       return { pipeline: replaceStages(pipeline, at, 2, ...stages, ...project), reason: 'There are rows to aggregate: the default for none is not needed.' };
     }
