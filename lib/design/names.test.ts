@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { legalCollectionName, NameSet } from './names';
+import { collectionNameProblem, fieldNameProblem, legalCollectionName, legalFieldName, NameSet } from './names';
 
 test.each([
   ['plain', 't'.repeat(300), 't'.repeat(100)],
@@ -13,4 +13,23 @@ test('names that are the same once they are cut get a number', () => {
   const names = new NameSet();
   const cut = 't'.repeat(100);
   expect(['a', 'b'].map((end) => names.take(legalCollectionName(`${'t'.repeat(299)}${end}`)))).toEqual([cut, `${cut}_2`]);
+});
+
+test.each([
+  ['systems', 'systems'],
+  ['system', 'system'],
+  ['SYSTEM_LOG', 'SYSTEM_LOG'],
+  ['systemic risk', 'systemicRisk'],
+  ['system.users', 'systemUsers'],
+  ['system.$cmd', 'systemCmd'],
+])('MongoDB reserves names that begin with "system." only: %s → %s', (source, legal) => {
+  expect(legalCollectionName(source)).toBe(legal);
+});
+
+test.each([
+  'systems', 'system.users', 'a.b', '$', '12', '_id', '__proto__', 'constructor', 'prototype', 'a/b\\c', '', ' ', 'x\0y',
+  't'.repeat(300), 'é'.repeat(150), `a ${'b'.repeat(400)}`, '٣', '1²', 'ﬁ', 'İ', '_', '__', '０',
+])('what is made of a name passes the checks, with a number too: %j', (source) => {
+  for (const name of [legalFieldName(source), `${legalFieldName(source)}_1234567`]) expect(fieldNameProblem(name)).toBeUndefined();
+  for (const name of [legalCollectionName(source), `${legalCollectionName(source)}_1234567`]) expect(collectionNameProblem(name)).toBeUndefined();
 });

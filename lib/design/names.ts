@@ -6,17 +6,48 @@ const RESERVED_FIELDS = new Set(['_id', '__proto__', 'constructor', 'prototype']
 
 /** A field name for a source column or table: the source's own where it is a plain word, else camel case of its words. */
 export function legalFieldName(source: string): string {
-  return LEGAL_FIELD.test(source) && !RESERVED_FIELDS.has(source) ? source : camelCase(source);
+  return cutToBytes(isPlainWord(source) ? source : camelCase(source), MAX_FIELD_BYTES);
 }
 
-/** A collection name; `system.` and `$` are MongoDB's, dots would look like sub-documents. */
+/** A collection name. */
 export function legalCollectionName(source: string): string {
-  return cutToBytes(LEGAL_FIELD.test(source) && !/^system/i.test(source) && !RESERVED_FIELDS.has(source) ? source : camelCase(source), MAX_COLLECTION_BYTES);
+  return cutToBytes(isPlainWord(source) ? source : camelCase(source), MAX_COLLECTION_BYTES);
+}
+
+const isPlainWord = (source: string): boolean => LEGAL_FIELD.test(source) && !RESERVED_FIELDS.has(source);
+
+/** Why nobody may give a field this name; undefined where it is allowed. Allows every `legalFieldName` with a number. */
+export function fieldNameProblem(name: string): string | undefined {
+  if (name === '') return 'a field needs a name';
+  if (/[.$\0]/.test(name)) return 'a field name may hold no dot, no $ and no NUL';
+  if (name !== '_id' && RESERVED_FIELDS.has(name)) return 'this name is reserved';
+  if (/^\d+$/.test(name)) return 'a field name of digits alone would read as an array position';
+  return tooLong(name, MAX_FIELD_BYTES);
+}
+
+/**
+ * Why nobody may give a collection this name; undefined where it is allowed. Allows every `legalCollectionName` with a
+ * number. Of names with dots, MongoDB reserves those that begin with `system.`.
+ */
+export function collectionNameProblem(name: string): string | undefined {
+  if (name === '') return 'a collection needs a name';
+  if (/[$.\0/\\]/.test(name)) return 'a collection name may hold no dot, no $, no slash and no NUL';
+  return tooLong(name, MAX_COLLECTION_BYTES);
+}
+
+function tooLong(name: string, most: number): string | undefined {
+  const bytes = utf8.encode(name).length;
+  const limit = most + NUMBER_BYTES;
+  return bytes > limit ? `a name of ${bytes} bytes; at most ${limit} are allowed` : undefined;
 }
 
 // MongoDB takes 255 bytes for the names of database and collection together, and notices when the first document comes;
 // this leaves room for both and for the number that a `NameSet` appends.
 const MAX_COLLECTION_BYTES = 100;
+// MongoDB sets no limit for field names; each document repeats them.
+const MAX_FIELD_BYTES = 200;
+/** What a `NameSet` appends. */
+const NUMBER_BYTES = 20;
 const utf8 = new TextEncoder();
 
 /** The longest beginning that takes at most so many bytes of UTF-8, in whole characters. */
@@ -39,7 +70,7 @@ function camelCase(source: string): string {
   const joined = words.map((word, at) => (at === 0 ? withoutCapital(word) : word[0]!.toUpperCase() + word.slice(1))).join('');
   if (joined === '') return 'unnamed';
   const safe = /^\p{N}/u.test(joined) ? `n${joined}` : joined;
-  return RESERVED_FIELDS.has(safe) || /^system/i.test(safe) ? `${safe}_` : safe;
+  return RESERVED_FIELDS.has(safe) ? `${safe}_` : safe;
 }
 
 /**

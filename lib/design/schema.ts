@@ -1,22 +1,17 @@
 import { z } from 'zod';
 import { CHOICES, type ConceptualDesign, type DocumentDesign, type Field, type IndexDesign, type LogicalDesign } from './document-design';
+import { collectionNameProblem, fieldNameProblem } from './names';
 import { transformSchema } from './transform';
 
 /** What an agent or a reviewer submits is parsed by these before anything else looks at it. */
 
-const fieldName = z
-  .string()
-  .min(1, 'a field needs a name')
-  .max(200)
-  .refine((name) => !/[.$\0]/.test(name), 'a field name may hold no dot, no $ and no NUL')
-  .refine((name) => !['__proto__', 'constructor', 'prototype'].includes(name), 'this name is reserved')
-  .refine((name) => !/^\d+$/.test(name), 'a field name of digits alone would read as an array position');
-const collectionName = z
-  .string()
-  .min(1)
-  .max(120)
-  .refine((name) => !/[$.\0/\\]/.test(name), 'a collection name may hold no dot, no $, no slash and no NUL')
-  .refine((name) => !/^system/i.test(name), 'names that begin with "system" are MongoDB’s');
+const named = (problemOf: (name: string) => string | undefined) =>
+  z.string().superRefine((name, context) => {
+    const message = problemOf(name);
+    if (message !== undefined) context.addIssue({ code: 'custom', message });
+  });
+const fieldName = named(fieldNameProblem);
+const collectionName = named(collectionNameProblem);
 
 // Each makes a SELECT of the mapping that compares them, of which SQLite takes 500 in one statement.
 const MAX_ATTRIBUTES = 200;
