@@ -9,7 +9,7 @@ import { dispositions } from './design-document';
 import { deriveDesign } from './logical';
 import { LogicalCsvError, logicalCsv, parseLogicalCsv } from './logical-csv';
 import { checkDesign } from './loss-check';
-import { NameSet, legalCollectionName, legalFieldName } from './names';
+import { NameSet, legalFieldName } from './names';
 import { columnPath, placementOf } from './placement';
 import { proposeDesign } from './propose';
 import { applyTransform, invertTransform, parseTransform, toBson, TransformError, type Transform } from './transform';
