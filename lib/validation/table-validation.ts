@@ -2,7 +2,8 @@ import { applyTransform, type Transform, TransformError } from '../design/transf
 import { describe } from '../design/transform-name';
 import type { SqliteValue, Value } from '../results/value';
 import { NULL_ID, type Place, type ValueIds } from './document-places';
-import { IdColumn, IdCounts, lackingRows, rowHashes } from './id-column';
+import { IdColumn, IdCounts } from './id-column';
+import { assignByRows, leastRowsApart, rowsApart, type Candidate } from './row-assignment';
 
 /**
  * The content of a table_validation artefact. This pass reads the source and the documents, never the design: what the
@@ -58,9 +59,6 @@ function possibleTransforms(values: readonly Value[]): Transform[] {
 }
 
 const SAMPLES = 20;
-const SEARCH_ROUNDS = 3;
-const MAX_ALTERNATIVES = 12;
-const MAX_SWAPS = 100;
 
 /** The rows of a source table; each `read` starts anew, so that a table need not fit into memory. */
 export interface TableSource {
@@ -287,9 +285,7 @@ function fitPlace(table: string, source: EncodedTable, place: Place): Fit {
       chosen.push(retyped.paths[0]!);
       taken.add(retyped.paths[0]!);
       codes.push(retyped.code);
-      const samples = source.samples(c, () => true);
-      const stored = samples.map((value) => applyTransform(retyped.transform, value as SqliteValue));
-      flags.push({ column, values: direct.lacking, samples, stored, class: 'intentional_transformation', explanation: describe(retyped.transform) });
+      flags.push(retypedFlag(c, source, retyped.transform, direct.lacking));
       return;
     }
     columns.push({ column, destination: direct.paths[0] ?? null, matched: filled - direct.lacking, unmatched: direct.lacking });
@@ -299,20 +295,39 @@ function fitPlace(table: string, source: EncodedTable, place: Place): Fit {
     const missing = new Set(direct.lackingIds);
     flags.push({ column, values: direct.lacking, samples: source.samples(c, (id) => missing.has(id)), class: 'genuine_loss', explanation: `${direct.lacking} values are nowhere in ${direct.paths[0] ?? place.name}` });
   });
-  const alternatives = (c: number): string[] => {
-    const wanted = source.counts(codes[c]!);
+  const holders = (code: IdColumn): string[] => {
+    const wanted = source.counts(code);
     return [...place.columns.keys()].filter((path) => wanted.distinct.every((id) => id === NULL_ID || countsAt(path).get(id) >= wanted.get(id)));
+  };
+  const likelihood = (path: string, c: number): number => nameLikeness(path, place.name, table, columns[c]!.column);
+  const candidates = new Map<number, Candidate[]>();
+  const candidatesOf = (c: number): Candidate[] => {
+    const known = candidates.get(c);
+    if (known) return known;
+    const all = readings(c, source).flatMap((reading) => holders(reading.code).map((path): Candidate => ({ ...reading, path })));
+    all.sort((x, y) => likelihood(y.path, c) - likelihood(x.path, c));
+    candidates.set(c, all);
+    return all;
   };
   const isRetyped = (c: number): boolean => codes[c] !== source.codes[c];
   // Columns that are as they were go first: a retyped one might have become something else as well.
-  const rank = (c: number): number => nameLikeness(chosen[c]!, place.name, table, columns[c]!.column) - (isRetyped(c) ? TAKEN : 0);
+  const rank = (c: number): number => likelihood(chosen[c]!, c) - (isRetyped(c) ? TAKEN : 0);
   const used = chosen.flatMap((path, c) => (path === null ? [] : [c])).sort((a, b) => rank(b) - rank(a));
-  const owners = assign(used, (c) => chosen[c]!, alternatives);
+  const owners = assign(used, (c) => chosen[c]!, (c) => holders(codes[c]!));
   const homeless = new Set(used);
   for (const [path, c] of owners) {
     homeless.delete(c);
     chosen[c] = path;
     columns[c] = { ...columns[c]!, destination: path };
+  }
+  const isWhole = place.rows === source.rows;
+  const fitOf = (rows: number): Fit => ({ place: place.name, columns, flags, unmatched, rowsApart: rows, placeRows: place.rows, isWhole });
+  const current = (c: number): Candidate => ({ path: chosen[c]!, code: codes[c]! });
+  const isShared = [...homeless].some((c) => !isRetyped(c));
+  if (unmatched === 0 && !isShared && rowsApart(used.map(current), source.rows, place) === 0) return fitOf(0);
+  if (unmatched === 0 && isWhole) {
+    const found = assignByRows(used.map(candidatesOf), source.rows, place);
+    if (found) return { ...fitOf(0), ...assigned(source, columns, used, found, flags) };
   }
   for (const c of homeless) {
     if (isRetyped(c)) continue;
@@ -322,8 +337,39 @@ function fitPlace(table: string, source: EncodedTable, place: Place): Fit {
     unmatched += matched;
     flags.push({ column, values: matched, samples: source.samples(c, () => true), class: 'genuine_loss', explanation: `no field of its own: its values are in ${destination}, which holds ${columns[owners.get(destination!)!]!.column}` });
   }
-  const rowsApart = unmatched > 0 ? 0 : countRowsApart(source.rows, codes, chosen, place, alternatives);
-  return { place: place.name, columns, flags, unmatched, rowsApart, placeRows: place.rows, isWhole: place.rows === source.rows };
+  return fitOf(unmatched > 0 ? 0 : leastRowsApart(used.map(current), used.map(candidatesOf), source.rows, place));
+}
+
+/** A column's values as they are, then after each transformation that is recognised. */
+function readings(c: number, source: EncodedTable): Omit<Candidate, 'path'>[] {
+  const retyped = possibleTransforms(source.samples(c, () => true)).flatMap((transform) => {
+    const code = source.transformed(c, transform);
+    return code ? [{ code, transform }] : [];
+  });
+  const direct = { code: source.codes[c]! };
+  return [direct, ...retyped.filter(({ code }) => code.ids.some((id, row) => id !== direct.code.at(row)))];
+}
+
+/** The columns and flags of a fit whose rows have decided which field holds which column, and how. */
+function assigned(source: EncodedTable, columns: readonly ColumnDestination[], used: readonly number[], found: readonly Candidate[], before: readonly LossFlag[]): Pick<Fit, 'columns' | 'flags'> {
+  const out = [...columns];
+  const flags: LossFlag[] = [];
+  for (const [index, c] of used.entries()) {
+    const { path, transform } = found[index]!;
+    const { column, matched } = columns[c]!;
+    out[c] = { column, destination: path, matched, unmatched: 0 };
+    const values = before.find((flag) => flag.column === column)?.values ?? matched;
+    if (transform) flags.push(retypedFlag(c, source, transform, values));
+  }
+  const position = new Map(columns.map(({ column }, c) => [column, c]));
+  return { columns: out, flags: flags.sort((a, b) => position.get(a.column)! - position.get(b.column)!) };
+}
+
+function retypedFlag(c: number, source: EncodedTable, transform: Transform, values: number): LossFlag {
+  const samples = source.samples(c, () => true);
+  const stored = samples.map((value) => applyTransform(transform, value as SqliteValue));
+  const column = source.source.columns[c]!;
+  return { column, values, samples, stored, class: 'intentional_transformation', explanation: describe(transform) };
 }
 
 interface PathFit {
@@ -377,35 +423,4 @@ function explain(c: number, source: EncodedTable, fit: (code: IdColumn) => PathF
     if (found?.lacking === 0) return { ...found, transform };
   }
   return undefined;
-}
-
-/**
- * Rows of the source that no entry of the place holds as a whole. Where columns have the same values in several places,
- * the choice under which most rows hold together counts.
- */
-function countRowsApart(rows: number, codes: readonly IdColumn[], chosen: readonly (string | null)[], place: Place, alternatives: (c: number) => string[]): number {
-  const used = chosen.flatMap((path, c) => (path === null ? [] : [c]));
-  let pick = used.map((c) => chosen[c]!);
-  const wanted = rowHashes(used.map((c) => codes[c]!), rows);
-  const apart = (paths: readonly string[]): number => lackingRows(wanted, rowHashes(paths.map((path) => place.columns.get(path)!), place.rows));
-  let now = apart(pick);
-  const attempt = (trial: string[]): void => {
-    const lacking = apart(trial);
-    if (lacking < now) [now, pick] = [lacking, trial];
-  };
-  for (let round = 0; now > 0 && round < SEARCH_ROUNDS; round++) {
-    const possible = used.map((c) => alternatives(c));
-    for (const [position, paths] of possible.entries()) {
-      for (const path of paths.slice(0, MAX_ALTERNATIVES)) if (now > 0 && path !== pick[position]) attempt(pick.with(position, path));
-    }
-    // Two columns with the same values may have each other's fields: neither change alone would help.
-    let swaps = 0;
-    for (const [a, paths] of possible.entries()) {
-      for (let b = a + 1; b < used.length; b++) {
-        if (now === 0 || pick[a] === pick[b] || !paths.includes(pick[b]!) || !possible[b]!.includes(pick[a]!) || ++swaps > MAX_SWAPS) continue;
-        attempt(pick.with(a, pick[b]!).with(b, pick[a]!));
-      }
-    }
-  }
-  return now;
 }
