@@ -7,7 +7,7 @@ import type { BundleDatabase } from '../../lib/bundle/content';
 import { assertWritable, exportBundle } from '../../lib/bundle/export';
 import { installationKey } from '../../lib/bundle/signature';
 import type { Migration } from '../../lib/migration/migrate';
-import { runInMemory, collectBundleDatabase } from '../../lib/pipeline/stages/memory-run';
+import { runInMemory, collectBundleDatabase, type MemoryRun } from '../../lib/pipeline/stages/memory-run';
 import { lostRowsOf } from '../../lib/pipeline/stages/migration-stages';
 import { defaultSettings, type BenchmarkSettings } from '../../lib/pipeline/stages/stage';
 import type { ImportProblem, SourceBenchmark } from '../../lib/sqlite/benchmark';
@@ -17,6 +17,7 @@ import { hasGenuineLoss } from '../../lib/validation/table-validation';
 import { UsageError, type Command } from '../command';
 import { openMongo, type MongoConnection } from '../mongo-connection';
 import { ProgressLine } from '../progress';
+import { throughOutages } from '../through-outages';
 import { toolVersion } from '../tool-version';
 
 // The first of each is the default.
@@ -110,6 +111,7 @@ Exit status: 0 when every database was converted, 1 when one failed (the others 
           engine: mongo.engine,
           questionFiles: benchmark.questionFiles,
           databases,
+          problems: benchmark.problems,
           provenance: { decisions: [], effort: [], agentRuns: [], auditHead: null },
           missing: ['no person has reviewed it', ...reports.flatMap((report) => (report.failed ? [`${report.name} could not be converted: ${report.failed}`] : []))],
         },
@@ -148,16 +150,21 @@ async function convertAll(
   for (const source of benchmark.databases) {
     const items = benchmark.items.filter((item) => item.database === source.name).slice(0, limit);
     try {
-      const run = await runInMemory({
-        source,
-        items,
-        settings,
-        agent: builtinAgent,
-        mongo: mongo.client,
-        mongoPrefix: 'aptmql_convert',
-        known,
-        signal,
-        onProgress: (stage, done, total, unit) => progress.bar(`${source.name}: ${stage.replaceAll('_', ' ')}`, done, total, unit),
+      const convertOne = (): Promise<MemoryRun> =>
+        runInMemory({
+          source,
+          items,
+          settings,
+          agent: builtinAgent,
+          mongo: mongo.client,
+          mongoPrefix: 'aptmql_convert',
+          known,
+          signal,
+          onProgress: (stage, done, total, unit) => progress.bar(`${source.name}: ${stage.replaceAll('_', ' ')}`, done, total, unit),
+        });
+      const run = await throughOutages(mongo.client, signal, convertOne, (message) => {
+        progress.clear();
+        console.error(`${source.name} is converted again when MongoDB is back: ${message}`);
       });
       const database = await collectBundleDatabase(source, items, run.artefacts);
       databases.push(database);

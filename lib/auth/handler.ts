@@ -1,4 +1,6 @@
 import type { z } from 'zod';
+import { asOutage } from '../mongo/outage';
+import { isOutage } from '../results/unavailable';
 import { readConfig } from '../config';
 import { isUnreachable } from '../db/database';
 import { processStores, type ProcessStores } from '../db/process-database';
@@ -176,6 +178,10 @@ async function readJson(request: Request, beacon: boolean): Promise<unknown> {
 
 // ── Failures ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
+/** Another copy of the class, from another bundle, has the same name. */
+const isAway = (error: unknown): boolean =>
+  isOutage(asOutage(error)) || (error instanceof Error && error.name === 'Unavailable');
+
 export function failure(error: unknown): Response {
   const known = knownError(error);
   if (known.code === 'internal') console.error(error);
@@ -189,5 +195,6 @@ function knownError(error: unknown): AppError {
   // Another copy of the class, from another bundle.
   if (error instanceof Error && 'code' in error && 'next' in error && Object.hasOwn(httpStatus, String(error.code))) return error as AppError;
   if (isUnreachable(error)) return new AppError('unavailable', 'The database cannot be reached', 'Nothing was saved. This page tries again by itself.');
+  if (isAway(error)) return new AppError('unavailable', 'MongoDB cannot be reached', 'Nothing was saved. Try again when the server is back.');
   return new AppError('internal', 'Something went wrong on our side', 'Try again; if it happens again, tell an admin when it did: the server’s log has the reason.');
 }

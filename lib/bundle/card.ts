@@ -1,4 +1,5 @@
 import type { BundleContent } from './content';
+import { leftOut } from './left-out';
 
 /** The dataset card: a YAML header that dataset viewers read, then what a consumer needs to know. */
 export function bundleCard(content: BundleContent, missing: readonly string[]): string {
@@ -42,7 +43,8 @@ export function bundleCard(content: BundleContent, missing: readonly string[]): 
     `| nesting depth | ${mean(translated.map((entry) => depth(entry.mql!.pipeline)))} |`,
     ...[...caveats].sort().map(([caveat, n]) => `| caveat \`${caveat}\` | ${n} |`),
     '',
-    ...leftOut(content),
+    ...leftOutTables(content),
+    ...leftOutItems(content),
     '## Layout',
     '',
     '`data/<split>.jsonl`: one item a line; `MQL` is present when `status` is `translated`. `results/`: expected rows. `databases/<db>/`: documents (`ejson/` keeps types; `dump/` is for mongorestore), design, indexes, migration script, validation. `provenance/`: decisions, effort, agent runs, source defects.',
@@ -74,7 +76,22 @@ function depth(node: unknown): number {
 }
 
 /** A virtual table is not in the documents: who uses the bundle has to know. */
-function leftOut({ databases }: BundleContent): string[] {
+function leftOutTables({ databases }: BundleContent): string[] {
   const tables = databases.flatMap(({ source, catalog }) => (catalog.leftOut ?? []).map((table) => `\`${source.name}.${table}\``));
   return tables.length === 0 ? [] : [`Virtual tables of the sources are not migrated: ${tables.join(', ')}.`, ''];
+}
+
+/** More are in provenance/left_out.jsonl. */
+const MOST_LISTED = 50;
+
+function leftOutItems(content: BundleContent): string[] {
+  const all = leftOut(content);
+  if (all.length === 0) return [];
+  const lines = all.slice(0, MOST_LISTED).map(({ kind, subject, database, reason }) => {
+    const where = database === null ? '' : ` (${database})`;
+    return `- ${kind.replaceAll('_', ' ')}: \`${subject}\`${where}: ${reason.replaceAll('\n', ' ')}`;
+  });
+  const more = all.length - MOST_LISTED;
+  const rest = more > 0 ? [`- … and ${more} more`] : [];
+  return ['## Left out', '', 'All are in `provenance/left_out.jsonl`.', '', ...lines, ...rest, ''];
 }

@@ -1,6 +1,6 @@
 import type { ConceptualDesign, IndexDesign, LogicalDesign } from '../design/document-design';
 import type { Migration } from '../migration/migrate';
-import type { Item, QuestionFile, SourceDatabase } from '../sqlite/benchmark';
+import type { ImportProblem, Item, QuestionFile, SourceDatabase } from '../sqlite/benchmark';
 import type { Catalog } from '../sqlite/catalog';
 import type { Profile } from '../sqlite/profile';
 import type { OutputColumn } from '../translation/equivalence';
@@ -15,6 +15,8 @@ export interface BundleContent {
   readonly engine: { readonly name: string; readonly version: string };
   readonly questionFiles: readonly Pick<QuestionFile, 'split' | 'sha256' | 'items'>[];
   readonly databases: readonly BundleDatabase[];
+  /** What the import could not take. */
+  readonly problems: readonly ImportProblem[];
   readonly provenance: {
     readonly decisions: readonly unknown[];
     readonly effort: readonly { readonly database: string; readonly gate: string; readonly minutes: number }[];

@@ -20,6 +20,7 @@ import { bundleCard } from './card';
 import type { BundleContent, BundleDatabase, BundleItem } from './content';
 import { BundleFiles } from './files';
 import { jsonSchema } from './json-schema';
+import { leftOut } from './left-out';
 import { migrateScript } from './migrate-script';
 import { parsePipelineJson, pipelineJson } from './pipeline-json';
 import { readBack, type WrittenItem } from './read-back';
@@ -277,6 +278,7 @@ async function writeFront(files: BundleFiles, content: BundleContent, key: Signi
   await files.json('provenance/audit_head.json', content.provenance.auditHead);
   const defects = content.databases.flatMap((database) => database.items.filter((entry) => entry.caveats.includes('source_defect')).map((entry) => ({ split: entry.item.split, db_id: entry.item.database, question_id: sourceIdOf(entry.item), defects: entry.defects, reason: entry.reason?.text ?? null })));
   await files.write('provenance/source_defects.jsonl', lines(defects));
+  await files.write('provenance/left_out.jsonl', lines(leftOut(content)));
   await files.json('MANIFEST.json', {
     bundle: content.name,
     draft,

@@ -1,4 +1,5 @@
 import { MongoServerError, type Db, type Document } from 'mongodb';
+import { asOutage } from './outage';
 
 const MAX_TIME_MS = 120_000;
 
@@ -12,8 +13,9 @@ export async function documentsExamined(db: Db, collection: string, pipeline: re
   try {
     plan = await db.command({ explain: { aggregate: collection, pipeline: [...pipeline], cursor: {} }, verbosity: 'executionStats', maxTimeMS: MAX_TIME_MS }, signal ? { signal } : {});
   } catch (error) {
-    if (error instanceof MongoServerError) return null;
-    throw error;
+    const outage = asOutage(error);
+    if (outage === error && error instanceof MongoServerError) return null;
+    throw outage;
   }
   let [sum, found] = [0, false];
   const visit = (node: unknown): void => {

@@ -1,5 +1,7 @@
-import { BSON, MongoNetworkError, MongoServerError, type Db, type Document } from 'mongodb';
+import { BSON, MongoServerError, type Db, type Document } from 'mongodb';
 import { findForbidden, isSystemCollection } from '../mql/allow-list';
+import { Unavailable } from '../results/unavailable';
+import { asOutage } from './outage';
 
 export interface GuardLimits {
   readonly maxTimeMS: number;
@@ -29,7 +31,8 @@ const TIME_CODES = new Set([50, 11601]);
  * Runs an untrusted pipeline: only allowed stages and operators at any depth, reading only this database, within limits.
  * Documents keep their BSON types (`Int32`, `Double`, `Long`, …).
  *
- * @throws GuardedError `forbidden` (nothing was sent), `timeout` (limit or `signal`), `too_many_rows` (rows or bytes), `error`
+ * @throws GuardedError `forbidden` (nothing was sent), `timeout`, `too_many_rows` (rows or bytes), `error`
+ * @throws Unavailable when MongoDB is away; the reason of `signal` when it was aborted
  */
 export async function runGuarded(db: Db, collection: string, pipeline: unknown, limits: GuardLimits): Promise<Document[]> {
   const refusal = findForbidden(pipeline);
@@ -66,6 +69,7 @@ export async function runGuarded(db: Db, collection: string, pipeline: unknown, 
     }
   } catch (error) {
     if (overTime) throw new GuardedError('timeout', `the pipeline took longer than ${limits.maxTimeMS} ms`);
+    limits.signal?.throwIfAborted();
     throw guardedError(error, limits);
   } finally {
     clearTimeout(timer);
@@ -76,15 +80,15 @@ export async function runGuarded(db: Db, collection: string, pipeline: unknown, 
   return documents;
 }
 
-function guardedError(error: unknown, limits: GuardLimits): GuardedError {
+function guardedError(error: unknown, limits: GuardLimits): GuardedError | Unavailable {
   if (error instanceof GuardedError) return error;
-  if (limits.signal?.aborted) return new GuardedError('timeout', 'the pipeline was cancelled');
+  const outage = asOutage(error);
+  if (outage instanceof Unavailable) return outage;
   if (error instanceof MongoServerError) {
     // Replies keep their BSON types too, error codes included.
     const code = Number(error.code);
     if (TIME_CODES.has(code)) return new GuardedError('timeout', `the pipeline took longer than ${limits.maxTimeMS} ms`, code);
     return new GuardedError('error', error.message, code);
   }
-  if (error instanceof MongoNetworkError) return new GuardedError('error', `the connection to MongoDB was lost: ${error.message}`);
   return new GuardedError('error', error instanceof Error ? error.message : String(error));
 }

@@ -4,8 +4,10 @@ import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import yazl from 'yazl';
 import type { BlobStore } from '../db/blob-store';
-import { pgText, type Database } from '../db/database';
+import { isUnreachable, pgText, type Database } from '../db/database';
 import { notify } from '../db/notify';
+import { asOutage } from '../mongo/outage';
+import { isOutage } from '../results/unavailable';
 import { StageStopped } from './run-stage';
 
 /** Writes a benchmark's bundle into an empty folder. It refuses, naming what is missing, unless finalised or a draft. */
@@ -65,10 +67,11 @@ export async function runBundleJob(runner: BundleRunner, bundleId: string, signa
     const stopped = signal.reason instanceof StageStopped ? signal.reason.why : undefined;
     if (stopped === 'lost') return;
     const failure = pgText(error instanceof Error ? error.message : String(error));
+    const isAway = !stopped && (isOutage(asOutage(error)) || isUnreachable(error));
     const state = stopped ? 'cancelled' : 'failed';
     await db.prisma.bundle.updateMany({
       where: { id: bundleId, state: 'running' },
-      data: stopped === 'shutdown' ? { state: 'queued', jobId: null } : { state, failure, endedAt: new Date() },
+      data: stopped === 'shutdown' || isAway ? { state: 'queued', jobId: null } : { state, failure, endedAt: new Date() },
     });
     await tell(state, 0, 0);
   } finally {

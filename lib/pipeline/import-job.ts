@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, stat, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import type { BlobStore } from '../db/blob-store';
-import { pgText, type Database } from '../db/database';
+import { isUnreachable, pgText, type Database } from '../db/database';
 import { notify } from '../db/notify';
 import { openBenchmark, type OpenBenchmark } from '../sqlite/open-benchmark';
 import { importBenchmark } from './import-benchmark';
@@ -52,7 +52,7 @@ export async function runImportJob(runner: ImportRunner, importId: string, signa
     const failure = pgText(error instanceof Error ? error.message : String(error));
     await db.prisma.import.updateMany({
       where: { id: importId, state: 'running' },
-      data: stopped === 'shutdown' ? { state: 'queued', jobId: null } : { state: stopped ? 'cancelled' : 'failed', failure, endedAt: new Date() },
+      data: stopped === 'shutdown' || (!stopped && isUnreachable(error)) ? { state: 'queued', jobId: null } : { state: stopped ? 'cancelled' : 'failed', failure, endedAt: new Date() },
     });
   } finally {
     await opened?.close();

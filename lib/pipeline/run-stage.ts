@@ -1,9 +1,11 @@
 import type { MongoClient } from 'mongodb';
 import type { Agent } from '../../agents/contract';
 import type { BlobStore } from '../db/blob-store';
-import { pgText, type Database, type Tx } from '../db/database';
+import { isUnreachable, pgText, type Database, type Tx } from '../db/database';
 import { notify } from '../db/notify';
 import type { CannotAct, Directive } from '../design/directive';
+import { asOutage } from '../mongo/outage';
+import { isOutage } from '../results/unavailable';
 import type { KnownResults } from '../translation/known-results';
 import { recordAgent } from './agent-runs';
 import { lockDatabase, prepareProduction } from './artefact-store';
@@ -198,14 +200,11 @@ async function isAwaited(tx: Tx, databaseId: string, stage: StageName): Promise<
   return row!.awaited;
 }
 
-/** A server that is away comes back: the run waits for it instead of failing. */
-const isMongoAway = (error: unknown): boolean => error instanceof Error && /^Mongo(ServerSelection|Network|NetworkTimeout|NotConnected|TopologyClosed|PoolCleared)/.test(error.name);
-
 async function endUnfinished(db: Database, run: ClaimedRun, worker: string, error: unknown, signal: AbortSignal): Promise<void> {
   const stopped = error instanceof StageStopped ? error : signal.aborted && signal.reason instanceof StageStopped ? signal.reason : undefined;
   if (stopped?.why === 'lost') return; // another worker has it, or will
   const message = pgText(error instanceof Error ? error.message : String(error));
-  const again = stopped?.why === 'shutdown' || (!stopped && isMongoAway(error));
+  const again = stopped?.why === 'shutdown' || (!stopped && (isOutage(asOutage(error)) || isUnreachable(error)));
   const state = again ? 'queued' : stopped ? 'cancelled' : 'failed';
   if (state === 'failed') console.error(`${run.database.name}: ${run.stage} failed: ${process.env.DEBUG && error instanceof Error ? error.stack : message}`);
   await db.transaction(async (tx) => {
@@ -215,7 +214,7 @@ async function endUnfinished(db: Database, run: ClaimedRun, worker: string, erro
     // The same stage may have been asked for meanwhile: then that row stands for both.
     const waiting = await tx.stageRun.findFirst({ where: { databaseId: run.databaseId, stage: run.stage, state: 'queued' } });
     if (again && !waiting) {
-      await tx.stageRun.update({ where: { id: run.id }, data: { state: 'queued', worker: null, jobId: null, failure: stopped ? null : `waiting for MongoDB: ${message}` } });
+      await tx.stageRun.update({ where: { id: run.id }, data: { state: 'queued', worker: null, jobId: null, failure: stopped ? null : `waiting: ${message}` } });
       return;
     }
     if (again && waiting && run.everything) await tx.stageRun.update({ where: { id: waiting.id }, data: { everything: true, only: [] } });

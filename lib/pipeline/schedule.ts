@@ -1,6 +1,6 @@
 import type { Database, Tx } from '../db/database';
 import { notify } from '../db/notify';
-import { encodeContent } from './content';
+import { decodeContent, encodeContent } from './content';
 import { lockDatabase } from './artefact-store';
 import { stageNames, type StageName } from './stages/stage';
 
@@ -70,12 +70,37 @@ export async function latestRuns(on: Tx, databaseId: string) {
   return on.stageRun.findMany({ where: { databaseId }, orderBy: { position: 'desc' }, distinct: ['stage'] });
 }
 
-/** Queues the first stage that has not been done, or nothing when all are. */
+/**
+ * Queues the first stage that has not been done; when all are, the translation of items whose query hit a limit of time or
+ * memory; or nothing.
+ */
 export async function requestPending(tx: Tx, databaseId: string): Promise<string | undefined> {
   const state = new Map((await latestRuns(tx, databaseId)).map((run) => [run.stage, run.state]));
   const pending = stageNames.find((stage) => state.get(stage) !== 'done');
-  if (!pending || state.get(pending) === 'running' || state.get(pending) === 'queued') return undefined;
+  if (!pending) {
+    const limited = await limitedItems(tx, databaseId);
+    return limited.length > 0 ? requestStage(tx, { databaseId, stage: 'translation', only: limited }) : undefined;
+  }
+  if (state.get(pending) === 'running' || state.get(pending) === 'queued') return undefined;
   return requestStage(tx, { databaseId, stage: pending, only: null });
+}
+
+/** Items whose latest translation hit a limit, by the reports of the runs since everything was last translated. */
+async function limitedItems(tx: Tx, databaseId: string): Promise<string[]> {
+  const runs = await tx.stageRun.findMany({
+    where: { databaseId, stage: 'translation', state: 'done' },
+    orderBy: { position: 'desc' },
+    select: { everything: true, only: true, report: true },
+  });
+  const limited: string[] = [];
+  const later = new Set<string>();
+  for (const { everything, only, report } of runs) {
+    const ids = report ? (decodeContent<{ limited?: readonly string[] }>(report).limited ?? []) : [];
+    limited.push(...ids.filter((id) => !later.has(id)));
+    if (everything) break;
+    for (const id of only) later.add(id);
+  }
+  return limited;
 }
 
 /** After a commit that queued something: wakes the workers, and pages that show the database. */

@@ -54,6 +54,7 @@ export async function bundleContent(source: BundleSource, benchmarkId: string, d
     engine: await engineOf(source.mongo),
     questionFiles: decodeContent<BundleContent['questionFiles']>(benchmark.questionFiles).map(({ split, sha256, items }) => ({ split, sha256, items })),
     databases,
+    problems: decodeContent<BundleContent['problems']>(benchmark.problems),
     provenance: await provenance(db, benchmarkId),
     missing: draft ? missing : undefined,
   };

@@ -15,9 +15,12 @@ export type QueryReply =
   | { readonly id: number; readonly columns: string[]; readonly rows: unknown[][]; readonly more: boolean }
   | { readonly id: number; readonly error: { readonly kind: QueryErrorKind; readonly message: string } };
 
-export type QueryErrorKind = 'error' | 'timeout' | 'forbidden' | 'too_large' | 'cancelled';
+export type QueryErrorKind = 'error' | 'timeout' | 'forbidden' | 'too_large' | 'memory' | 'cancelled';
 
-/** A query that gave no result: `error` is the database's own complaint, the others are limits of this executor. */
+/**
+ * A query that gave no result: `error` is the database's own complaint, `memory` a process that ended under the query, the
+ * others are limits of this executor.
+ */
 export class QueryError extends Error {
   constructor(
     readonly kind: QueryErrorKind,
@@ -84,6 +87,7 @@ export class QueryProcess {
         clearTimeout(timer);
         child.off('message', onMessage);
         child.off('exit', onExit);
+        child.off('error', onError);
         signal?.removeEventListener('abort', onAbort);
         settle();
       };
@@ -99,12 +103,17 @@ export class QueryProcess {
       };
       const onExit = (code: number | null, killed: string | null): void => {
         this.#child = undefined;
-        fail('error', `the query's process ended (${killed ?? `status ${code}`}), as it does when a query needs more memory than there is`);
+        fail('memory', `the query's process ended (${killed ?? `status ${code}`}), as it does when a query needs more memory than there is`);
+      };
+      const onError = (error: Error): void => {
+        this.#child = undefined;
+        fail('memory', `the query's process cannot be started or reached: ${error.message}`);
       };
       const onAbort = (): void => kill('cancelled', 'the query was cancelled');
       const timer = setTimeout(() => kill('timeout', `the query took longer than ${limits.timeoutMs / 1000} s`), limits.timeoutMs);
       child.on('message', onMessage);
       child.on('exit', onExit);
+      child.on('error', onError);
       signal?.addEventListener('abort', onAbort, { once: true });
       child.send({ id, file, sql, maxRows: limits.maxRows, maxBytes: limits.maxBytes } satisfies QueryRequest);
     });
@@ -122,6 +131,8 @@ export class QueryProcess {
     });
     child.unref();
     child.channel?.unref();
+    // A query that waits for the process hears of it by itself; without a listener the error would end this process.
+    child.on('error', () => undefined);
     child.on('exit', () => {
       if (this.#child === child) this.#child = undefined;
     });

@@ -118,5 +118,6 @@ test('mutations are compared with the run there was', async () => {
   const counted = async (known: typeof run): Promise<number> => (await asked(async () => expect(await isWeaklyTested({ ...weak, ...(known && { known }) })).toBe(false))).pipelines;
   expect(await counted(undefined)).toBe(2);
   expect(await counted(run)).toBe(1);
-  expect(await counted({ ...run!, milliseconds: 6000 })).toBe(0);
+  // How long it took decides nothing.
+  expect(await counted({ ...run!, milliseconds: 6000 })).toBe(1);
 });

@@ -6,11 +6,13 @@ import { isOutermostOrdered } from '../sqlite/select/outermost-order';
 import { runnableSql } from '../sqlite/select/runnable-sql';
 import { compareResults, type TiedRows, type Verdict } from '../results/compare';
 import { equalWithin, rowKey, valueKey } from '../results/equality';
+import { isOutage, Unavailable } from '../results/unavailable';
 import { fromBson, isValueDocument, type ResultSet, type SqliteValue, type Value } from '../results/value';
 import { applyTransform, type Transform } from '../design/transform';
 import { GuardedError, runGuarded } from '../mongo/guarded';
 import { documentsDigest, MOST_DIGESTED } from './documents-digest';
 import { keyedSql, type KeyedSql } from './keyed-sql';
+import { runPastStalls } from './past-stalls';
 import { pinPipeline, pinSql } from './pinned-clock';
 import { tiedRows } from './tied-rows';
 
@@ -77,6 +79,9 @@ export const isEquivalent = (verdict: Verdict): boolean => verdict.kind === 'equ
 /**
  * Runs both sides and compares by the rules of DESIGN §7: a bag of rows; the order where the SQL orders, up to ties of
  * its keys; at a LIMIT, any choice among rows of equal keys is legal and named.
+ *
+ * @throws Unavailable when a server is away, or a side hits its limit of time or memory twice: no verdict is known then.
+ * (A candidate's time limit gives the verdict `timeout`.)
  */
 export async function checkEquivalence(input: EquivalenceInput): Promise<Equivalence> {
   const { sql, timed } = sourceSql(input);
@@ -114,8 +119,8 @@ async function askTies(
   rowCount: number,
 ): Promise<readonly TiedRows[]> {
   if (!keyed || rowCount < 2) return [];
-  const result = await askSource(input, keyed.sql, keyed.offset + rowCount);
-  return 'kind' in result ? [] : tiedRows(result.rows.slice(keyed.offset), keyed.keys);
+  const result = await tryAskSource(input, keyed.sql, keyed.offset + rowCount);
+  return result ? tiedRows(result.rows.slice(keyed.offset), keyed.keys) : [];
 }
 
 /** The expected rows alone, as the documents show them; undefined where the source query gives none to compare with. */
@@ -142,15 +147,15 @@ const sameKey = (whole: Whole, a: readonly Value[], b: readonly Value[]): boolea
 async function wholeRows(input: EquivalenceInput, keyed: KeyedSql, carried: (rows: QueryResult['rows']) => Whole, equal: boolean): Promise<Whole | undefined> {
   const cut = keyed.limit === undefined ? undefined : keyed.offset + keyed.limit;
   if (cut !== undefined && cut + BEYOND_CUT < MAX_ROWS) {
-    const first = await askSource(input, keyed.sql, cut + BEYOND_CUT);
-    if ('kind' in first) return undefined;
+    const first = await tryAskSource(input, keyed.sql, cut + BEYOND_CUT);
+    if (!first) return undefined;
     const whole = carried(first.rows);
     const [inside, last] = [whole.rows[cut - 1], whole.rows.at(-1)];
     const tieEnds = !first.more || (inside !== undefined && last !== undefined && !sameKey(whole, inside, last));
     if (tieEnds || (equal && cutsATie(whole))) return whole;
   }
-  const all = await askSource(input, keyed.sql, MAX_ROWS);
-  return 'kind' in all || (all.more && cut === undefined) ? undefined : carried(all.rows);
+  const all = await tryAskSource(input, keyed.sql, MAX_ROWS);
+  return !all || (all.more && cut === undefined) ? undefined : carried(all.rows);
 }
 
 /** A row on one side of the cut has the keys of a row on the other, and is another row. */
@@ -199,11 +204,23 @@ async function runSource(input: EquivalenceInput, sql: string): Promise<ResultSe
 async function askSource(input: EquivalenceInput, sql: string, maxRows: number): Promise<QueryResult | Verdict> {
   const ask = (): Promise<QueryResult> => input.queries.query(input.sourcePath, sql, { timeoutMs: TIMEOUT_MS, maxRows }, input.signal);
   try {
-    return await (input.known ? input.known.sourceRows(`${input.sourcePath}\n${maxRows}\n${sql}`, ask) : ask());
+    return await runPastStalls(() => (input.known ? input.known.sourceRows(`${input.sourcePath}\n${maxRows}\n${sql}`, ask) : ask()));
   } catch (error) {
+    if (error instanceof Unavailable) throw new Unavailable(error.resource, `the source query does not finish: ${error.message}`, { cause: error });
     if (!(error instanceof QueryError)) throw error;
     if (error.kind === 'cancelled') throw error;
-    return failure(error.kind === 'timeout' ? 'timeout' : error.kind === 'forbidden' ? 'forbidden' : 'error', `the source query does not run: ${error.message}`);
+    return failure(error.kind === 'forbidden' ? 'forbidden' : 'error', `the source query does not run: ${error.message}`);
+  }
+}
+
+/** Rows that are good to have: undefined where the query has none, or not within its limits. */
+async function tryAskSource(input: EquivalenceInput, sql: string, maxRows: number): Promise<QueryResult | undefined> {
+  try {
+    const result = await askSource(input, sql, maxRows);
+    return 'kind' in result ? undefined : result;
+  } catch (error) {
+    if (error instanceof Unavailable && !isOutage(error)) return undefined;
+    throw error;
   }
 }
 
@@ -214,13 +231,15 @@ async function runPipeline(input: EquivalenceInput, expectedRows: number): Promi
   let run: PipelineRun;
   try {
     const started = performance.now();
-    const found = await runGuarded(input.db, input.collection, pinPipeline(input.pipeline, input.clock), limits);
+    const pinned = pinPipeline(input.pipeline, input.clock);
+    const found = await runPastStalls(() => runGuarded(input.db, input.collection, pinned, limits));
     run = { milliseconds: performance.now() - started, documents: found.length, digest: found.length > MOST_DIGESTED ? undefined : documentsDigest(found, isOutermostOrdered(input.sql)) };
     documents = found.map(fromBson);
   } catch (error) {
+    if (candidate && error instanceof Unavailable && error.resource === 'time') return failure('timeout', error.message);
     if (!(error instanceof GuardedError)) throw error;
     if (candidate && error.kind === 'too_many_rows') return { ...failure('row_count', `${expectedRows} rows expected, more found`), expectedRows };
-    return failure(error.kind === 'timeout' ? 'timeout' : error.kind === 'forbidden' ? 'forbidden' : 'error', `the pipeline does not run: ${error.message}`);
+    return failure(error.kind === 'forbidden' ? 'forbidden' : 'error', `the pipeline does not run: ${error.message}`);
   }
   const paths = input.columns.map((column) => column.path);
   const extra = new Set(documents.flatMap((document) => (isValueDocument(document) ? Object.keys(document) : []).filter((name) => !paths.includes(name))));

@@ -9,6 +9,7 @@ import type { Workload } from '../../design/workload';
 import { documentsExamined } from '../../mongo/explain';
 import { findForbidden } from '../../mql/allow-list';
 import { MqlSyntaxError, parseMql } from '../../mql/parse';
+import { isOutage, Unavailable } from '../../results/unavailable';
 import type { Item } from '../../sqlite/benchmark';
 import { isOutermostOrdered } from '../../sqlite/select/outermost-order';
 import { QueryProcess } from '../../sqlite/query-process';
@@ -180,7 +181,8 @@ async function checkMql(ref: ArtefactRef, content: unknown, input: StageInput, s
   if (unknown.length > 0) return { ok: false, problems: unknown.map(toEditProblem) };
   const translation = await need<TranslationContent>(input, 'translation', ref.key);
   const db = await migratedDatabase(input);
-  const checked = await compareEdited(item, mql, translation.columns, input, signal);
+  const checked = await withinLimits(() => compareEdited(item, mql, translation.columns, input, signal));
+  if (checked instanceof Unavailable) return refuse('', `The result cannot be compared: ${checked.message}`);
   if (!isEquivalent(checked.verdict) || !checked.expected) return refuse('', `the result is not equal to that of the SQL: ${checked.verdict.detail}`);
   const { verdict, columns, caveats } = checked;
   const isEmpty = checked.expected.rows.length === 0;
@@ -205,6 +207,16 @@ async function checkMql(ref: ArtefactRef, content: unknown, input: StageInput, s
     documentsExamined: { before: before.documentsExamined.before ?? (await examined(before.before)), after: await examined(mql) },
   };
   return { ok: true, artefact: { kind: 'gold', key: ref.key, content: edited, inputs: [await inputOf(input, 'translation', ref.key)], gate: 'optimised_query' }, restart: { stage: 'evidence', only: [questionId] }, ...notes };
+}
+
+/** A query that hits its limit is the reviewer's to change; a server that is away is not. */
+async function withinLimits<T>(work: () => Promise<T>): Promise<T | Unavailable> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof Unavailable && !isOutage(error)) return error;
+    throw error;
+  }
 }
 
 const EMPTY_RESULTS =

@@ -5,6 +5,7 @@ import type { Item } from '../../sqlite/benchmark';
 import { isOutermostOrdered } from '../../sqlite/select/outermost-order';
 import { QueryProcess } from '../../sqlite/query-process';
 import { canonicalText } from '../../results/extended-json';
+import { Unavailable } from '../../results/unavailable';
 import { documentsExamined } from '../../mongo/explain';
 import { GuardedError, runGuarded } from '../../mongo/guarded';
 import { checkQuery, type CheckedQuery } from '../../translation/check-query';
@@ -26,6 +27,8 @@ import type { ArtefactInput, ProducedArtefact, Stage, StageContext, StageInput }
 /** Numbered reasons that only running a query can give; the translator's own are below 900. */
 const NOT_EQUAL = 900;
 const SOURCE_FAILS = 901;
+/** Not known to be wrong: a side hit its limit, twice. "Run pending stages" tries these again. */
+const LIMIT_CODES = { time: 902, memory: 903 } as const;
 
 const GOLD_LIMITS = { maxTimeMS: TIMEOUT_MS, maxRows: 200_000, maxBytes: 256 * 1024 * 1024 };
 
@@ -61,18 +64,34 @@ const keyOf = (input: StageInput, item: Item): string => `${input.source.name}/$
 
 export const translationStage: Stage = async (input, context) => {
   const counts = { translated: 0, untranslated: 0 };
+  const limited: string[] = [];
   const caveats: Record<string, number> = {};
   const artefacts = await eachItem(input, context, async (item, at) => {
     const answer = await input.agent.translate({ item, catalog: at.catalog, profile: at.profile, design: at.design, directives: directivesFor(input.directives, item.questionId) }, agentContext(input, context));
-    const content = await judge(item, answer, at, input, context);
+    const content = await judgeWithinLimits(item, answer, at, input, context);
     if (content.status === 'translated') counts.translated++;
     else counts.untranslated++;
+    if (content.reason && isLimitCode(content.reason.code)) limited.push(item.questionId);
     for (const caveat of content.caveats) caveats[caveat] = (caveats[caveat] ?? 0) + 1;
     const inputs = answer.status === 'translated' ? touchedInputs(input, at.design, answer.touches) : [await inputOf(input, 'conceptual_design', input.source.name)];
     return { kind: 'translation', key: keyOf(input, item), content, inputs, ...(content.status === 'untranslated' ? { gate: 'untranslated' as const } : {}) };
   });
-  return { artefacts, report: { total: artefacts.length, ...counts, caveats } };
+  return { artefacts, report: { total: artefacts.length, ...counts, caveats, limited } };
 };
+
+const isLimitCode = (code: number): boolean => Object.values<number>(LIMIT_CODES).includes(code);
+
+async function judgeWithinLimits(item: Item, answer: Translation, at: ItemWork, input: StageInput, context: StageContext): Promise<TranslationContent> {
+  try {
+    return await judge(item, answer, at, input, context);
+  } catch (error) {
+    const limit = error instanceof Unavailable ? error.resource : undefined;
+    if (limit !== 'time' && limit !== 'memory') throw error;
+    const { message } = error as Unavailable;
+    const attempts: Attempt[] = answer.status === 'translated' ? [{ mql: { collection: answer.collection, pipeline: answer.pipeline }, verdict: { kind: 'timeout', detail: message } }] : [];
+    return { questionId: item.questionId, mql: null, columns: [], defects: [], verdict: null, attempts, status: 'untranslated', caveats: [], reason: { code: LIMIT_CODES[limit], text: message } };
+  }
+}
 
 /** Nothing unequal is ever called translated. */
 async function judge(item: Item, answer: Translation, at: ItemWork, input: StageInput, context: StageContext): Promise<TranslationContent> {

@@ -56,31 +56,29 @@ test('what takes seconds is checked once and explained once; that is its measure
   expect(kept).toMatchObject({ rules: [{ rule: 'a' }], documentsExamined: { before: 80, after: 8 }, timing: { before: 9000, after: 500, runs: 1 } });
 });
 
-test('what is fast, or looks slower, is run again', async () => {
+test('what is fast is run again for its time', async () => {
   expect((await keep({ $limit: { ms: 20 }, a: { ms: 10 } }, ['a'])).ran).toEqual(['check $limit', 'check a', 'explain $limit', 'explain a', 'run $limit', 'run a']);
-  const { kept, ran } = await keep({ $limit: { ms: 900 }, a: { ms: 2000 } }, ['a'], true);
-  expect(ran.filter((what) => what.startsWith('run'))).toEqual(['run $limit', 'run a']);
-  expect(kept).toMatchObject({ mql: before, undone: [{ rule: 'a', reason: 'it took clearly longer' }] });
 });
 
-test('a rewriting that takes many times as long is given up on the way', async () => {
-  time = 0;
-  const { kept, ran } = await keep({ $limit: { ms: 100, examined: 5 }, a: { ms: 50 }, b: { ms: 60_000 } }, ['a', 'b'], true);
-  expect(ran.slice(0, 3)).toEqual(['check b', 'run $limit', 'check a']);
-  expect(time).toBeLessThan(11_000);
-  expect(kept).toMatchObject({ rules: [{ rule: 'a' }], undone: [{ rule: 'b', reason: 'it took clearly longer' }] });
+test.each([
+  ['much slower', { ms: 900 }, { ms: 30_000 }],
+  ['slower than it was checked before', { ms: 100, known: 1 }, { ms: 25_000 }],
+  ['faster', { ms: 900 }, { ms: 1 }],
+])('time decides nothing: a rewriting that is %s is kept', async (_, original, rewritten) => {
+  const { kept } = await keep({ $limit: original, a: rewritten }, ['a'], true);
+  expect(kept).toMatchObject({ rules: [{ rule: 'a' }], undone: [] });
+  expect(kept.timing).toBeDefined();
+});
+
+test('a rewriting that does not finish is undone', async () => {
+  const { kept } = await keep({ $limit: { ms: 100, examined: 5 }, a: { ms: 50 }, b: { ms: 60_001 } }, ['a', 'b'], true);
+  expect(kept).toMatchObject({ rules: [{ rule: 'a' }], undone: [{ rule: 'b', reason: 'it does not finish within the time limit' }] });
 });
 
 test('what cannot be explained is timed by running it', async () => {
   const { kept, ran } = await keep({ $limit: { ms: 3000, examined: null }, a: { ms: 2000 } }, ['a'], true);
   expect(ran.slice(3)).toEqual(['run $limit', 'run a']);
   expect(kept).toMatchObject({ documentsExamined: { before: null, after: 1 }, timing: { before: 3000, after: 2000, runs: 1 } });
-});
-
-test('a machine that became slow is not held against a rewriting', async () => {
-  const { kept, ran } = await keep({ $limit: { ms: 30_000, known: 100 }, a: { ms: 25_000 } }, ['a'], true);
-  expect(ran).toEqual(['check a', 'run $limit', 'check a', 'explain $limit', 'explain a']);
-  expect(kept).toMatchObject({ rules: [{ rule: 'a' }], undone: [], timing: { before: 30_000, after: 25_000, runs: 1 } });
 });
 
 test('a rewriting with another result or more documents is undone, and not timed', async () => {

@@ -183,6 +183,7 @@ describe('bundle', () => {
     engine: { name: 'test', version: '8.0.0' },
     questionFiles: benchmark.questionFiles,
     databases: [await collectBundleDatabase(database(), items(), run.artefacts)],
+    problems: [],
     provenance: { decisions: [{ by: 'somebody' }], effort: [], agentRuns: [], auditHead: null },
     missing,
   });

@@ -97,7 +97,7 @@ test.each([['draft', ['review']], ['final', undefined]] as const)(
     const { questionFiles } = benchmark;
     const provenance = { decisions: [], effort: [], agentRuns: [], auditHead: null };
     const engine = { name: 'test', version: '8.0.0' };
-    const content = { name, toolVersion: '0', engine, questionFiles, databases: [database], provenance };
+    const content = { name, toolVersion: '0', engine, questionFiles, databases: [database], problems: [], provenance };
     const { faults } = await exportBundle({ ...content, missing }, { out, mongo, key, signal });
     expect(faults).toEqual([]);
     const verified = await verifyBundle(out, { mongo, signal });
@@ -125,7 +125,7 @@ test('reading back names what is not as it was meant', async () => {
   const { questionFiles } = benchmark;
   const provenance = { decisions: [], effort: [], agentRuns: [], auditHead: null };
   const engine = { name: 'test', version: '8.0.0' };
-  await exportBundle({ name: 'd', toolVersion: '0', engine, questionFiles, databases: [database], provenance, missing: [] }, { out, mongo, key, signal });
+  await exportBundle({ name: 'd', toolVersion: '0', engine, questionFiles, databases: [database], problems: [], provenance, missing: [] }, { out, mongo, key, signal });
   const [entry] = database.items;
   const read = (databases: readonly (typeof database)[], items: Parameters<typeof readBack>[1]['items']) =>
     readBack(out, { databases, items, files: new Map(), publicKey: key.publicKey });

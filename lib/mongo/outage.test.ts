@@ -1,0 +1,66 @@
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { Int32, MongoNetworkError, MongoServerError, MongoServerSelectionError, type MongoClient } from 'mongodb';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { isOutage, Unavailable } from '../results/unavailable';
+import { connectMongo } from './client';
+import { ensureEmbeddedServer } from './embedded/start';
+import { GuardedError, runGuarded } from './guarded';
+import { asOutage } from './outage';
+
+const serverError = (code: unknown): MongoServerError => new MongoServerError({ message: 'm', code });
+
+test.each<[string, unknown, string | undefined]>([
+  ['a lost connection', new MongoNetworkError('gone'), 'MongoDB'],
+  ['no server to select', new MongoServerSelectionError('none', {} as never), 'MongoDB'],
+  ['an interruption at shutdown', serverError(11600), 'MongoDB'],
+  ['a cursor lost with its server', serverError(43), 'MongoDB'],
+  ['a code that keeps its BSON type', serverError(new Int32(91)), 'MongoDB'],
+  ['a full disk', serverError(14031), 'disk'],
+  ['a complaint about the query', serverError(40324), undefined],
+  ['the time limit of the query', serverError(50), undefined],
+  ['the memory limit of a stage', serverError(292), undefined],
+  ['another error', new Error('gone'), undefined],
+])('%s', (_, error, resource) => {
+  const outage = asOutage(error);
+  if (resource === undefined) expect(outage).toBe(error);
+  else expect(outage).toMatchObject({ name: 'Unavailable', resource });
+});
+
+test('limits are no outage: waiting does not help', () => {
+  const waits = ['MongoDB', 'SQLite', 'disk'] as const;
+  expect(waits.every((resource) => isOutage(new Unavailable(resource, '')))).toBe(true);
+  expect([isOutage(new Unavailable('time', '')), isOutage(new Unavailable('memory', ''))]).toEqual([false, false]);
+});
+
+describe('a guarded pipeline', () => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'aptmql-outage-'));
+  let server: Awaited<ReturnType<typeof ensureEmbeddedServer>>;
+  let mongo: MongoClient;
+  const limits = { maxTimeMS: 5000, maxRows: 10, maxBytes: 1000 };
+  beforeAll(async () => {
+    server = await ensureEmbeddedServer({ dataDir: path.join(folder, 'mongo') });
+    mongo = await connectMongo(server.uri);
+    await mongo.db('d').collection('c').insertOne({ a: 1 });
+  });
+  afterAll(async () => {
+    await mongo.close();
+    await server.stop();
+    fs.rmSync(folder, { recursive: true, force: true });
+  });
+
+  test('an error of the query is a verdict, a cancelled one is its reason', async () => {
+    const run = (pipeline: object[], signal?: AbortSignal) => runGuarded(mongo.db('d'), 'c', pipeline, { ...limits, ...(signal && { signal }) });
+    await expect(run([{ $set: { x: { $divide: [1, 0] } } }])).rejects.toBeInstanceOf(GuardedError);
+    const reason = new Error('stopped');
+    await expect(run([{ $match: {} }], AbortSignal.abort(reason))).rejects.toBe(reason);
+  });
+
+  test('a server that went away is no verdict', async () => {
+    await server.stop();
+    const away = await runGuarded(mongo.db('d'), 'c', [{ $match: {} }], limits).catch((error: unknown) => error);
+    expect(away).toMatchObject({ name: 'Unavailable', resource: 'MongoDB' });
+    server = await ensureEmbeddedServer({ dataDir: path.join(folder, 'mongo') });
+  }, 60_000);
+});

@@ -1,0 +1,31 @@
+import { GuardedError } from '../mongo/guarded';
+import { Unavailable } from '../results/unavailable';
+import { QueryError } from '../sqlite/query-process';
+
+/**
+ * Runs a query again that hit a limit of time or memory: a machine that stood still for a while explains that it happened
+ * once, not twice.
+ *
+ * @throws Unavailable `time` or `memory` when it hits the limit again; anything else as it was thrown
+ */
+export async function runPastStalls<T>(run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!limitOf(error)) throw error;
+  }
+  try {
+    return await run();
+  } catch (error) {
+    const limit = limitOf(error);
+    if (!limit) throw error;
+    throw new Unavailable(limit, `${(error as Error).message}, twice`, { cause: error });
+  }
+}
+
+function limitOf(error: unknown): 'time' | 'memory' | undefined {
+  if (error instanceof GuardedError) return error.kind === 'timeout' ? 'time' : undefined;
+  if (!(error instanceof QueryError)) return undefined;
+  if (error.kind === 'timeout') return 'time';
+  return error.kind === 'memory' ? 'memory' : undefined;
+}
