@@ -1,5 +1,8 @@
 import { rm } from 'node:fs/promises';
+import { MongoNetworkError, MongoServerError } from 'mongodb';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { Unavailable } from '../results/unavailable';
+import { encodeContent } from './content';
 import { importBenchmark } from './import-benchmark';
 import { cancelStages, requestPending, requestStage } from './schedule';
 import { stageNames } from './stages/stage';
@@ -80,6 +83,35 @@ test('failed work keeps its reason, stops what follows, and can be retried', asy
   await pipeline.db.transaction((tx) => requestPending(tx, databaseId));
   await pipeline.settled(databaseId);
   expect(pipeline.world.ran.at(-1)).toBe('evidence');
+});
+
+test.each([
+  ['MongoDB goes away', new MongoNetworkError('connection closed')],
+  ['MongoDB is shut down', new MongoServerError({ message: 'interrupted at shutdown', code: 11600 })],
+  ['an engine finds MongoDB away', new Unavailable('MongoDB', 'gone')],
+  ['PostgreSQL goes away', Object.assign(new Error("Can't reach database server"), { code: 'P1001' })],
+])('%s in a stage: the stage runs again, and nothing is recorded as its result', async (_, outage) => {
+  let failures = 0;
+  pipeline.world.instead.translation = () => (++failures > 2 ? Promise.resolve() : Promise.reject(outage));
+  await work();
+  await pipeline.settled(databaseId);
+  expect(failures).toBe(3);
+  expect(pipeline.world.ran.at(-1)).toBe('evidence');
+  const runs = await pipeline.db.prisma.stageRun.findMany({ where: { databaseId } });
+  expect(runs.map(({ state, failure }) => [state, failure])).toEqual(stageNames.map(() => ['done', null]));
+});
+
+test('what hit a limit is pending again, item by item', async () => {
+  await work();
+  await pipeline.settled(databaseId);
+  const report = (ids: readonly string[]) => ({ report: new Uint8Array(encodeContent({ limited: ids })) });
+  const whole = { databaseId, stage: 'translation' };
+  await pipeline.db.prisma.stageRun.updateMany({ where: whole, data: report(['1', '3']) });
+  const ended = { state: 'done' as const, everything: false, endedAt: new Date() };
+  await pipeline.db.prisma.stageRun.create({ data: { ...whole, ...ended, only: ['1', '2'], ...report(['2']) } });
+  await pipeline.db.transaction((tx) => requestPending(tx, databaseId));
+  const pending = await pipeline.db.prisma.stageRun.findFirst({ where: { ...whole, state: 'queued' } });
+  expect(pending?.only.toSorted()).toEqual(['2', '3']);
 });
 
 test('running work can be cancelled', async () => {
