@@ -1,8 +1,13 @@
 import type Database from 'better-sqlite3';
+import { endBeyondMemory } from './memory-watch';
 import { openSource } from './open';
-import type { QueryReply, QueryRequest } from './query-process';
+import type { QueryErrorKind, QueryReply, QueryRequest } from './query-process';
 
-/** The process in which foreign SQL runs: its parent kills it when a query takes too long. */
+/**
+ * The process in which foreign SQL runs: its parent kills it when a query takes too long, and it ends itself when a query
+ * takes too much memory (its first argument, in bytes).
+ */
+endBeyondMemory(Number(process.argv[2]));
 
 const opened = new Map<string, Database.Database>();
 
@@ -38,8 +43,15 @@ function run(request: QueryRequest): QueryReply {
     }
     return { id, columns, rows, more };
   } catch (error) {
-    return { id, error: { kind: 'error', message: error instanceof Error ? error.message : String(error) } };
+    return { id, error: { kind: kindOf(error), message: error instanceof Error ? error.message : String(error) } };
   }
+}
+
+/** What this machine lacks is no complaint about the query. */
+function kindOf(error: unknown): QueryErrorKind {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (code === 'SQLITE_NOMEM') return 'memory';
+  return code === 'SQLITE_FULL' || code.startsWith('SQLITE_IOERR') ? 'disk' : 'error';
 }
 
 process.on('message', (request: QueryRequest) => {

@@ -48,6 +48,16 @@ test.each([
   expect((await queries.query(file, 'SELECT 1')).rows).toEqual([[1n]]);
 });
 
+test('a query that takes too much memory ends, and the next query runs', async () => {
+  // A sort that keeps whole rows of a cross join in memory.
+  const rows = 'WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r LIMIT 3000)';
+  const sql = `${rows} SELECT a.n, hex(zeroblob(400)) || a.n || b.n AS text FROM r a, r b ORDER BY text DESC`;
+  const started = performance.now();
+  await expect(queries.query(file, sql)).rejects.toMatchObject({ kind: 'memory', message: expect.stringContaining('1.5 GiB') as string });
+  expect(performance.now() - started).toBeLessThan(25_000);
+  expect((await queries.query(file, 'SELECT 1')).rows).toEqual([[1n]]);
+});
+
 test('a huge value is refused by size, and rows are cut by number', async () => {
   await expect(queries.query(file, 'SELECT zeroblob(1e8)', { maxBytes: 1e6 })).rejects.toMatchObject({ kind: 'too_large' });
   const cut = await queries.query(file, 'WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r LIMIT 50) SELECT n FROM r', { maxRows: 10 });

@@ -15,11 +15,18 @@ export type QueryReply =
   | { readonly id: number; readonly columns: string[]; readonly rows: unknown[][]; readonly more: boolean }
   | { readonly id: number; readonly error: { readonly kind: QueryErrorKind; readonly message: string } };
 
-export type QueryErrorKind = 'error' | 'timeout' | 'forbidden' | 'too_large' | 'memory' | 'cancelled';
+export type QueryErrorKind =
+  | 'error'
+  | 'timeout'
+  | 'forbidden'
+  | 'too_large'
+  | 'memory'
+  | 'disk'
+  | 'cancelled';
 
 /**
- * A query that gave no result: `error` is the database's own complaint, `memory` a process that ended under the query, the
- * others are limits of this executor.
+ * A query that gave no result: `error` is the database's own complaint, `memory` a process that ended under the query (at
+ * its limit of memory, or killed), `disk` a disk that is full or fails, the others are limits of this executor.
  */
 export class QueryError extends Error {
   constructor(
@@ -43,6 +50,8 @@ export interface QueryResult extends ResultSet {
 }
 
 const MAX_IDLE = 4;
+/** Of the process in which a query runs: a sort of a few million rows fits, a cross join of a large table does not. */
+const MOST_MEMORY = 1.5 * 2 ** 30;
 
 /**
  * Runs SQL that we did not write (gold, agents', reviewers') on source databases: read-only, one statement, in a child
@@ -103,7 +112,9 @@ export class QueryProcess {
       };
       const onExit = (code: number | null, killed: string | null): void => {
         this.#child = undefined;
-        fail('memory', `the query's process ended (${killed ?? `status ${code}`}), as it does when a query needs more memory than there is`);
+        const how = killed ?? `status ${code}`;
+        const most = `${MOST_MEMORY / 2 ** 30} GiB`;
+        fail('memory', `the query's process ended (${how}), as it does when it needs more memory than ${most}`);
       };
       const onError = (error: Error): void => {
         this.#child = undefined;
@@ -123,7 +134,7 @@ export class QueryProcess {
     const script = path.join(/* turbopackIgnore: true */ process.cwd(), 'lib/sqlite/query-child.ts');
     if (!fs.existsSync(script)) throw new Error(`${script} is missing: commands must run in the project's folder`);
     // Foreign SQL gets no secrets to look at, and a bounded heap.
-    const child = fork(/* turbopackIgnore: true */ script, [], {
+    const child = fork(/* turbopackIgnore: true */ script, [String(MOST_MEMORY)], {
       execArgv: ['--max-old-space-size=1024', '--import', 'tsx'],
       serialization: 'advanced',
       env: { PATH: process.env.PATH ?? '', NODE_ENV: 'production', TZ: 'UTC' },

@@ -6,12 +6,15 @@ import { QueryError } from '../sqlite/query-process';
  * Runs a query again that hit a limit of time or memory: a machine that stood still for a while explains that it happened
  * once, not twice.
  *
- * @throws Unavailable `time` or `memory` when it hits the limit again; anything else as it was thrown
+ * @throws Unavailable `time` or `memory` when it hits the limit again, `disk` at once; anything else as it was thrown
  */
 export async function runPastStalls<T>(run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (error) {
+    if (error instanceof QueryError && error.kind === 'disk') {
+      throw new Unavailable('disk', error.message, { cause: error });
+    }
     if (!limitOf(error)) throw error;
   }
   try {
