@@ -11,7 +11,10 @@ async function main(): Promise<void> {
   const { runWorker } = await import('./run-worker');
   const stores = await openStores();
   const mongo = await openMongo(stores.config.mongodbUri, stores.config.dataDir);
-  const worker = await runWorker(stores, mongo.client, Number(process.env.APTMQL_WORKER_SLOTS) || 1);
+  const worker = await runWorker(stores, mongo.client, {
+    slots: Number(process.env.APTMQL_WORKER_SLOTS) || 1,
+    endWhenStuck: true,
+  });
   console.log('worker ready');
   let stopping = false;
   const stop = () => {

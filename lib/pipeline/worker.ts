@@ -12,11 +12,14 @@ import { abandoned, openRunGuard } from './run-guard';
 import { runStage, StageStopped, type StageRunner } from './run-stage';
 import { readyRuns, requestStage, type StageRequest } from './schedule';
 import { stageNames } from './stages/stage';
+import { watchForStuckStages } from './stuck-watch';
 
 export interface WorkerOptions extends Omit<StageRunner, 'known'> {
   /** For unpacking archives and writing bundles; on this machine's disk. */
   readonly scratchFolder: string;
   readonly makeBundle: BundleMaker;
+  /** End this process when a stage does not stop that was asked to: only where something starts another one. */
+  readonly endWhenStuck?: boolean;
   /** Pieces of work at the same time. */
   readonly slots?: number;
 }
@@ -61,6 +64,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   let wake = () => {};
   let tidied = Date.now();
   const beat = heartbeat(db);
+  const stuckWatch = options.endWhenStuck ? watchForStuckStages(db.url, name) : undefined;
   const events = listen(db.url);
   events.subscribe((message) => {
     const { type, runId } = message as { type?: string; runId?: string };
@@ -138,6 +142,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       await loop;
       for (const { abort } of running.values()) abort.abort(new StageStopped('shutdown'));
       await Promise.all([...running.values()].map(({ ended }) => ended));
+      await stuckWatch?.close();
       await events.close();
       await guard.close();
       await boss.stop({ graceful: false, close: true });
@@ -239,6 +244,8 @@ async function tidy({ db, blobs }: WorkerOptions): Promise<void> {
 async function requeueStage(on: Tx, id: string, change: Parameters<Tx['stageRun']['updateMany']>[0]): Promise<void> {
   const run = await on.stageRun.findUniqueOrThrow({ where: { id } });
   const waiting = await on.stageRun.count({ where: { databaseId: run.databaseId, stage: run.stage, state: 'queued' } });
-  if (waiting > 0) await on.stageRun.updateMany({ where: { id, state: 'running' }, data: { state: 'cancelled', endedAt: new Date() } });
+  // Who asked it to stop did not ask for it again, whatever became of its worker.
+  const isOver = waiting > 0 || run.cancelAsked;
+  if (isOver) await on.stageRun.updateMany({ where: { id, state: 'running' }, data: { state: 'cancelled', endedAt: new Date() } });
   else await on.stageRun.updateMany(change);
 }
