@@ -150,3 +150,17 @@ test('buckets and outliers: mistakes in their words are told with their lines', 
   expect(wrong(few, 'if 5 at most', 'if 0 at most')).toThrow('line 3: "stations.few": limit: an array holds one row at least');
   expect(wrong(few, '""few_elsewhere""', '""few.elsewhere""')).toThrow(/^line 3: "stations\.few": flag: a field name may hold no dot/);
 });
+
+test.each([
+  ['quotes that are never closed', `rows of ${'\\"'.repeat(100_000)}`],
+  ['a long word', `rows of power where ${'a'.repeat(200_000)}; order: source order; relationship "x"`],
+  ['words of a note', `rows of ${'x where a; order: b; '.repeat(10_000)}`],
+  ['spaces', `rows of power${' '.repeat(200_000)}where`],
+  ['a list', `up to 5 rows with the same ${'a, '.repeat(66_000)}`],
+])('a note of 200 kB is refused at once: %s', (_, note) => {
+  const quoted = `"${`"${note}`.replaceAll('"', '""')}"`;
+  const started = performance.now();
+  const { csv } = changed('powers', (row) => [...row.split(',').slice(0, 3), quoted].join(','));
+  expect(() => parseLogicalCsv(csv)).toThrow(LogicalCsvError);
+  expect(performance.now() - started).toBeLessThan(2_000);
+});

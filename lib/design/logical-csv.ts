@@ -83,7 +83,12 @@ const bsonType = (transform: string): string => ({ bool: 'Boolean', date: 'Date'
 // Names are written plainly when they are plain words, else as JSON strings, so that dots and commas cannot mislead.
 const ref = (name: string): string => (/^[\p{L}_][\p{L}\p{N}_]*$/u.test(name) ? name : JSON.stringify(name));
 
-const REF = String.raw`(?:[\p{L}_][\p{L}\p{N}_]*|"(?:[^"\\]|\\.)*")`;
+// A name is not looked for from the middle of a word: that would take a time that grows with the square of its length.
+const WORD = String.raw`(?<![\p{L}\p{N}_])[\p{L}_][\p{L}\p{N}_]*`;
+const QUOTED = String.raw`"(?:[^"\\]|\\.)*"`;
+const REF = `(?:${WORD}|${QUOTED})`;
+/** A name in the shape of a note. */
+const NOTED_REF = String.raw`(?:${WORD}|"\d+")`;
 
 function unref(line: number, text: string): string {
   if (!text.startsWith('"')) return text;
@@ -225,9 +230,9 @@ function parseId({ line, cells }: CsvRow): Pick<LogicalDesign, 'collection' | 'r
   if (note.trim().startsWith('bucket')) {
     if (type.trim() !== '' && type.trim() !== ORDINAL.type) throw new LogicalCsvError(line, `the type ${JSON.stringify(type.trim())} does not follow from the position of a bucket, which gives ${JSON.stringify(ORDINAL.type)}`);
     const read = readNote(line, note);
-    const match = new RegExp(`up to (\\d{1,9}) rows with the same (${REF}(?:, ${REF})*)$`, 'u').exec(read.shape);
+    const match = new RegExp(`up to (\\d{1,9}) rows with the same (${NOTED_REF}(?:, ${NOTED_REF})*)$`, 'u').exec(read.shape);
     if (!match) throw new LogicalCsvError(line, 'buckets are written as "bucket: position, from 1, among buckets of up to 100 rows with the same c"');
-    const id: BucketRule = { kind: 'bucket', columns: [...match[2]!.matchAll(new RegExp(REF, 'gu'))].map(([column]) => read.name(column)), size: Number(match[1]) };
+    const id: BucketRule = { kind: 'bucket', columns: [...match[2]!.matchAll(new RegExp(NOTED_REF, 'gu'))].map(([column]) => read.name(column)), size: Number(match[1]) };
     requireUnderstood(read, bucketNote(id));
     return { collection, rootTable: parseTable(line, source), id };
   }
@@ -262,8 +267,22 @@ interface Note {
 
 function readNote(line: number, text: string): Note {
   const quoted: string[] = [];
-  const shape = text.replace(/"(?:[^"\\]|\\.)*"/gsu, (literal) => `"${quoted.push(unref(line, literal)) - 1}"`).replace(/\s+/g, ' ').trim();
+  const shape = replaceQuoted(text, (literal) => `"${quoted.push(unref(line, literal)) - 1}"`).replace(/\s+/g, ' ').trim();
   return { line, shape, name: (found) => (found.startsWith('"') ? quoted[Number(found.slice(1, -1))]! : found) };
+}
+
+/** Where one quote is never closed, neither is any behind it: the search ends there. */
+function replaceQuoted(text: string, replace: (literal: string) => string): string {
+  const literal = new RegExp(QUOTED, 'suy');
+  let [out, done] = ['', 0];
+  for (let start = text.indexOf('"'); start >= 0; start = text.indexOf('"', done)) {
+    literal.lastIndex = start;
+    const found = literal.exec(text)?.[0];
+    if (found === undefined) break;
+    out += text.slice(done, start) + replace(found);
+    done = start + found.length;
+  }
+  return out + text.slice(done);
 }
 
 /** A note that, written again from what was read, differs holds something that would be ignored. */
@@ -287,12 +306,12 @@ function parseNoted(line: number, source: string, name: string, type: string, te
   const match = new RegExp(FORMS[kind].form, 'u').exec(note.shape);
   const { joined, limit, aggregate, order, flag, relationship } = match?.groups ?? {};
   const side = kind === 'extendedReference' ? 'own' : 'parent';
-  const join = [...(joined ?? '').matchAll(new RegExp(`(${REF}) = ${side} (${REF})`, 'gu'))].map(([, left, right]): JoinColumn => {
+  const join = [...(joined ?? '').matchAll(new RegExp(`(${NOTED_REF}) = ${side} (${NOTED_REF})`, 'gu'))].map(([, left, right]): JoinColumn => {
     const [a, b] = [note.name(left!), note.name(right!)];
     return side === 'own' ? { parent: a, child: b } : { parent: b, child: a };
   });
   if (relationship === undefined || join.length === 0) throw new LogicalCsvError(line, FORMS[kind].hint);
-  const orderBy = [...(order ?? '').matchAll(new RegExp(`(${REF}) (asc|desc)`, 'gu'))].map(([, column, direction]) => ({ column: note.name(column!), direction: direction as 'asc' | 'desc' }));
+  const orderBy = [...(order ?? '').matchAll(new RegExp(`(${NOTED_REF}) (asc|desc)`, 'gu'))].map(([, column, direction]) => ({ column: note.name(column!), direction: direction as 'asc' | 'desc' }));
   const common = { name, relationship: note.name(relationship), join };
   const field = ((): NotedField => {
     switch (kind) {
@@ -316,18 +335,18 @@ function parseNoted(line: number, source: string, name: string, type: string, te
 }
 
 const RELATIONSHIP = String.raw`relationship (?<relationship>"\d+")$`;
-const ROWS = String.raw`rows of .+? where (?<joined>.+); order: (?<order>.+); ${RELATIONSHIP}`;
+const ROWS = String.raw`rows of \S+ where (?<joined>[^;]+); order: (?<order>[^;]+); ${RELATIONSHIP}`;
 const EMBEDDED = { form: `^${ROWS}`, hint: 'an embedded table is written as "rows of t where c = parent p; order: source order; relationship "…""' };
 const FORMS: Readonly<Record<NotedField['kind'], { readonly form: string; readonly hint: string }>> = {
   embedOne: EMBEDDED,
   embedMany: EMBEDDED,
-  extendedReference: { form: `^extended reference: the row of .+? where (?<joined>.+); ${RELATIONSHIP}`, hint: 'a copy is written as "extended reference: the row of t where id = own t_id; relationship "…""' },
+  extendedReference: { form: String.raw`^extended reference: the row of \S+ where (?<joined>[^;]+); ${RELATIONSHIP}`, hint: 'a copy is written as "extended reference: the row of t where id = own t_id; relationship "…""' },
   subset: { form: String.raw`^first (?<limit>\d+) ${ROWS}`, hint: 'a subset is written as "first 5 rows of t where c = parent p; order: d desc; relationship "…""' },
   outlier: {
-    form: String.raw`^all rows of .+? where (?<joined>.+), if (?<limit>\d+) at most; else none, and the key in (?<flag>"\d+"); ${RELATIONSHIP}`,
+    form: String.raw`^all rows of \S+ where (?<joined>[^;,]+), if (?<limit>\d+) at most; else none, and the key in (?<flag>"\d+"); ${RELATIONSHIP}`,
     hint: 'a copy for all but outliers is written as "all rows of t where t_id = parent id, if 100 at most; else none, and the key in "t_elsewhere"; relationship "…""',
   },
-  computed: { form: `^(?<aggregate>count|sum|avg|min|max) over the rows of .+? where (?<joined>.+); ${RELATIONSHIP}`, hint: 'a computed field is written as "count over the rows of t where t_id = parent id; relationship "…""' },
+  computed: { form: String.raw`^(?<aggregate>count|sum|avg|min|max) over the rows of \S+ where (?<joined>[^;]+); ${RELATIONSHIP}`, hint: 'a computed field is written as "count over the rows of t where t_id = parent id; relationship "…""' },
 };
 
 /** The type follows from the transformation; one that says otherwise would be a wish that nothing fulfils. */

@@ -45,7 +45,7 @@ export function assertIntact(sqlite: Database.Database, path: string): void {
   if (findings.length !== 1 || findings[0] !== 'ok') {
     // Constraint findings (NULL in a NOT NULL column) are the data's affair, not damage.
     const damage = findings.filter((finding) => !/NULL value in|CHECK constraint|non-unique|missing from index/i.test(finding) && finding !== 'ok');
-    if (damage.length > 0) throw new SourceError('corrupt', `the database file is damaged (${damage[0]!.replace(/\*+ in database main \*+\s*/, '').split('\n')[0]})`);
+    if (damage.length > 0) throw new SourceError('corrupt', `the database file is damaged (${damage[0]!.replace(/\*{3} in database main \*{3}\s*/, '').split('\n')[0]})`);
   }
 }
 

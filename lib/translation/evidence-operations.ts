@@ -87,7 +87,7 @@ function wordsOf(name: string, args: readonly string[]): string | undefined {
       return `the largest ${first.replace(/^the /, '')}`;
     case 'year':
     case 'month':
-      return /^[\p{L}\p{N}_.]+\.[\p{L}\p{N}_.]+$/u.test(first) ? `the ${name} of ${first}` : undefined;
+      return /^[\p{L}\p{N}_.]+$/u.test(first) && first.slice(1, -1).includes('.') ? `the ${name} of ${first}` : undefined;
     case 'min':
       return `the smallest ${first.replace(/^the /, '')}`;
     default:

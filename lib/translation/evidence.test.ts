@@ -83,3 +83,28 @@ describe('evidence', () => {
     expect(evidencePaths('superhero.weight_kg is unknown, colour. Then it ends', design, 'superhero', [])).toEqual([{ path: 'superhero.weight_kg', inDesign: false, inQuery: false }]);
   });
 });
+
+describe('long hints and queries take no longer than reading them', () => {
+  const SQL = "SELECT superhero_name FROM superhero WHERE height = 3";
+  it.each([
+    ['calls that are never closed', 'sum('.repeat(50_000)],
+    ['brackets that are never closed', '['.repeat(200_000)],
+    ['quotes that are never closed', '`a'.repeat(100_000)],
+    ['spaces behind a name', `height${' '.repeat(200_000)}x`],
+    ['dots', `year(${'.'.repeat(200_000)})`],
+    ['a cast', `cast(height${' as'.repeat(66_000)} )`],
+  ])('%s', (_, text) => {
+    const started = performance.now();
+    expect(rewrite(text, SQL)).toMatchObject({ text, unmatched: ['(longer than 5000 characters: not rewritten)'] });
+    evidencePaths(text, design, 'superhero', []);
+    for (let start = 0; start < 20_000; start += 4_900) rewrite(text.slice(start, start + 4_900), SQL);
+    expect(performance.now() - started).toBeLessThan(4_000);
+  });
+
+  it('the aliases of a query with 200,000 spaces', () => {
+    const sql = `SELECT h.superhero_name FROM superhero${' '.repeat(200_000)}AS h WHERE h.height = 3`;
+    const started = performance.now();
+    expect(rewrite('`h`.`height` is 3', sql).text).toBe('superhero.height is 3');
+    expect(performance.now() - started).toBeLessThan(2_000);
+  });
+});

@@ -4,6 +4,8 @@ import { columnPath, placementOf } from '../design/placement';
 import type { Transform } from '../design/transform';
 import { printValue } from '../mql/print';
 import { sameName, type Catalog } from '../sqlite/catalog';
+import { tokenize, type Token } from '../sqlite/select/lexer';
+import { SqlSyntaxError } from '../sqlite/select/syntax-error';
 import { likeRegex } from './like-pattern';
 import { operationsInWords } from './evidence-operations';
 import { encode } from './lower-expression';
@@ -35,11 +37,15 @@ export interface EvidenceContext {
   readonly sql: string;
 }
 
+/** Characters of a hint that is rewritten. The longest of BIRD has 591; each mention looks at the text behind it. */
+const MAX_EVIDENCE = 5000;
+
 /**
  * Rewrites a hint for the document model: tables and columns become `collection.field` paths, preferring those that
  * the gold query reads; values follow a retyped column. Text that refers to no field stays as it was.
  */
 export function rewriteEvidence(evidence: string, context: EvidenceContext): EvidenceRewrite {
+  if (evidence.length > MAX_EVIDENCE) return { text: evidence, paths: [], unmatched: [`(longer than ${MAX_EVIDENCE} characters: not rewritten)`] };
   const names = new ColumnNames(context);
   const unmatched = new Set<string>();
   let text = '';
@@ -127,6 +133,30 @@ interface Candidate {
   readonly transform: Transform;
 }
 
+/** `FROM table AS alias`, as far as the text is SQL. */
+function aliasesIn(sql: string, catalog: Catalog): Map<string, string> {
+  const aliases = new Map<string, string>();
+  const tokens = tokensOf(sql);
+  for (const [index, { keyword, value }] of tokens.entries()) {
+    if (!['FROM', 'JOIN'].includes(keyword) && value !== ',') continue;
+    const [table, word, other] = tokens.slice(index + 1, index + 4);
+    const alias = word?.keyword === 'AS' ? other : word;
+    const isNamed = alias?.kind === 'word' || alias?.kind === 'quoted';
+    const isTable = table !== undefined && catalog.tables.some(({ name }) => sameName(name, table.value));
+    if (isNamed && isTable) aliases.set(alias.value.toLowerCase(), table.value);
+  }
+  return aliases;
+}
+
+function tokensOf(sql: string): Token[] {
+  try {
+    return tokenize(sql);
+  } catch (error) {
+    if (error instanceof SqlSyntaxError) return [];
+    throw error;
+  }
+}
+
 class ColumnNames {
   private readonly inQuery: ReadonlySet<string>;
   private readonly usedTables: readonly string[];
@@ -135,7 +165,7 @@ class ColumnNames {
 
   constructor(private readonly context: EvidenceContext) {
     this.inQuery = queryPaths(context.collection, context.pipeline as readonly MqlDocument[], context.design);
-    this.aliases = new Map([...context.sql.matchAll(/(?:from|join|,)\s+[`"[]?([\p{L}\p{N}_ ]+?)[`"\]]?\s+(?:as\s+)?[`"]?([\p{L}_][\p{L}\p{N}_]*)/giu)].filter(([, name]) => context.catalog.tables.some((table) => sameName(table.name, name ?? ''))).map(([, name, alias]) => [(alias ?? '').toLowerCase(), name ?? '']));
+    this.aliases = aliasesIn(context.sql, context.catalog);
     const words = new Set(context.sql.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? []);
     this.usedTables = context.catalog.tables.map(({ name }) => name).filter((name) => words.has(name.toLowerCase()) || context.sql.toLowerCase().includes(name.toLowerCase()));
   }

@@ -82,7 +82,7 @@ function dateText(format: Extract<Transform, { kind: 'date' }>['format'], date: 
   return { $concat: [part('$month'), '/', part('$dayOfMonth'), '/', part('$year')] };
 }
 
-const WHOLE_NUMBER = '^\\s*[+-]?(\\d+\\.?\\d*|\\.\\d+)([eE][+-]?\\d+)?\\s*$';
+const WHOLE_NUMBER = '^\\s*[+-]?(\\d+(\\.\\d*)?|\\.\\d+)([eE][+-]?\\d+)?\\s*$';
 const NUMBER_PREFIX = '^\\s*[+-]?(\\d+\\.?\\d*|\\.\\d+)([eE][+-]?\\d+)?';
 const WHOLE_INTEGER = '^\\s*[+-]?\\d+\\s*$';
 const INTEGER_PREFIX = '^\\s*[+-]?\\d+';

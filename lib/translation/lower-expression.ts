@@ -1,5 +1,6 @@
 import { applyTransform, TransformError, type Transform } from '../design/transform';
 import { columnOf, type BoundComparison, type BoundExpression, type BoundInList, type BoundPattern, type CompareOperator, type ComparisonAffinity } from '../sqlite/select/bound';
+import { foldText } from '../sqlite/fold-text';
 import type { Environment, Lowered } from './environment';
 import { lowerCall } from './lower-function';
 import {
@@ -455,8 +456,7 @@ export function foldCollation(value: Lowered, collation: string): Lowered {
   if (collation === 'BINARY' || !mayBe(value.type, TEXT)) return value;
   if (collation !== 'NOCASE' && collation !== 'RTRIM') throw new Untranslatable('collation', `the collation ${collation}`);
   if (typeof value.constant?.value === 'string') {
-    const text = value.constant.value;
-    return literal(collation === 'NOCASE' ? text.replace(/[A-Z]/g, (letter) => letter.toLowerCase()) : text.replace(/ +$/, ''));
+    return literal(foldText(value.constant.value, collation));
   }
   const fold = (mql: Mql): Mql => (collation === 'NOCASE' ? { $toLower: mql } : { $rtrim: { input: mql, chars: ' ' } });
   const { type } = value;

@@ -130,9 +130,16 @@ function inList(expression: BoundInList, negated: boolean, lowering: Lowering): 
   return { [path]: { $nin: first.left.type.nullable ? [...values, null] : values } };
 }
 
+const MAX_WILDCARDS = 4;
+const MAX_FLAG_TEXT = 200;
+
 /** A pattern over a flag: which of its two texts match. */
 function likeFlag({ path, type, transform }: Lowered, { regex, options }: { readonly regex: string; readonly options?: string }, negated: boolean): MqlDocument | undefined {
   if (path === undefined || transform.kind !== 'bool') return undefined;
+  // Matching takes a time that grows with each wildcard: beyond these, MongoDB does it, under its own limit of time.
+  const wildcards = regex.split('.*').length - 1;
+  const longest = Math.max(transform.true.length, transform.false.length);
+  if (wildcards > MAX_WILDCARDS || longest > MAX_FLAG_TEXT) return undefined;
   // PCRE's end of the text is written otherwise here.
   const test = new RegExp(regex.replaceAll('\\z', '$'), options ?? '');
   const values = [true, false].filter((value) => test.test(value ? transform.true : transform.false) !== negated);

@@ -81,7 +81,7 @@ function asSqliteCompares(value: Value): Value {
   const text = value.trimEnd().toLowerCase();
   const number = text.trimStart(); // a number as text may have blanks on either side
   if (/^[-+]?\d{1,18}$/.test(number)) return BigInt(number);
-  return /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/.test(number) ? fromBson(Number(number)) : text;
+  return /^[-+]?(\d+(\.\d*)?|\.\d+)(e[-+]?\d+)?$/.test(number) ? fromBson(Number(number)) : text;
 }
 
 /** The keys of all combinations that a pipeline returns. */

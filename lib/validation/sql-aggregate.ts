@@ -1,5 +1,6 @@
 import type { ComputedField } from '../design/document-design';
 import type { Value } from '../results/value';
+import { foldText } from '../sqlite/fold-text';
 
 /** An aggregate as SQLite computes it (https://www.sqlite.org/lang_aggfunc.html), over values one at a time. */
 export class SqlAggregate {
@@ -44,7 +45,7 @@ export class SqlAggregate {
 }
 
 /** BINARY, NOCASE and RTRIM; the documents do not say which one the source's column has. */
-const COLLATIONS: readonly ((text: string) => string)[] = [(text) => text, (text) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase()), (text) => text.replace(/ +$/, '')];
+const COLLATIONS = (['BINARY', 'NOCASE', 'RTRIM'] as const).map((collation) => (text: string) => foldText(text, collation));
 
 /** Text counts as the number that it begins with: an integer only when it is one altogether. */
 function asNumber(value: Value): bigint | number {

@@ -141,7 +141,7 @@ const conversions: Record<string, Convert> = {
 /** Reads a whole text as a number. Hexadecimal as the server does: with a small x only after a sign. */
 function parseDouble(text: string): number {
   const failed = (why: string): ServerError => failure(`Failed to parse number '${text}' in $convert with no onError value: ${why}`);
-  if (/^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(text)) {
+  if (/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/.test(text)) {
     const d = Number(text);
     // What is so small that it lost digits counts as out of range, too.
     if (!Number.isFinite(d) || (Math.abs(d) < 2 ** -1022 && /[1-9]/.test(text.replace(/e.*$/i, '')))) throw failed('Out of range');

@@ -99,7 +99,7 @@ export class Decimal {
   }
 
   static parse(text: string): Decimal | undefined {
-    const match = /^([+-]?)(?:(\d+)\.?(\d*)|\.(\d+))(?:[eE]([+-]?\d+))?$/.exec(text);
+    const match = /^([+-]?)(?:(\d+)(?:\.(\d*))?|\.(\d+))(?:[eE]([+-]?\d+))?$/.exec(text);
     if (match) {
       const [, sign, whole = '', fraction = '', bare = '', exponent = '0'] = match;
       const decimals = fraction + bare;
