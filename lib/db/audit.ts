@@ -34,8 +34,7 @@ export async function audited<T>(
 }
 
 async function append(tx: Tx, chain: string, entries: readonly AuditEntry[]): Promise<void> {
-  await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`audit:${chain}`}, 0))`;
-  const last = await tx.auditEvent.findFirst({ where: { chain }, orderBy: { seq: 'desc' }, select: { seq: true, hash: true } });
+  const [last] = await tx.$queryRaw<{ seq: number | null; hash: string | null }[]>`SELECT seq, hash FROM audit_head(${chain})`;
   let seq = last?.seq ?? 0;
   let previous = last?.hash ?? '';
   for (const entry of entries) {
@@ -50,7 +49,9 @@ async function append(tx: Tx, chain: string, entries: readonly AuditEntry[]): Pr
       previous,
     };
     const hash = eventHash(event);
-    await tx.auditEvent.create({ data: { ...event, hash } });
+    await tx.$executeRaw`
+      INSERT INTO audit_event (chain, seq, at, actor, action, subject, detail, previous, hash)
+      VALUES (${event.chain}, ${event.seq}, ${event.at}, ${event.actor}, ${event.action}, ${event.subject}, ${event.detail}, ${event.previous}, ${hash})`;
     previous = hash;
   }
 }

@@ -34,8 +34,9 @@ export function openDatabase(url: string, options: { readonly connections?: numb
 /** Text for a Postgres text column, which refuses NUL: replaced by its visible symbol. */
 export const pgText = (text: string): string => text.replaceAll('\0', '␀');
 
+/** `23505` is what a statement written in SQL gets. */
 export const isUniqueViolation = (error: unknown): boolean =>
-  error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002';
+  error instanceof Prisma.PrismaClientKnownRequestError && (error.code === 'P2002' || postgresCode(error) === '23505');
 
 /** The code that Postgres gave to a failure, from under Prisma's wrapping, e.g. `40001`. */
 export function postgresCode(error: unknown): string | undefined {

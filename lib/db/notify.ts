@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Database, Tx } from './database';
+import { Prisma } from './generated/client';
 
 const channel = 'aptmql';
 
@@ -9,6 +10,10 @@ export async function notify(on: Database | Tx, message: object): Promise<void> 
   const client = 'prisma' in on ? on.prisma : on;
   await client.$executeRaw`SELECT pg_notify(${channel}, ${JSON.stringify(message)})`;
 }
+
+/** The same as a column of a statement that changes what the message is about, where a condition holds for its row. */
+export const notification = (message: Prisma.Sql, condition: Prisma.Sql): Prisma.Sql =>
+  Prisma.sql`CASE WHEN ${condition} THEN pg_notify(${channel}, ${message}::text)::text END AS notified`;
 
 export interface Listener {
   subscribe(receive: (message: unknown) => void): () => void;

@@ -18,6 +18,14 @@ export async function lockDatabase(tx: Tx, databaseId: string): Promise<void> {
   await tx.$queryRaw`SELECT id FROM source_database WHERE id = ${databaseId}::uuid FOR UPDATE`;
 }
 
+/**
+ * Keeps everything that `lockDatabase` serialises from happening until the transaction ends, and lets others do the same:
+ * for a decision that changes no artefact. Taken before any other row.
+ */
+export async function holdVersions(tx: Tx, databaseId: string): Promise<void> {
+  await tx.$queryRaw`SELECT id FROM source_database WHERE id = ${databaseId}::uuid FOR SHARE`;
+}
+
 export interface ReadArtefact<T> {
   readonly artefactId: string;
   readonly versionId: string;

@@ -238,7 +238,7 @@ async function tidy({ db, blobs }: WorkerOptions): Promise<void> {
   await db.prisma.outbox.deleteMany({ where: { handledAt: { lt: ago(7) } } });
   await db.prisma.failedSignIn.deleteMany({ where: { at: { lt: ago(1) } } });
   await db.prisma.session.deleteMany({ where: { expiresAt: { lt: ago(7) } } });
-  await db.prisma.lease.deleteMany({ where: { expiresAt: { lt: ago(1) } } });
+  await db.prisma.$executeRaw`DELETE FROM lease WHERE expires_at < now() - interval '1 day'`;
 }
 
 async function requeueStage(on: Tx, id: string, change: Parameters<Tx['stageRun']['updateMany']>[0]): Promise<void> {

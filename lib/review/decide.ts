@@ -12,9 +12,10 @@ import { askToCancel, isItemStage, passedOn, postRequest, stageIndex } from '../
 import { stageInput } from '../pipeline/stage-input';
 import type { EditOutcome } from '../pipeline/stages/check-edit';
 import type { ArtefactKind, ArtefactRef, GateName, StageInput, StageName } from '../pipeline/stages/stage';
-import type { DecideInput, DecideResponse, DirectiveInput, EditCheck, TaskState } from './api-types';
-import { heldByAnother } from './leases';
-import { decisionRow, decisionRows } from './task-detail';
+import type { DecideInput, DecideResponse, DirectiveInput, EditCheck } from './api-types';
+import { lockTask, writeDecision, type DecidableTask } from './decision-record';
+import { findDecision } from './decision-rows';
+import { leasedBy } from './leases';
 
 export interface DecisionServices {
   readonly db: Database;
@@ -25,6 +26,7 @@ export interface DecisionServices {
 }
 
 type SavedEdit = Extract<EditOutcome, { ok: true }>;
+type PreparedEdit = SavedEdit & { readonly blobHash: string };
 interface Restart {
   readonly stage: StageName;
   readonly only: readonly string[] | null;
@@ -45,26 +47,18 @@ const verdictGates: Partial<Record<DecideInput['verdict'], readonly GateName[]>>
 export async function decide(services: DecisionServices, user: Principal, taskId: string, input: DecideInput, signal: AbortSignal): Promise<DecideResponse> {
   assertPerson(user);
   const { db } = services;
-  const before = await decidedBefore(db, user, input.idempotencyKey, taskId);
-  if (before) return before;
-  const task = await loadTask(db.prisma, taskId);
-  const allowed = verdictGates[input.verdict];
-  if (allowed && !allowed.includes(task.gate as GateName)) {
-    throw new AppError('conflict', `"${input.verdict.replaceAll('_', ' ')}" is not a decision of the gate ${task.gate.replaceAll('_', ' ')}`, 'Approve, request changes or edit.');
-  }
-  const edit = 'content' in input ? await checkedEdit(services, task, input.content, signal) : undefined;
-  const blobHash = edit && (await services.blobs.put(encodeContent(edit.artefact.content)));
+  const edit = 'content' in input ? await preparedEdit(services, taskId, input, signal) : undefined;
   try {
-    await audited(db, async (tx) => {
-      const audit = await record(tx, services, user, taskId, input, edit && { ...edit, blobHash: blobHash! });
-      return { result: undefined, audit: [audit] };
+    const first = await audited(db, async (tx) => {
+      const audit = await record(tx, user, taskId, input, edit);
+      return { result: audit !== undefined, audit: audit ? [audit] : [] };
     });
+    return { ...(await outcome(db, user, input.idempotencyKey, taskId)), first };
   } catch (error) {
     const same = isUniqueViolation(error) ? await decidedBefore(db, user, input.idempotencyKey, taskId) : undefined;
     if (same) return same;
     throw error;
   }
-  return { ...(await outcome(db, input.idempotencyKey)), first: true };
 }
 
 /** What is wrong with an edit, or what its checks could not show, without saving it. */
@@ -82,69 +76,43 @@ export async function checkTaskEdit(
 
 // ── One transaction ─────────────────────────────────────────────────────────────────────────────────────────────────
 
-async function record(tx: Tx, services: DecisionServices, user: Principal, taskId: string, input: DecideInput, edit: (SavedEdit & { blobHash: string }) | undefined): Promise<AuditEntry> {
-  const { databaseId } = await loadTask(tx, taskId);
-  await lockDatabase(tx, databaseId);
-  const task = await loadTask(tx, taskId);
-  await assertDecidable(tx, task, user, input);
-  const current = task.artefact.current!;
+/** Undefined when the same decision has been made before. */
+async function record(tx: Tx, user: Principal, taskId: string, input: DecideInput, edit: PreparedEdit | undefined): Promise<AuditEntry | undefined> {
+  const changesVersions = edit !== undefined || input.verdict === 'request_changes' || input.verdict === 'keep_unoptimised';
+  const task = await lockTask(tx, taskId, input.idempotencyKey, changesVersions);
+  if (task.madeBefore) return undefined;
+  assertDecidable(task, user, input);
+  const { databaseId, current } = task;
   const saved = edit && (await saveEdit(tx, { databaseId, userId: user.id, artefact: edit.artefact, blobHash: edit.blobHash }));
   // An edit of another artefact (a collection's design, from its validation) is answered by doing this one again.
   const elsewhere = saved !== undefined && saved.artefactId !== task.artefactId;
   const bound = saved && !elsewhere ? saved : { versionId: current.id, contentHash: current.contentHash, inputsHash: current.inputsHash };
   const settles = settlesTask(input) && !elsewhere;
+  const awaits = !settles && (input.verdict !== 'edit' || elsewhere);
   const restart = restartOf(input, task, edit);
-  const decision = await tx.decision.create({
-    data: {
-      benchmarkId: task.benchmarkId,
-      databaseId,
-      taskId,
-      versionId: bound.versionId,
-      contentHash: bound.contentHash,
-      inputsHash: bound.inputsHash,
-      userId: user.id,
-      verdict: input.verdict,
-      settles,
-      awaits: !settles && (input.verdict !== 'edit' || elsewhere),
-      reasonCode: input.verdict === 'request_changes' ? input.reason : null,
-      note: input.note === undefined ? null : pgText(input.note),
-      idempotencyKey: input.idempotencyKey,
-      replacedId: saved && saved.replacedId !== saved.versionId ? saved.replacedId : null,
-      editedId: elsewhere ? saved.artefactId : null,
-      previousId: task.decisionId,
-      createdAt: await now(tx),
-      restartStage: restart?.stage ?? null,
-      restartOnly: [...(restart?.only ?? [])],
-      restartAll: restart?.only === null,
-    },
-  });
-  const inputs = await tx.artefactInput.findMany({ where: { versionId: bound.versionId } });
-  await tx.decisionInput.createMany({ data: inputs.map(({ kind, key, part, hash }) => ({ decisionId: decision.id, kind, key, part, hash })) });
+  const replacedId = saved && saved.replacedId !== saved.versionId ? saved.replacedId : null;
+  const editedId = elsewhere ? saved.artefactId : null;
+  const decisionId = await writeDecision(tx, { task, userId: user.id, input, bound, settles, awaits, replacedId, editedId, restart });
   const directives = directivesOf(input, task);
   for (const directive of directives) {
-    await tx.directive.create({ data: { databaseId, decisionId: decision.id, content: new Uint8Array(encodeContent(directive)) } });
+    await tx.directive.create({ data: { databaseId, decisionId, content: new Uint8Array(encodeContent(directive)) } });
   }
   if (restart) {
-    if (decision.awaits && !elsewhere) await releaseEdits(tx, databaseId, restart);
-    await postRequest(tx, { databaseId, stage: restart.stage, only: restart.only, carriesChange: edit !== undefined, decisionId: decision.id });
+    if (awaits && !elsewhere) await releaseEdits(tx, databaseId, restart);
+    await postRequest(tx, { databaseId, stage: restart.stage, only: restart.only, carriesChange: edit !== undefined, decisionId });
   }
-  await tx.task.update({ where: { id: taskId }, data: { decisionId: decision.id } });
-  await tx.lease.deleteMany({ where: { taskId } });
-  await tx.draftText.deleteMany({ where: { taskId, userId: user.id } });
-  await markSeen(tx, user.id, task.artefactId, bound.versionId);
-  await notify(tx, { type: 'task', benchmarkId: task.benchmarkId, databaseId, taskId, change: 'decided' });
   return {
     chain: task.benchmarkId,
     actor: user.id,
     action: input.verdict,
     subject: `task:${taskId}`,
     detail: {
-      decision: decision.id,
+      decision: decisionId,
       artefact: `${task.artefact.kind} ${task.artefact.key}`,
       version: bound.contentHash,
       inputs: bound.inputsHash,
-      ...(decision.reasonCode ? { reason: decision.reasonCode } : {}),
-      ...(decision.note ? { note: decision.note } : {}),
+      ...(input.verdict === 'request_changes' ? { reason: input.reason } : {}),
+      ...(input.note ? { note: pgText(input.note) } : {}),
       ...(directives.length > 0 ? { directives } : {}),
     },
   };
@@ -152,15 +120,26 @@ async function record(tx: Tx, services: DecisionServices, user: Principal, taskI
 
 const settlesTask = (input: DecideInput): boolean => (input.verdict === 'edit' ? input.approve : !['request_changes', 'keep_unoptimised'].includes(input.verdict));
 
-async function assertDecidable(tx: Tx, task: LoadedTask, user: Principal, input: DecideInput): Promise<void> {
-  const lease = await tx.lease.findUnique({ where: { taskId: task.id } });
-  if (lease && lease.userId !== user.id && lease.expiresAt > new Date()) throw await heldByAnother(tx, task.id);
-  const [state] = await tx.$queryRaw<{ state: TaskState }[]>`SELECT state FROM task_state WHERE id = ${task.id}::uuid`;
-  if (!state || state.state === 'closed') throw new AppError('conflict', 'This task is closed: nothing has to be decided here any more', 'Take the next one.');
-  if (task.artefact.currentId !== input.versionId) {
+function assertDecidable(task: DecidableTask, user: Principal, input: DecideInput): void {
+  const allowed = verdictGates[input.verdict];
+  if (allowed && !allowed.includes(task.gate as GateName)) {
+    throw new AppError('conflict', `"${input.verdict.replaceAll('_', ' ')}" is not a decision of the gate ${task.gate.replaceAll('_', ' ')}`, 'Approve, request changes or edit.');
+  }
+  if (task.state === 'closed') throw new AppError('conflict', 'This task is closed: nothing has to be decided here any more', 'Take the next one.');
+  if (task.holder && task.holder.id !== user.id) throw leasedBy(task.holder.name);
+  assertMayOverrule(task, user);
+  if (!task.holder) throw new AppError('lease_lost', 'Cannot decide: your lease on this task has ended', 'Open the task again, look at it, then decide.');
+  if (task.current.id !== input.versionId) {
     throw new AppError('version_changed', 'There is a newer version than the one you looked at', 'Look at the difference, then decide.');
   }
-  if (state.state === 'waiting') throw new AppError('being_redone', 'The agents are redoing this, or something it depends on', 'Decide when they are done, or undo what was asked of them.');
+  if (task.state === 'waiting') throw new AppError('being_redone', 'The agents are redoing this, or something it depends on', 'Decide when they are done, or undo what was asked of them.');
+}
+
+/** A decision that counts is another reviewer's until a lead takes it back, as with `undo`. */
+function assertMayOverrule({ state, decider }: DecidableTask, user: Principal): void {
+  if (state !== 'done' || !decider || decider.id === user.id || user.role !== 'reviewer') return;
+  const verdict = decider.verdict.replaceAll('_', ' ');
+  throw new AppError('lease_lost', `Cannot decide: ${decider.name} has decided this task (${verdict}) and the decision is current`, 'Take the next one, or ask a lead to reopen it.');
 }
 
 /** A clock reading after the database was locked, so that it is not before anything that was saved meanwhile. */
@@ -174,10 +153,6 @@ async function releaseEdits(tx: Tx, databaseId: string, restart: Restart): Promi
   const { stage, only } = restart;
   const keys = only && isItemStage(stage) ? { OR: only.map((id) => ({ key: { endsWith: `/${id}` } })) } : {};
   await tx.artefact.updateMany({ where: { databaseId, stage, heldEdit: true, ...keys }, data: { heldEdit: false } });
-}
-
-export async function markSeen(tx: Tx, userId: string, artefactId: string, versionId: string): Promise<void> {
-  await tx.seen.upsert({ where: { userId_artefactId: { userId, artefactId } }, create: { userId, artefactId, versionId }, update: { versionId, at: new Date() } });
 }
 
 // ── What follows ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -204,7 +179,7 @@ const stageOfDirective: Readonly<Record<DirectiveInput['kind'], StageName | unde
 };
 
 /** The stage that has to run because of a decision. */
-function restartOf(input: DecideInput, task: LoadedTask, edit: SavedEdit | undefined): Restart | undefined {
+function restartOf(input: DecideInput, task: DecidableTask, edit: PreparedEdit | undefined): Restart | undefined {
   if (edit) return edit.restart ? { stage: edit.restart.stage, only: edit.restart.only ?? null } : undefined;
   if (input.verdict !== 'request_changes' && input.verdict !== 'keep_unoptimised') return undefined;
   const own = stageOfGate[task.gate as GateName];
@@ -213,10 +188,10 @@ function restartOf(input: DecideInput, task: LoadedTask, edit: SavedEdit | undef
   return { stage, only: isItemStage(stage) ? [questionIdOf(task)] : null };
 }
 
-const questionIdOf = (task: LoadedTask): string => task.artefact.key.slice(task.artefact.key.indexOf('/') + 1);
+const questionIdOf = (task: DecidableTask): string => task.artefact.key.slice(task.artefact.key.indexOf('/') + 1);
 
 /** A note without directives is a directive too: for language models, and for the builtin agent to say that it cannot act. */
-function directivesOf(input: DecideInput, task: LoadedTask): DirectiveInput[] {
+function directivesOf(input: DecideInput, task: DecidableTask): DirectiveInput[] {
   if (input.verdict === 'keep_unoptimised') return [{ kind: 'keep_unoptimised', questionId: questionIdOf(task), ...(input.note ? { note: input.note } : {}) }];
   if (input.verdict !== 'request_changes') return [];
   if (input.directives.length > 0 || !input.note) return input.directives;
@@ -225,10 +200,15 @@ function directivesOf(input: DecideInput, task: LoadedTask): DirectiveInput[] {
 
 // ── Edits ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-async function checkedEdit(services: DecisionServices, task: LoadedTask, content: object, signal: AbortSignal): Promise<SavedEdit> {
-  const outcome = await runCheck(services, task, content, signal);
-  if (outcome.ok) return outcome;
-  throw new AppError('check_failed', `The edit does not pass the checks: ${outcome.problems[0]?.message ?? ''}`, 'Correct what is named and save again; nothing was saved.', outcome.problems);
+/** Checks an edit and stores its content; outside the transaction, because it may take long. */
+async function preparedEdit(services: DecisionServices, taskId: string, input: DecideInput & { content: object }, signal: AbortSignal): Promise<PreparedEdit | undefined> {
+  const { db, blobs } = services;
+  if (await db.prisma.decision.findUnique({ where: { idempotencyKey: input.idempotencyKey }, select: { id: true } })) return undefined;
+  const outcome = await runCheck(services, await loadTask(db.prisma, taskId), input.content, signal);
+  if (!outcome.ok) {
+    throw new AppError('check_failed', `The edit does not pass the checks: ${outcome.problems[0]?.message ?? ''}`, 'Correct what is named and save again; nothing was saved.', outcome.problems);
+  }
+  return { ...outcome, blobHash: await blobs.put(encodeContent(outcome.artefact.content)) };
 }
 
 async function runCheck(services: DecisionServices, task: LoadedTask, content: object, signal: AbortSignal): Promise<EditOutcome> {
@@ -300,7 +280,7 @@ export async function undo(services: DecisionServices, user: Principal, decision
     if (isUniqueViolation(error)) throw new AppError('conflict', 'Somebody has undone this decision already', 'Reload the task.');
     throw error;
   }
-  return { ...(await outcome(db, input.idempotencyKey)), first: true };
+  return { ...(await outcome(db, user, input.idempotencyKey)), first: true };
 }
 
 interface UndoneDecision {
@@ -350,20 +330,18 @@ async function loadTask(on: Tx, taskId: string) {
   return task;
 }
 
+/** What a decision of this key has led to; undefined when there is none. */
 async function decidedBefore(db: Database, user: Principal, idempotencyKey: string, taskId?: string): Promise<DecideResponse | undefined> {
-  const decision = await db.prisma.decision.findUnique({ where: { idempotencyKey } });
-  if (!decision) return undefined;
-  if (decision.userId !== user.id || (taskId !== undefined && decision.taskId !== taskId)) {
+  const made = await findDecision(db.prisma, idempotencyKey);
+  if (!made) return undefined;
+  if (made.row.by.id !== user.id || (taskId !== undefined && made.taskId !== taskId)) {
     throw new AppError('conflict', 'This idempotency key belongs to another decision', 'Make a new key for each decision.');
   }
-  return { ...(await outcome(db, idempotencyKey)), first: false };
+  return { decision: made.row, taskState: made.taskState, first: false };
 }
 
-async function outcome(db: Database, idempotencyKey: string): Promise<Omit<DecideResponse, 'first'>> {
-  const decision = await db.prisma.decision.findUniqueOrThrow({ where: { idempotencyKey } });
-  if (!decision.taskId) return { decision: await decisionRow(db.prisma, decision.id), taskState: 'closed' };
-  const [state] = await db.prisma.$queryRaw<{ state: TaskState }[]>`SELECT state FROM task_state WHERE id = ${decision.taskId}::uuid`;
-  const row = (await decisionRows(db.prisma, decision.taskId)).find(({ id }) => id === decision.id);
-  if (!row || !state) throw notFound('This task');
-  return { decision: row, taskState: state.state };
+async function outcome(db: Database, user: Principal, idempotencyKey: string, taskId?: string): Promise<DecideResponse> {
+  const made = await decidedBefore(db, user, idempotencyKey, taskId);
+  if (!made) throw notFound('This decision');
+  return made;
 }

@@ -73,6 +73,7 @@ const signal = new AbortController().signal;
 type Wanted = DecideInput extends infer D ? (D extends DecideInput ? Omit<D, 'idempotencyKey' | 'versionId'> & { idempotencyKey?: string; versionId?: string } : never) : never;
 const decideOn = async (id: string, wanted: Wanted, user = ann) => {
   const { current } = await detail(id);
+  await leaseTask(pipeline.db, user, id).catch(() => undefined); // held by another: the decision says so
   return decide(services, user, id, { idempotencyKey: randomUUID(), versionId: current.id, ...wanted } as DecideInput, signal);
 };
 const approveAll = async () => {

@@ -13,18 +13,16 @@ import { draftBody, EMPTY_DRAFT } from './api-types';
 import type {
   ArtefactKind,
   CommentRow,
-  DecisionRow,
   DirectiveInput,
   DirectiveRow,
   Draft,
   InputRow,
   ItemDetail,
-  ReasonCode,
   TaskDetail,
-  Verdict,
   VersionDetail,
   VersionRow,
 } from './api-types';
+import { decisionRows } from './decision-rows';
 import { findTaskRow } from './task-query';
 
 const withVersion = { authorUser: true, agentRun: true, currentOf: { select: { id: true } } } as const;
@@ -119,55 +117,7 @@ async function itemDetail(on: Tx, databaseId: string, questionId: string): Promi
   return { id: row.id, questionId, question: item.question, difficulty: item.difficulty, split: item.split, evidence: item.evidence, sql: item.sql };
 }
 
-// ── Decisions ───────────────────────────────────────────────────────────────────────────────────────────────────────
-
-const withDecision = { user: true, version: { select: { seq: true } }, undoneBy: { include: { user: true } } } as const;
-
-/** A task's decisions, newest first, with what each is worth now. */
-export async function decisionRows(on: Tx, taskId: string): Promise<DecisionRow[]> {
-  const decisions = await on.decision.findMany({ where: { taskId }, orderBy: { createdAt: 'desc' }, include: withDecision });
-  const task = await on.task.findUniqueOrThrow({ where: { id: taskId }, select: { decisionId: true } });
-  const [state] = await on.$queryRaw<{ state: string }[]>`SELECT state FROM task_state WHERE id = ${taskId}::uuid`;
-  return decisions.map((decision) => ({
-    ...describeDecision(decision),
-    standing: decision.undoneBy
-      ? 'undone'
-      : decision.id !== task.decisionId
-        ? 'superseded'
-        : decision.settles
-          ? state?.state === 'done'
-            ? 'counts'
-            : 'stale'
-          : state?.state === 'waiting'
-            ? 'counts'
-            : 'answered',
-  }));
-}
-
-export async function decisionRow(on: Tx, id: string): Promise<DecisionRow> {
-  const decision = await on.decision.findUniqueOrThrow({ where: { id }, include: withDecision });
-  return { ...describeDecision(decision), standing: decision.undoneBy ? 'undone' : 'counts' };
-}
-
-const describeDecision = (decision: {
-  id: string;
-  verdict: string;
-  createdAt: Date;
-  reasonCode: string | null;
-  note: string | null;
-  user: { id: string; name: string };
-  version: { seq: number } | null;
-  undoneBy: { user: { name: string } } | null;
-}): Omit<DecisionRow, 'standing'> => ({
-  id: decision.id,
-  verdict: decision.verdict as Verdict,
-  by: { id: decision.user.id, name: decision.user.name },
-  at: decision.createdAt.toISOString(),
-  reason: decision.reasonCode as ReasonCode | null,
-  note: decision.note,
-  version: decision.version?.seq ?? 0,
-  undoneBy: decision.undoneBy?.user.name ?? null,
-});
+// ── Inputs and directives ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** What the current version depends on, and what of it changed since the standing decision. */
 async function inputRows(on: Tx, versionId: string, decisionId: string | null): Promise<InputRow[]> {

@@ -1,10 +1,9 @@
 import { Prisma } from '../db/generated/client';
 import type { Database, Tx } from '../db/database';
-import { gateNames } from '../pipeline/stages/stage';
 import type { ArtefactKind, GateName, Page, TaskCounts, TaskRow, TaskState, Verdict } from './api-types';
 
 /** Reviewers work through the gates in their order, within a gate in the order in which agents delivered. */
-export const queueOrder = Prisma.sql`array_position(${[...gateNames]}::text[], task.gate), task.position`;
+export const queueOrder = Prisma.sql`gate_rank(task.gate), task.position`;
 
 export interface QueueFilter {
   readonly benchmarkId?: string | undefined;
@@ -18,7 +17,8 @@ export function filterSql(filter: QueueFilter, userId: string): Prisma.Sql {
   const conditions = [Prisma.sql`true`];
   if (filter.benchmarkId) conditions.push(Prisma.sql`task.benchmark_id = ${filter.benchmarkId}::uuid`);
   if (filter.databaseId) conditions.push(Prisma.sql`task.database_id = ${filter.databaseId}::uuid`);
-  if (filter.gate) conditions.push(Prisma.sql`task.gate = ${filter.gate}`);
+  // The rank is what the indices of a claim are ordered by.
+  if (filter.gate) conditions.push(Prisma.sql`task.gate = ${filter.gate} AND gate_rank(task.gate) = gate_rank(${filter.gate})`);
   if (filter.assignee === 'nobody') conditions.push(Prisma.sql`task.assignee_id IS NULL`);
   else if (filter.assignee) conditions.push(Prisma.sql`task.assignee_id = ${filter.assignee === 'me' ? userId : filter.assignee}::uuid`);
   return Prisma.join(conditions, ' AND ');
@@ -47,11 +47,10 @@ interface RawRow {
 
 const selectRows = Prisma.sql`
   SELECT task.id, task.benchmark_id, task.database_id, source_database.name AS database, task.gate, artefact.kind, artefact.key,
-    task.title, state.state, decision.verdict, decider.name AS decided_by, decision.created_at AS decided_at,
+    task.title, task.state, decision.verdict, decider.name AS decided_by, decision.created_at AS decided_at,
     holder.name AS leased_by, lease.expires_at AS leased_until, task.assignee_id, assignee.name AS assignee, version.seq,
     (SELECT count(*)::int FROM comment WHERE comment.task_id = task.id AND comment.resolved_at IS NULL) AS comments
   FROM task
-  JOIN task_state state ON state.id = task.id
   JOIN source_database ON source_database.id = task.database_id
   JOIN artefact ON artefact.id = task.artefact_id
   JOIN artefact_version version ON version.id = artefact.current_id
@@ -99,13 +98,13 @@ export async function listTasks(db: Database, query: QueueQuery, userId: string)
   const states = query.state === 'actionable' ? ['open', 'stale'] : query.state === 'all' ? null : [query.state];
   const search = query.search ? `%${query.search.replaceAll(/[\\%_]/g, '\\$&')}%` : null;
   const where = Prisma.sql`${filterSql(query, userId)}
-    AND ${states === null ? Prisma.sql`true` : Prisma.sql`state.state = ANY(${states}::text[])`}
+    AND ${states === null ? Prisma.sql`true` : Prisma.sql`task.state = ANY(${states}::text[])`}
     AND ${search === null ? Prisma.sql`true` : Prisma.sql`(task.title ILIKE ${search} OR artefact.key ILIKE ${search})`}`;
   const order = { queue: queueOrder, newest: Prisma.sql`task.position DESC`, key: Prisma.sql`artefact.key, task.position` }[query.sort];
   const [rows, totals] = await Promise.all([
     db.prisma.$queryRaw<RawRow[]>`${selectRows} WHERE ${where} ORDER BY ${order} LIMIT ${query.pageSize} OFFSET ${(query.page - 1) * query.pageSize}`,
     db.prisma.$queryRaw<{ total: number }[]>`
-      SELECT count(*)::int AS total FROM task JOIN task_state state ON state.id = task.id JOIN artefact ON artefact.id = task.artefact_id WHERE ${where}`,
+      SELECT count(*)::int AS total FROM task JOIN artefact ON artefact.id = task.artefact_id WHERE ${where}`,
   ]);
   return { rows: rows.map(taskRow), total: totals[0]?.total ?? 0, page: query.page, pageSize: query.pageSize };
 }
@@ -122,13 +121,13 @@ export interface GateCounts {
 export async function countTasks(on: Tx, filter: QueueFilter, userId = ''): Promise<GateCounts[]> {
   const rows = await on.$queryRaw<{ database_id: string; gate: GateName; open: number; stale: number; waiting: number; done: number }[]>`
     SELECT task.database_id, task.gate,
-      count(*) FILTER (WHERE state.state = 'open')::int AS open,
-      count(*) FILTER (WHERE state.state = 'stale')::int AS stale,
-      count(*) FILTER (WHERE state.state = 'waiting')::int AS waiting,
-      count(*) FILTER (WHERE state.state = 'done')::int AS done
-    FROM task JOIN task_state state ON state.id = task.id
-    WHERE ${filterSql(filter, userId)} AND state.state <> 'closed'
-    GROUP BY 1, 2 ORDER BY 1, array_position(${[...gateNames]}::text[], task.gate)`;
+      count(*) FILTER (WHERE task.state = 'open')::int AS open,
+      count(*) FILTER (WHERE task.state = 'stale')::int AS stale,
+      count(*) FILTER (WHERE task.state = 'waiting')::int AS waiting,
+      count(*) FILTER (WHERE task.state = 'done')::int AS done
+    FROM task
+    WHERE ${filterSql(filter, userId)} AND task.state <> 'closed'
+    GROUP BY 1, 2 ORDER BY 1, gate_rank(task.gate)`;
   return rows.map(({ database_id, gate, ...tasks }) => ({ databaseId: database_id, gate, tasks }));
 }
 
