@@ -128,7 +128,8 @@ async function startWeb(databaseUrl: string, dataDir: string): Promise<ChildProc
     env: { ...process.env, NODE_ENV: 'production', DATABASE_URL: databaseUrl, APTMQL_DATA: dataDir, MONGODB_URI: 'mongodb://127.0.0.1:1' },
   });
   for (let tries = 0; ; tries++) {
-    if (await fetch(`${origin}/api/health`).then((response) => response.ok, () => false)) return web;
+    // Not /api/health, which asks for MongoDB: none is needed here.
+    if (await fetch(`${origin}/login`).then((response) => response.ok, () => false)) return web;
     if (tries > 240 || web.exitCode !== null) throw new Error('the web application does not start');
     await sleep(250);
   }

@@ -17,8 +17,8 @@ export interface AuditEntry {
 export const installationChain = 'installation';
 
 /**
- * A transaction that leaves audit entries. They are appended as its last act, because the lock that keeps a chain in
- * one order is held until the commit, and nobody should wait for it longer than that.
+ * A transaction that leaves audit entries. A trigger appends them to their chains at the commit (`audit_append`), because
+ * the lock that keeps a chain in one order is held until the commit is done, and nobody should wait for it longer.
  */
 export async function audited<T>(
   db: Database,
@@ -26,34 +26,15 @@ export async function audited<T>(
 ): Promise<T> {
   return db.transaction(async (tx) => {
     const { result, audit } = await work(tx);
-    for (const chain of [...new Set(audit.map((entry) => entry.chain))].sort()) {
-      await append(tx, chain, audit.filter((entry) => entry.chain === chain));
+    // Chains in one order for all: two transactions never wait for each other's.
+    const entries = [...audit].sort((a, b) => Number(a.chain > b.chain) - Number(a.chain < b.chain));
+    for (const { chain, actor, action, subject, detail } of entries) {
+      await tx.$executeRaw`
+        INSERT INTO audit_pending (chain, actor, action, subject, detail)
+        VALUES (${chain}, ${pgText(actor)}, ${action}, ${pgText(subject)}, ${new Uint8Array(Buffer.from(canonicalText(detail)))})`;
     }
     return result;
   });
-}
-
-async function append(tx: Tx, chain: string, entries: readonly AuditEntry[]): Promise<void> {
-  const [last] = await tx.$queryRaw<{ seq: number | null; hash: string | null }[]>`SELECT seq, hash FROM audit_head(${chain})`;
-  let seq = last?.seq ?? 0;
-  let previous = last?.hash ?? '';
-  for (const entry of entries) {
-    const event = {
-      chain,
-      seq: ++seq,
-      at: new Date(),
-      actor: pgText(entry.actor),
-      action: entry.action,
-      subject: pgText(entry.subject),
-      detail: new Uint8Array(Buffer.from(canonicalText(entry.detail))),
-      previous,
-    };
-    const hash = eventHash(event);
-    await tx.$executeRaw`
-      INSERT INTO audit_event (chain, seq, at, actor, action, subject, detail, previous, hash)
-      VALUES (${event.chain}, ${event.seq}, ${event.at}, ${event.actor}, ${event.action}, ${event.subject}, ${event.detail}, ${event.previous}, ${hash})`;
-    previous = hash;
-  }
 }
 
 interface HashedEvent {

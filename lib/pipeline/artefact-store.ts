@@ -18,14 +18,6 @@ export async function lockDatabase(tx: Tx, databaseId: string): Promise<void> {
   await tx.$queryRaw`SELECT id FROM source_database WHERE id = ${databaseId}::uuid FOR UPDATE`;
 }
 
-/**
- * Keeps everything that `lockDatabase` serialises from happening until the transaction ends, and lets others do the same:
- * for a decision that changes no artefact. Taken before any other row.
- */
-export async function holdVersions(tx: Tx, databaseId: string): Promise<void> {
-  await tx.$queryRaw`SELECT id FROM source_database WHERE id = ${databaseId}::uuid FOR SHARE`;
-}
-
 export interface ReadArtefact<T> {
   readonly artefactId: string;
   readonly versionId: string;
@@ -217,7 +209,7 @@ async function saveTasks(tx: Tx, production: Production, produced: readonly { ar
   });
 }
 
-const itemKinds: readonly ArtefactKind[] = ['translation', 'gold', 'evidence'];
+export const itemKinds: readonly ArtefactKind[] = ['translation', 'gold', 'evidence'];
 export const isItemKind = (kind: string): boolean => (itemKinds as readonly string[]).includes(kind);
 /** `database/collection` → `collection`; a database's own artefacts have its name alone. */
 export const lastPart = (key: string): string => key.slice(key.indexOf('/') + 1);

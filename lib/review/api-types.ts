@@ -312,7 +312,8 @@ export interface MissingRow {
 
 /**
  * GET /api/events?benchmarkId=… : server-sent events, `data:` is one `LiveEvent`. A comment line every 15 s. After a
- * reconnect fetch what is shown again: events are not replayed.
+ * reconnect fetch what is shown again: events are not replayed. What happens within a second comes at once: of the changes
+ * of one kind to a database's tasks only the last, and of a run's progress.
  */
 export const eventsQuery = z.strictObject({ benchmarkId: idSchema.optional() });
 export type LiveEvent =

@@ -3,7 +3,6 @@ import { notFound } from '../auth/errors';
 import { pgText, type Tx } from '../db/database';
 import { Prisma } from '../db/generated/client';
 import { notification } from '../db/notify';
-import { holdVersions, lockDatabase } from '../pipeline/artefact-store';
 import type { StageName } from '../pipeline/stages/stage';
 import type { DecideInput, TaskState } from './api-types';
 
@@ -53,10 +52,7 @@ interface RawTask {
  * work, so that it waits for others that do. Read after the locks were got, so that nothing of it is outdated.
  */
 export async function lockTask(tx: Tx, taskId: string, idempotencyKey: string, changesVersions: boolean): Promise<DecidableTask> {
-  const [place] = await tx.$queryRaw<{ database_id: string }[]>`SELECT database_id FROM task WHERE id = ${taskId}::uuid`;
-  if (!place) throw notFound('This task');
-  await (changesVersions ? lockDatabase : holdVersions)(tx, place.database_id);
-  await tx.$queryRaw`SELECT id FROM task WHERE id = ${taskId}::uuid FOR NO KEY UPDATE`;
+  await tx.$queryRaw`SELECT lock_task(${taskId}::uuid, ${changesVersions})`;
   const [row] = await tx.$queryRaw<RawTask[]>`
     SELECT task.id, task.benchmark_id, task.database_id, task.artefact_id, task.gate, task.decision_id,
       artefact.kind, artefact.key, artefact.current_id, version.content_hash, version.inputs_hash, derived.state,

@@ -58,7 +58,7 @@ async function undecidedTasks(on: Tx, databaseId: string): Promise<MissingRow[]>
     const name = gateNouns[gate];
     const row = async (count: number, state: string, what: string) => {
       if (count === 0) return;
-      const [first] = await on.$queryRaw<{ id: string }[]>`SELECT id FROM task_state WHERE database_id = ${databaseId}::uuid AND gate = ${gate} AND state = ${state} ORDER BY position LIMIT 1`;
+      const [first] = await on.$queryRaw<{ id: string }[]>`SELECT id FROM task WHERE database_id = ${databaseId}::uuid AND gate = ${gate} AND state = ${state} ORDER BY position LIMIT 1`;
       rows.push({ what: `${name}: ${count} ${what}`, gate, taskId: first?.id ?? null, count });
     };
     await row(tasks.open, 'open', tasks.open === 1 ? 'task to decide' : 'tasks to decide');
@@ -96,7 +96,7 @@ export async function standingFinalisations(on: Tx, databaseIds: readonly string
   });
   const standing = new Map<string, Date>();
   for (const decision of decisions) {
-    const [open] = await on.$queryRaw<{ open: boolean }[]>`SELECT EXISTS (SELECT 1 FROM task_state WHERE database_id = ${decision.databaseId}::uuid AND state IN ('open', 'stale', 'waiting')) AS open`;
+    const [open] = await on.$queryRaw<{ open: boolean }[]>`SELECT EXISTS (SELECT 1 FROM task WHERE database_id = ${decision.databaseId}::uuid AND state IN ('open', 'stale', 'waiting')) AS open`;
     if (!open?.open && (await stateDigest(on, decision.databaseId)) === decision.contentHash) standing.set(decision.databaseId, decision.createdAt);
   }
   return standing;
@@ -110,6 +110,8 @@ export async function finalise(db: Database, blobs: BlobStore, user: Principal, 
   try {
     await audited(db, async (tx) => {
       await lockDatabase(tx, databaseId);
+      // What is final rests on the definition of a task's state, not on what is kept of it.
+      await tx.$queryRaw`SELECT rebuild_task_states(${databaseId}::uuid)`;
       const report = await finaliseReport(tx, blobs, databaseId);
       if (!report.ready) {
         throw new AppError('not_finalised', `The database cannot be finalised: ${report.missing.map(({ what }) => what).join('; ')}`, 'Do what is missing, then finalise.', report.missing.map(({ gate, what }) => ({ path: gate ?? '', message: what })));

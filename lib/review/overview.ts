@@ -167,9 +167,9 @@ export async function databaseDetail(db: Database, blobs: BlobStore, id: string)
     effortByGate(on, found.row.benchmarkId),
     // Item artefacts are listed by the queue, page by page.
     on.$queryRaw<{ id: string; kind: ArtefactKind; key: string; seq: number; gate: GateName | null; task_id: string | null; state: TaskState | null }[]>`
-      SELECT artefact.id, artefact.kind, artefact.key, version.seq, state.gate, state.id AS task_id, state.state
+      SELECT artefact.id, artefact.kind, artefact.key, version.seq, task.gate, task.id AS task_id, task.state
       FROM artefact JOIN artefact_version version ON version.id = artefact.current_id
-      LEFT JOIN task_state state ON state.artefact_id = artefact.id AND state.state <> 'closed'
+      LEFT JOIN task ON task.artefact_id = artefact.id AND task.state <> 'closed'
       WHERE artefact.database_id = ${id}::uuid AND artefact.retired_at IS NULL AND artefact.kind NOT IN ('translation', 'gold', 'evidence')
       ORDER BY artefact.kind, artefact.key`,
     on.artefact.findFirst({ where: { databaseId: id, kind: 'migration', retiredAt: null }, include: { current: true } }),
@@ -192,24 +192,24 @@ export async function databaseDetail(db: Database, blobs: BlobStore, id: string)
 export async function overview(db: Database, benchmarkId: string): Promise<Overview> {
   const on = db.prisma;
   const { databases, row } = await benchmarkWithDatabases(on, benchmarkId);
-  const [effort, verdicts, costs, reviewers, days] = await Promise.all([
+  const [effort, done, costs, reviewers] = await Promise.all([
     effortByGate(on, benchmarkId),
-    on.$queryRaw<{ database_id: string; verdict: string; n: number }[]>`
-      SELECT state.database_id, state.verdict, count(*)::int AS n FROM task_state state
-      WHERE state.benchmark_id = ${benchmarkId}::uuid AND state.state = 'done' AND state.verdict IN ('exclude', 'mark_source_defect') GROUP BY 1, 2`,
+    on.$queryRaw<{ database_id: string; verdict: string; day: string; n: number }[]>`
+      SELECT task.database_id, decision.verdict, to_char(date_trunc('day', decision.created_at), 'YYYY-MM-DD') AS day, count(*)::int AS n
+      FROM task JOIN decision ON decision.id = task.decision_id
+      WHERE task.benchmark_id = ${benchmarkId}::uuid AND task.state = 'done'
+      GROUP BY task.database_id, decision.verdict, date_trunc('day', decision.created_at) ORDER BY day`,
     on.$queryRaw<{ database_id: string; cost: number }[]>`
       SELECT database_id, sum(cost_usd)::float8 AS cost FROM agent_run
       WHERE database_id IN (SELECT id FROM source_database WHERE benchmark_id = ${benchmarkId}::uuid) GROUP BY 1`,
     reviewerRows(on, benchmarkId),
-    on.$queryRaw<{ day: string; decided: number }[]>`
-      SELECT to_char(decision.created_at, 'YYYY-MM-DD') AS day, count(*)::int AS decided
-      FROM task_state state JOIN decision ON decision.id = state.decision_id
-      WHERE state.benchmark_id = ${benchmarkId}::uuid AND state.state = 'done' GROUP BY 1 ORDER BY 1`,
   ]);
+  const days = new Map<string, number>();
+  for (const { day, n } of done) days.set(day, (days.get(day) ?? 0) + n);
   const rows = databases.map(({ row: database, runs, gates }): OverviewRow => {
     const translation = runs.find((run) => run.stage === 'translation' && run.state === 'done');
     const report = translation?.report ? decodeContent<{ translated?: number; untranslated?: number }>(translation.report) : {};
-    const verdict = (name: string) => verdicts.find((entry) => entry.database_id === database.id && entry.verdict === name)?.n ?? 0;
+    const verdict = (name: string) => done.filter((entry) => entry.database_id === database.id && entry.verdict === name).reduce((sum, { n }) => sum + n, 0);
     return {
       ...database,
       gates: gateRows(database.id, gates, effort),
@@ -223,9 +223,9 @@ export async function overview(db: Database, benchmarkId: string): Promise<Overv
   });
   const total = row.tasks.open + row.tasks.stale + row.tasks.waiting + row.tasks.done;
   let decided = 0;
-  const burnDown = days.map((day) => {
-    decided += day.decided;
-    return { day: day.day, decided: day.decided, remaining: total - decided };
+  const burnDown = [...days].map(([day, n]) => {
+    decided += n;
+    return { day, decided: n, remaining: total - decided };
   });
   return { databases: rows, reviewers, burnDown, forecast: forecast(burnDown, total - row.tasks.done) };
 }
@@ -242,21 +242,33 @@ function forecast(days: readonly { readonly day: string; readonly decided: numbe
 async function reviewerRows(on: Tx, benchmarkId: string): Promise<ReviewerRow[]> {
   return on.$queryRaw<ReviewerRow[]>`
     WITH made AS (
-      SELECT decision.id, decision.user_id, decision.task_id, decision.verdict, decision.settles FROM decision
-      WHERE decision.benchmark_id = ${benchmarkId}::uuid AND decision.task_id IS NOT NULL AND decision.verdict <> 'undo'
-        AND NOT EXISTS (SELECT 1 FROM decision later WHERE later.undoes_id = decision.id)
+      SELECT decision.user_id, decision.task_id, decision.verdict, decision.settles
+      FROM decision LEFT JOIN decision later ON later.undoes_id = decision.id
+      WHERE decision.benchmark_id = ${benchmarkId}::uuid AND decision.task_id IS NOT NULL AND decision.verdict <> 'undo' AND later.id IS NULL
+    ), counted AS (
+      SELECT user_id, count(*)::int AS decisions, count(*) FILTER (WHERE settles)::int AS approved,
+        count(*) FILTER (WHERE verdict = 'request_changes')::int AS requested
+      FROM made GROUP BY user_id
     ), spent AS (
       SELECT effort_span.user_id, effort_span.task_id, sum(extract(epoch FROM ended_at - started_at)) AS seconds
       FROM effort_span JOIN task ON task.id = effort_span.task_id WHERE task.benchmark_id = ${benchmarkId}::uuid GROUP BY 1, 2
+    ), worked AS (
+      SELECT user_id, sum(seconds) / 60 AS minutes FROM spent GROUP BY user_id
+    ), dwelt AS (
+      SELECT spent.user_id, percentile_cont(0.5) WITHIN GROUP (ORDER BY spent.seconds)::float8 AS seconds
+      FROM spent JOIN made USING (user_id, task_id) GROUP BY spent.user_id
+    ), held AS (
+      SELECT lease.user_id, count(*)::int AS tasks FROM lease JOIN task ON task.id = lease.task_id
+      WHERE lease.expires_at > now() AND task.benchmark_id = ${benchmarkId}::uuid GROUP BY lease.user_id
     )
-    SELECT app_user.id, app_user.name,
-      (SELECT count(*)::int FROM made WHERE made.user_id = app_user.id) AS decisions,
-      (SELECT count(*)::int FROM made WHERE made.user_id = app_user.id AND made.settles) AS approved,
-      (SELECT count(*)::int FROM made WHERE made.user_id = app_user.id AND made.verdict = 'request_changes') AS "requestedChanges",
-      coalesce((SELECT sum(seconds) / 60 FROM spent WHERE spent.user_id = app_user.id), 0)::float8 AS minutes,
-      (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY spent.seconds)::float8 FROM spent JOIN made USING (user_id, task_id) WHERE spent.user_id = app_user.id) AS "dwellSeconds",
-      (SELECT count(*)::int FROM lease JOIN task ON task.id = lease.task_id WHERE lease.user_id = app_user.id AND lease.expires_at > now() AND task.benchmark_id = ${benchmarkId}::uuid) AS holding
+    SELECT app_user.id, app_user.name, coalesce(counted.decisions, 0) AS decisions, coalesce(counted.approved, 0) AS approved,
+      coalesce(counted.requested, 0) AS "requestedChanges", coalesce(worked.minutes, 0)::float8 AS minutes,
+      dwelt.seconds AS "dwellSeconds", coalesce(held.tasks, 0) AS holding
     FROM app_user
+    LEFT JOIN counted ON counted.user_id = app_user.id
+    LEFT JOIN worked ON worked.user_id = app_user.id
+    LEFT JOIN dwelt ON dwelt.user_id = app_user.id
+    LEFT JOIN held ON held.user_id = app_user.id
     WHERE app_user.role IN ('reviewer', 'lead', 'admin') AND app_user.disabled_at IS NULL
     ORDER BY app_user.name`;
 }

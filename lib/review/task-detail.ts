@@ -3,7 +3,7 @@ import { AppError, notFound } from '../auth/errors';
 import type { BlobStore } from '../db/blob-store';
 import { pgText, type Database, type Tx } from '../db/database';
 import type { Item } from '../sqlite/benchmark';
-import { isItemKind, lastPart } from '../pipeline/artefact-store';
+import { itemKinds, lastPart } from '../pipeline/artefact-store';
 import { decodeContent } from '../pipeline/content';
 import { relaxedJson } from '../results/extended-json';
 import { workerSilence } from '../pipeline/heartbeat';
@@ -29,14 +29,15 @@ const withVersion = { authorUser: true, agentRun: true, currentOf: { select: { i
 type LoadedVersion = NonNullable<Awaited<ReturnType<typeof loadVersion>>>;
 export const loadVersion = (on: Tx, id: string) => on.artefactVersion.findUnique({ where: { id }, include: withVersion });
 
+const authorOf = (user: string | null, agent: string | null, runId: string | null): VersionRow['author'] =>
+  user === null ? { kind: 'agent', name: agent ?? 'pipeline', runId } : { kind: 'user', name: user, runId: null };
+
 export const versionRow = (version: LoadedVersion): VersionRow => ({
   id: version.id,
   seq: version.seq,
   contentHash: version.contentHash,
   createdAt: version.createdAt.toISOString(),
-  author: version.authorUser
-    ? { kind: 'user', name: version.authorUser.name, runId: null }
-    : { kind: 'agent', name: version.agentRun?.agent ?? 'pipeline', runId: version.agentRunId },
+  author: authorOf(version.authorUser?.name ?? null, version.agentRun?.agent ?? null, version.agentRunId),
   current: version.currentOf !== null,
 });
 
@@ -56,48 +57,103 @@ export async function versionBySeq(on: Tx, artefactId: string, seq: number): Pro
   return version;
 }
 
-/** Everything that a gate's screen shows of a task. */
+/** What a task's screen needs beside its row, and which of the rarer parts there are. */
+interface TaskParts {
+  readonly artefact_id: string;
+  readonly benchmark_name: string;
+  readonly decision_id: string | null;
+  readonly current_id: string;
+  readonly content_hash: string;
+  readonly created_at: Date;
+  readonly author: string | null;
+  readonly agent: string | null;
+  readonly agent_run_id: string | null;
+  readonly blob_hash: string;
+  readonly bytes: bigint;
+  /** The content's first chunk, which is nearly always all of it. */
+  readonly first: Uint8Array | null;
+  readonly seen_id: string | null;
+  readonly draft: Uint8Array | null;
+  readonly item_id: string | null;
+  readonly item_content: Uint8Array | null;
+  readonly versions: boolean;
+  readonly decisions: boolean;
+  readonly commented: boolean;
+  readonly directives: boolean;
+}
+
+async function taskParts(on: Tx, userId: string, taskId: string): Promise<TaskParts | undefined> {
+  const [parts] = await on.$queryRaw<TaskParts[]>`
+    SELECT task.artefact_id, benchmark.name AS benchmark_name, task.decision_id, artefact.current_id, version.content_hash,
+      version.created_at, author.name AS author, agent_run.agent, version.agent_run_id, version.blob_hash, blob.bytes, chunk.data AS first,
+      seen.version_id AS seen_id, draft_text.text AS draft, item.id AS item_id, item.content AS item_content,
+      EXISTS (SELECT 1 FROM artefact_version other WHERE other.artefact_id = artefact.id AND other.id <> version.id) AS versions,
+      EXISTS (SELECT 1 FROM decision WHERE decision.task_id = task.id) AS decisions,
+      EXISTS (SELECT 1 FROM comment WHERE comment.task_id = task.id) AS commented,
+      EXISTS (SELECT 1 FROM decision JOIN directive ON directive.decision_id = decision.id WHERE decision.task_id = task.id) AS directives
+    FROM task
+    JOIN benchmark ON benchmark.id = task.benchmark_id
+    JOIN artefact ON artefact.id = task.artefact_id
+    JOIN artefact_version version ON version.id = artefact.current_id
+    JOIN blob ON blob.hash = version.blob_hash
+    LEFT JOIN blob_chunk chunk ON chunk.hash = blob.hash AND chunk.seq = 0
+    LEFT JOIN app_user author ON author.id = version.author_user_id
+    LEFT JOIN agent_run ON agent_run.id = version.agent_run_id
+    LEFT JOIN seen ON seen.artefact_id = artefact.id AND seen.user_id = ${userId}::uuid
+    LEFT JOIN draft_text ON draft_text.task_id = task.id AND draft_text.user_id = ${userId}::uuid
+    LEFT JOIN item ON artefact.kind = ANY(${[...itemKinds]}::text[]) AND item.database_id = task.database_id
+      AND item.question_id = substr(artefact.key, strpos(artefact.key, '/') + 1)
+    WHERE task.id = ${taskId}::uuid`;
+  return parts;
+}
+
+/** Everything that a gate's screen shows of a task. What most tasks do not have is asked for only where there is some. */
 export async function taskDetail(db: Database, blobs: BlobStore, user: Principal, taskId: string): Promise<TaskDetail> {
-  const row = await findTaskRow(db.prisma, taskId);
-  const task = row && (await db.prisma.task.findUnique({ where: { id: taskId }, include: { artefact: true, benchmark: true } }));
-  if (!row || !task?.artefact.currentId) throw notFound('This task');
-  const { artefactId } = task;
-  const [current, seen, decisions, inputs, comments, directives, draft, item, waitingFor] = await Promise.all([
-    loadVersion(db.prisma, task.artefact.currentId),
-    db.prisma.seen.findUnique({ where: { userId_artefactId: { userId: user.id, artefactId } } }),
-    decisionRows(db.prisma, taskId),
-    inputRows(db.prisma, task.artefact.currentId, task.decisionId),
-    commentRows(db.prisma, taskId),
-    directiveRows(db.prisma, taskId),
-    db.prisma.draftText.findUnique({ where: { userId_taskId: { userId: user.id, taskId } } }),
-    isItemKind(task.artefact.kind) ? itemDetail(db.prisma, task.databaseId, lastPart(task.artefact.key)) : null,
-    row.state === 'waiting' ? whatItWaitsFor(db, task.databaseId) : null,
+  const on = db.prisma;
+  const [row, parts] = await Promise.all([findTaskRow(on, taskId), taskParts(on, user.id, taskId)]);
+  if (!row || !parts) throw notFound('This task');
+  const { artefact_id: artefactId, current_id: currentId } = parts;
+  const whole = parts.first?.length === Number(parts.bytes) ? parts.first : await blobs.read(parts.blob_hash);
+  const [decisions, inputs, comments, directives, waitingFor, lastSeen] = await Promise.all([
+    parts.decisions ? decisionRows(on, taskId) : [],
+    inputRows(on, currentId, parts.decision_id),
+    parts.commented ? commentRows(on, taskId) : [],
+    parts.directives ? directiveRows(on, taskId) : [],
+    row.state === 'waiting' ? whatItWaitsFor(db, row.databaseId) : null,
+    parts.seen_id && parts.seen_id !== currentId ? loadVersion(on, parts.seen_id) : null,
   ]);
-  const lastSeen = seen && seen.versionId !== task.artefact.currentId ? await loadVersion(db.prisma, seen.versionId) : null;
-  const earlier = lastSeen ? null : await earlierVersion(db.prisma, artefactId, taskId, current!);
+  const earlier = lastSeen || !parts.versions ? null : await earlierVersion(on, artefactId, taskId, row.version);
   const { comments: _open, ...listed } = row;
   return {
     ...listed,
     artefactId,
-    benchmarkName: task.benchmark.name,
-    current: await versionDetail(blobs, current!),
+    benchmarkName: parts.benchmark_name,
+    current: {
+      id: currentId,
+      seq: row.version,
+      contentHash: parts.content_hash,
+      createdAt: parts.created_at.toISOString(),
+      author: authorOf(parts.author, parts.agent, parts.agent_run_id),
+      current: true,
+      content: relaxedJson(decodeContent(whole)),
+    },
     lastSeen: lastSeen && (await versionDetail(blobs, lastSeen)),
     earlier: earlier && (await versionDetail(blobs, earlier)),
     decisions,
     inputs,
     comments,
     directives,
-    draft: draft && draftOf(Buffer.from(draft.text).toString('utf8')),
-    item,
+    draft: parts.draft && draftOf(Buffer.from(parts.draft).toString('utf8')),
+    item: parts.item_id && parts.item_content ? itemDetail(parts.item_id, parts.item_content, row.key) : null,
     waitingFor,
   };
 }
 
 /** What a version that was seen already can be compared with. */
-async function earlierVersion(on: Tx, artefactId: string, taskId: string, current: LoadedVersion): Promise<LoadedVersion | null> {
-  const decided = await on.decision.findFirst({ where: { taskId, verdict: { not: 'undo' }, version: { artefactId, seq: { not: current.seq } } }, orderBy: { createdAt: 'desc' }, select: { versionId: true } });
+async function earlierVersion(on: Tx, artefactId: string, taskId: string, current: number): Promise<LoadedVersion | null> {
+  const decided = await on.decision.findFirst({ where: { taskId, verdict: { not: 'undo' }, version: { artefactId, seq: { not: current } } }, orderBy: { createdAt: 'desc' }, select: { versionId: true } });
   if (decided?.versionId) return loadVersion(on, decided.versionId);
-  return on.artefactVersion.findFirst({ where: { artefactId, seq: { lt: current.seq } }, orderBy: { seq: 'desc' }, include: withVersion });
+  return on.artefactVersion.findFirst({ where: { artefactId, seq: { lt: current } }, orderBy: { seq: 'desc' }, include: withVersion });
 }
 
 async function whatItWaitsFor(db: Database, databaseId: string): Promise<string> {
@@ -110,11 +166,9 @@ async function whatItWaitsFor(db: Database, databaseId: string): Promise<string>
   return silence ? `${waits} ${silence}` : waits;
 }
 
-async function itemDetail(on: Tx, databaseId: string, questionId: string): Promise<ItemDetail | null> {
-  const row = await on.item.findUnique({ where: { databaseId_questionId: { databaseId, questionId } } });
-  if (!row) return null;
-  const item = decodeContent<Item>(row.content);
-  return { id: row.id, questionId, question: item.question, difficulty: item.difficulty, split: item.split, evidence: item.evidence, sql: item.sql };
+function itemDetail(id: string, content: Uint8Array, key: string): ItemDetail {
+  const item = decodeContent<Item>(content);
+  return { id, questionId: lastPart(key), question: item.question, difficulty: item.difficulty, split: item.split, evidence: item.evidence, sql: item.sql };
 }
 
 // ── Inputs and directives ───────────────────────────────────────────────────────────────────────────────────────────────────────

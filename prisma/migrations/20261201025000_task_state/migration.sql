@@ -109,9 +109,54 @@ CREATE INDEX task_claim_assigned ON task (assignee_id, gate_rank(gate), position
   WHERE state IN ('open', 'stale') AND assignee_id IS NOT NULL;
 CREATE INDEX task_unfinished ON task (database_id) WHERE state IN ('open', 'stale', 'waiting');
 
--- The last event of a chain, with the chain locked until the transaction ends: read after the lock was got.
-CREATE FUNCTION audit_head(of_chain text, OUT seq int, OUT hash text) LANGUAGE plpgsql AS $$
+-- What is to be audited waits here until its transaction commits: only then is the lock taken that keeps a chain in one
+-- order, and nothing but the commit itself is done while it is held. A row never outlives its transaction.
+CREATE TABLE "audit_pending" (
+    "id" BIGSERIAL NOT NULL,
+    "chain" TEXT NOT NULL,
+    "actor" TEXT NOT NULL,
+    "action" TEXT NOT NULL,
+    "subject" TEXT NOT NULL,
+    "detail" BYTEA NOT NULL,
+
+    CONSTRAINT "audit_pending_pkey" PRIMARY KEY ("id")
+);
+
+-- Appends to the chain. The hash is that of `eventHash` in lib/db/audit.ts, which verifies it.
+CREATE FUNCTION audit_append() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  last audit_event;
+  next_seq int;
+  happened timestamptz;
+  hashed text;
 BEGIN
-  PERFORM pg_advisory_xact_lock(hashtextextended('audit:' || of_chain, 0));
-  SELECT event.seq, event.hash INTO seq, hash FROM audit_event event WHERE event.chain = of_chain ORDER BY event.seq DESC LIMIT 1;
+  DELETE FROM audit_pending WHERE id = NEW.id;
+  PERFORM pg_advisory_xact_lock(hashtextextended('audit:' || NEW.chain, 0));
+  SELECT * INTO last FROM audit_event WHERE chain = NEW.chain ORDER BY seq DESC LIMIT 1;
+  next_seq := coalesce(last.seq, 0) + 1;
+  happened := date_trunc('milliseconds', clock_timestamp());
+  hashed := 'aptmql-audit:1' || chr(10) || '[' || concat_ws(',', to_json(NEW.chain), next_seq,
+    to_json(to_char(happened AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')), to_json(NEW.actor), to_json(NEW.action),
+    to_json(NEW.subject), to_json(convert_from(NEW.detail, 'UTF8')), to_json(coalesce(last.hash, ''))) || ']';
+  INSERT INTO audit_event (chain, seq, at, actor, action, subject, detail, previous, hash)
+  VALUES (NEW.chain, next_seq, happened, NEW.actor, NEW.action, NEW.subject, NEW.detail, coalesce(last.hash, ''),
+    encode(sha256(convert_to(hashed, 'UTF8')), 'hex'));
+  RETURN NULL;
+END $$;
+CREATE CONSTRAINT TRIGGER audit_append_at_commit AFTER INSERT ON audit_pending
+  DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION audit_append();
+
+-- The locks of a decision, in the order that all take them: the database's versions, then the task. Whoever decides
+-- without changing a version shares the first.
+CREATE FUNCTION lock_task(wanted uuid, changes_versions boolean) RETURNS uuid LANGUAGE plpgsql AS $$
+DECLARE place uuid;
+BEGIN
+  SELECT database_id INTO place FROM task WHERE id = wanted;
+  IF changes_versions THEN
+    PERFORM 1 FROM source_database WHERE id = place FOR UPDATE;
+  ELSE
+    PERFORM 1 FROM source_database WHERE id = place FOR SHARE;
+  END IF;
+  PERFORM 1 FROM task WHERE id = wanted FOR NO KEY UPDATE;
+  RETURN place;
 END $$;
