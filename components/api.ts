@@ -1,4 +1,5 @@
 import type { ApiError, Problem } from '../lib/review/api-types';
+import { signInAgain } from './session/sign-in-again';
 
 /** A request that the server refused or that never reached it. */
 export class RequestFailed extends Error {
@@ -30,9 +31,7 @@ export async function api<T>(path: string, init: { readonly method?: 'GET' | 'PO
   const body: unknown = await response.json().catch(() => undefined);
   if (response.ok) return body as T;
   const failed = (body as ApiError | undefined)?.error;
-  if (response.status === 401 && typeof window !== 'undefined' && window.location.pathname !== '/login') {
-    window.location.assign(`/login?to=${encodeURIComponent(window.location.pathname + window.location.search)}`);
-  }
+  if (response.status === 401 && typeof window !== 'undefined') signInAgain();
   throw new RequestFailed(failed?.message ?? `The server answered ${response.status}.`, response.status, failed?.code ?? 'internal', failed?.next ?? 'Try again; if it goes on, look at the server’s log.', failed?.problems);
 }
 

@@ -8,7 +8,9 @@ import { taskStates, type BenchmarkRow, type ClaimResponse, type EmptyQueue, typ
 import { api } from '../api';
 import { taskTone } from '../database/artefact-list';
 import { counted, gateLabel, when } from '../format';
-import { useBenchmark, useBenchmarks, useQueue } from '../queries';
+import { useBenchmark, useBenchmarks, useQueue, useSession } from '../queries';
+import { pendingTaskIds } from '../review/pending-store';
+import { skipsOf } from '../review/skipped-store';
 import { useShortcuts } from '../review/use-shortcuts';
 import { Page } from '../shell/page';
 import { Badge } from '../ui/badge';
@@ -40,13 +42,17 @@ export function QueuePage() {
   const queue = useQueue(filters);
   const benchmarks = useBenchmarks();
   const benchmark = get('benchmark') || (benchmarks.data?.length === 1 ? benchmarks.data[0]!.id : '');
+  const { data: user } = useSession();
+  const claimFilters = {
+    ...(filters.benchmarkId ? { benchmarkId: filters.benchmarkId } : {}),
+    ...(filters.databaseId ? { databaseId: filters.databaseId } : {}),
+    ...(filters.gate ? { gate: filters.gate } : {}),
+  };
+  const skips = skipsOf(user?.id ?? '', claimFilters);
   const [empty, setEmpty] = useState<EmptyQueue | null>(null);
   const start = useMutation({
     mutationFn: () =>
-      api<ClaimResponse>('/api/queue/claim', {
-        method: 'POST',
-        body: { ...(filters.benchmarkId ? { benchmarkId: filters.benchmarkId } : {}), ...(filters.databaseId ? { databaseId: filters.databaseId } : {}), ...(filters.gate ? { gate: filters.gate } : {}) },
-      }),
+      api<ClaimResponse>('/api/queue/claim', { method: 'POST', body: { ...claimFilters, deciding: pendingTaskIds(), skipped: skips.list() } }),
     onSuccess: (response) => {
       if (response.task) router.push(`/tasks/${response.task.id}${search.toString() ? `?${search.toString()}` : ''}`);
       else setEmpty(response.empty);
@@ -64,9 +70,10 @@ export function QueuePage() {
     >
       {start.error ? <ErrorNote error={start.error} /> : null}
       {empty ? (
-        <p role="status" className="rounded-md border border-accent/40 bg-accent-soft p-3">
-          {empty.message}
-        </p>
+        <div role="status" className="rounded-md border border-accent/40 bg-accent-soft p-3">
+          {empty.message}{' '}
+          {empty.reason === 'skipped' ? <Button onClick={() => (skips.clear(), setEmpty(null), start.mutate())}>Review skipped tasks</Button> : null}
+        </div>
       ) : null}
       <Card padded={false}>
         <div className="flex flex-wrap items-center gap-2 border-b border-line p-2">

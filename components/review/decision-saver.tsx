@@ -1,16 +1,12 @@
 'use client';
 import { useQueryClient } from '@tanstack/react-query';
 import { createContext, useCallback, useContext, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
-import type { DecideInput, DecideResponse } from '../../lib/review/api-types';
+import type { DecideResponse } from '../../lib/review/api-types';
 import { api, RequestFailed } from '../api';
 import { useSession } from '../queries';
+import { isSigningInAgain } from '../session/sign-in-again';
+import { forgetPending, keepPending, readPending, type Pending } from './pending-store';
 
-/** A decision on its way to the server. It is kept in the browser until the server has it, through reloads and outages. */
-interface Pending {
-  readonly taskId: string;
-  readonly title: string;
-  readonly body: DecideInput;
-}
 export interface Refused {
   readonly taskId: string;
   readonly title: string;
@@ -31,14 +27,13 @@ interface Saver {
   readonly offline: boolean;
   readonly refused: readonly Refused[];
   readonly last: Saved | null;
-  submit(pending: Pending): void;
+  submit(decision: Pick<Pending, 'taskId' | 'title' | 'body'>): void;
   /** Takes a decision back: the last one, or an earlier one that still stands. */
   undo(saved: Saved): Promise<void>;
   dismiss(taskId: string): void;
 }
 
 const SaverContext = createContext<Saver | null>(null);
-const STORE = 'aptmql.pending-decisions';
 const LAST = 'aptmql.last-decision';
 const RETRY_MS = [500, 1000, 2000, 5000, 10_000];
 
@@ -56,12 +51,13 @@ export function DecisionSaver({ children }: { readonly children: ReactNode }) {
   const [last, setLast] = useState<Saved | null>(null);
   const busy = useRef(false);
 
-  useEffect(() => setQueue(readStore()), []);
-
   // The offer to undo survives a reload of the tab; it is nobody else's.
   const userId = useSession().data?.id;
   useEffect(() => {
-    if (userId) setLast(readLast(userId));
+    if (!userId) return;
+    setLast(readLast(userId));
+    // What was not saved before a reload or before the session ended, by the same person.
+    setQueue(readPending().filter((entry) => entry.by === userId));
   }, [userId]);
   const remember = useCallback(
     (saved: Saved | null) => {
@@ -72,11 +68,8 @@ export function DecisionSaver({ children }: { readonly children: ReactNode }) {
   );
 
   const remove = useCallback((key: string) => {
-    setQueue((before) => {
-      const after = before.filter((entry) => entry.body.idempotencyKey !== key);
-      writeStore(after);
-      return after;
-    });
+    forgetPending(key);
+    setQueue((before) => before.filter((entry) => entry.body.idempotencyKey !== key));
   }, []);
 
   useEffect(() => {
@@ -84,12 +77,20 @@ export function DecisionSaver({ children }: { readonly children: ReactNode }) {
     if (!next || busy.current) return;
     busy.current = true;
     const send = async (): Promise<void> => {
+      let taken = false;
       for (let attempt = 0; ; attempt++) {
         try {
-          const { decision } = await api<DecideResponse>(`/api/tasks/${next.taskId}/decisions`, { method: 'POST', body: next.body });
+          const { decision } = await decideOnce(next, taken);
           remember({ taskId: next.taskId, title: next.title, decisionId: decision.id, verdict: decision.verdict });
           break;
         } catch (error) {
+          // Sent again after the next sign-in; the page is left for it.
+          if (error instanceof RequestFailed && error.status === 401) return;
+          // An outage or a long pause outlasted the lease: taken again, if nobody else has it.
+          if (error instanceof RequestFailed && error.code === 'lease_lost' && !taken) {
+            taken = true;
+            continue;
+          }
           const passing = error instanceof RequestFailed && (error.status === 0 || error.status >= 500);
           if (!passing) {
             // What was begun there is still kept, and shown again.
@@ -114,7 +115,7 @@ export function DecisionSaver({ children }: { readonly children: ReactNode }) {
 
   useEffect(() => {
     const warn = (event: BeforeUnloadEvent): void => {
-      if (queue.length > 0) event.preventDefault();
+      if (queue.length > 0 && !isSigningInAgain()) event.preventDefault();
     };
     window.addEventListener('beforeunload', warn);
     return () => window.removeEventListener('beforeunload', warn);
@@ -127,12 +128,13 @@ export function DecisionSaver({ children }: { readonly children: ReactNode }) {
       offline,
       refused,
       last,
-      submit: (pending) =>
-        setQueue((before) => {
-          const after = [...before, pending];
-          writeStore(after);
-          return after;
-        }),
+      submit(decision) {
+        if (!userId) throw new Error('nobody is signed in to decide');
+        const address = window.location.pathname + window.location.search;
+        const entry: Pending = { ...decision, by: userId, madeAt: Date.now(), address };
+        keepPending(entry); // at once: the claim that follows leaves it out
+        setQueue((before) => [...before, entry]);
+      },
       async undo(saved) {
         try {
           await api<DecideResponse>(`/api/decisions/${saved.decisionId}/undo`, { method: 'POST', body: { idempotencyKey: crypto.randomUUID() } });
@@ -145,9 +147,20 @@ export function DecisionSaver({ children }: { readonly children: ReactNode }) {
       },
       dismiss: (taskId) => setRefused((before) => before.filter((entry) => entry.taskId !== taskId)),
     }),
-    [queue, offline, refused, last, client, remember],
+    [queue, offline, refused, last, client, remember, userId],
   );
   return <SaverContext value={saver}>{children}</SaverContext>;
+}
+
+/** `take`: leases the task first. What that cannot help (somebody else has decided) leaves no lease behind. */
+async function decideOnce({ taskId, body }: Pending, take: boolean): Promise<DecideResponse> {
+  if (take) await api(`/api/tasks/${taskId}/lease`, { method: 'POST', body: {} });
+  try {
+    return await api<DecideResponse>(`/api/tasks/${taskId}/decisions`, { method: 'POST', body });
+  } catch (error) {
+    if (take && error instanceof RequestFailed && error.code === 'lease_lost') navigator.sendBeacon(`/api/tasks/${taskId}/lease/release`);
+    throw error;
+  }
 }
 
 /** Waits, no longer than until the browser says that it is connected again. */
@@ -162,13 +175,6 @@ const connectedOr = (ms: number): Promise<void> =>
     window.addEventListener('online', go);
   });
 
-function readStore(): Pending[] {
-  try {
-    return JSON.parse(localStorage.getItem(STORE) ?? '[]') as Pending[];
-  } catch {
-    return []; // unreadable text of another version: nothing that could be sent
-  }
-}
 function readLast(userId: string): Saved | null {
   try {
     const { by, saved } = JSON.parse(sessionStorage.getItem(LAST) ?? '{}') as { by?: string; saved?: Saved };
@@ -178,4 +184,3 @@ function readLast(userId: string): Saved | null {
   }
 }
 const writeLast = (userId: string, saved: Saved | null): void => (saved ? sessionStorage.setItem(LAST, JSON.stringify({ by: userId, saved })) : sessionStorage.removeItem(LAST));
-const writeStore = (queue: readonly Pending[]): void => localStorage.setItem(STORE, JSON.stringify(queue));

@@ -18,10 +18,12 @@ import { useDraft } from './draft-store';
 import { EditDialog } from './edit-dialog';
 import { GateScreen } from './gate-screen';
 import { canEdit } from './editable';
+import { pendingTaskIds } from './pending-store';
 import { ReasonDialog } from './reason-dialog';
 import { RequestChanges } from './request-changes';
 import { SaveState } from './save-state';
 import { SidePanel } from './side-panel';
+import { skipsOf, type Skips } from './skipped-store';
 import { useEffort } from './use-effort';
 import { useLease } from './use-lease';
 import { useShortcuts } from './use-shortcuts';
@@ -61,12 +63,19 @@ function Review({ task, user }: { readonly task: TaskDetail; readonly user: Sess
     document.title = `${task.title} · ${task.database} · AptMQL Studio`;
     heading.current?.focus({ preventScroll: true });
   }, [task.id, task.title, task.database]);
-  const lease = useLease(task.id, mayDecide && !decided && task.state !== 'closed');
+  /** The same as `decided`, at once: before anything that the decision sets off. */
+  const decidedNow = useRef(false);
+  const decideHere = useCallback((now: boolean): void => {
+    decidedNow.current = now;
+    setDecided(now);
+  }, []);
+  const lease = useLease(task.id, mayDecide && !decided && task.state !== 'closed', decidedNow);
   useEffort(task.id, mayDecide && !decided);
 
   const filters = useMemo(() => ({ ...(search.get('benchmark') ? { benchmarkId: search.get('benchmark')! } : {}), ...(search.get('database') ? { databaseId: search.get('database')! } : {}), ...(search.get('gate') ? { gate: search.get('gate')! } : {}) }), [search]);
   const suffix = useMemo(() => (search.toString() === '' ? '' : `?${search.toString()}`), [search]);
-  const next = useNextTask(task.id, filters, mayDecide && (lease.held || decided));
+  const skips = useMemo(() => skipsOf(user?.id ?? '', filters), [user?.id, filters]);
+  const next = useNextTask(task.id, filters, skips, mayDecide && (lease.held || decided));
 
   const show = useCallback(
     (taskId: string): void => {
@@ -88,26 +97,37 @@ function Review({ task, user }: { readonly task: TaskDetail; readonly user: Sess
     [next, show],
   );
 
+  /** On to the next without deciding; this one is not offered again, unless the reviewer asks for what they skipped. */
+  const skip = (): void => {
+    if (!decidedNow.current) skips.add(task.id);
+    goOn();
+  };
+  const reviewSkipped = (): void => {
+    skips.clear();
+    setEmpty(null);
+    goOn();
+  };
+
   const submit = useCallback(
     (verdict: DecisionBody): void => {
       const body = { ...verdict, idempotencyKey: crypto.randomUUID(), versionId: task.current.id } as DecideInput;
       saver.submit({ taskId: task.id, title: task.title, body });
-      setDecided(true);
+      decideHere(true);
       setDialog(null);
       // An edit that is not approved yet is looked at again; without the server there is nothing to go on to.
       if (verdict.verdict === 'edit' && !verdict.approve) setOnceSaved('stay');
       else if (saver.offline || !navigator.onLine) setOnceSaved('go on');
       else goOn(() => setOnceSaved('go on'));
     },
-    [saver, task, goOn],
+    [saver, task, goOn, decideHere],
   );
   const saving = saver.isPending(task.id);
   useEffect(() => {
     if (!onceSaved || saving) return;
     setOnceSaved(null);
-    if (onceSaved === 'stay') setDecided(false);
+    if (onceSaved === 'stay') decideHere(false);
     else goOn();
-  }, [onceSaved, saving, goOn]);
+  }, [onceSaved, saving, goOn, decideHere]);
 
   // What stands here can be taken back after a reload, too: the server knows it. Without asking, only one's own.
   const standing = task.decisions.find((decision) => decision.standing !== 'superseded' && decision.standing !== 'undone');
@@ -118,14 +138,14 @@ function Review({ task, user }: { readonly task: TaskDetail; readonly user: Sess
       if (!saved) return;
       setFailed(null);
       const undone = (): void => {
-        setDecided(false);
+        decideHere(false);
         setEmpty(null);
         if (saved.taskId === task.id) change({}); // the decision had taken the draft with it
         else show(saved.taskId);
       };
       void saver.undo(saved).then(undone, setFailed);
     },
-    [saver, show, change, task.id],
+    [saver, show, change, decideHere, task.id],
   );
 
   // Once told that it was seen, the server no longer calls it unseen: it stays so while it is on screen.
@@ -147,7 +167,10 @@ function Review({ task, user }: { readonly task: TaskDetail; readonly user: Sess
   };
 
   const editable = canEdit(task);
-  const ready = mayDecide && !decided && task.state !== 'waiting' && task.state !== 'closed';
+  const lockedByAnother = lease.error instanceof RequestFailed && lease.error.code === 'leased';
+  // The server refuses it, too: what a colleague has decided is a lead's to reopen.
+  const decidedByAnother = user?.role === 'reviewer' && task.state === 'done' && standing !== undefined && standing.by.id !== user.id;
+  const ready = mayDecide && !decided && !lockedByAnother && !decidedByAnother && task.state !== 'waiting' && task.state !== 'closed';
   const needsMql = task.gate === 'untranslated' && (task.current.content as { mql: unknown }).mql === null;
   useShortcuts({
     ...(ready && !needsMql ? { a: () => submit({ verdict: 'approve' }) } : {}),
@@ -156,7 +179,7 @@ function Review({ task, user }: { readonly task: TaskDetail; readonly user: Sess
     ...(ready && task.gate === 'optimised_query' ? { k: () => submit({ verdict: 'keep_unoptimised' }) } : {}),
     ...(ready && task.gate === 'untranslated' ? { x: () => setDialog('exclude'), d: () => setDialog('mark_source_defect') } : {}),
     u: () => undo(undoable),
-    n: () => goOn(),
+    n: skip,
     q: () => router.push(`/queue${suffix}`),
     '?': () => setDialog('help'),
     Escape: () => setDialog(null),
@@ -185,9 +208,10 @@ function Review({ task, user }: { readonly task: TaskDetail; readonly user: Sess
               Your decision is kept in this browser and sent as soon as the server can be reached; then the next task opens.
             </p>
           ) : null}
-          {empty ? <EmptyQueueNote empty={empty} /> : null}
+          {empty ? <EmptyQueueNote empty={empty} reviewSkipped={reviewSkipped} /> : null}
           {failed ? <ErrorNote error={failed} /> : null}
           {lease.error && !decided ? <ErrorNote error={lease.error} /> : null}
+          {decidedByAnother ? <p role="status" className="rounded-md border border-line bg-surface p-3">Decided by {standing.by.name}, and current. A lead can reopen it.</p> : null}
           {task.waitingFor ? <p className="rounded-md border border-line bg-surface p-3 wrap-anywhere">{task.waitingFor}</p> : null}
           {before ? <Changes key={`${before.id} ${task.current.id}`} task={task} before={before} unseen={unseen !== null} /> : null}
           <GateScreen task={task} before={before?.content ?? null} directives={directives} setDirectives={setDirectives} edit={ready && editable ? openEditor : null} />
@@ -227,8 +251,8 @@ function Review({ task, user }: { readonly task: TaskDetail; readonly user: Sess
         <Button look="quiet" shortcut="u" disabled={!undoable} title={undoable && undoable.taskId !== task.id ? `on ${undoable.title}` : undefined} onClick={() => undo(undoable)}>
           Undo{undoable ? ` “${undoable.verdict.replaceAll('_', ' ')}”` : ''}
         </Button>
-        <Button look="quiet" shortcut="n" onClick={() => goOn()}>
-          Next
+        <Button look="quiet" shortcut="n" onClick={skip}>
+          Skip
         </Button>
         <Button look="quiet" shortcut="?" onClick={() => setDialog('help')}>
           Keys
@@ -254,22 +278,40 @@ function Review({ task, user }: { readonly task: TaskDetail; readonly user: Sess
 /** What a decision says beside its key and version. */
 type DecisionBody = DecideInput extends infer One ? (One extends DecideInput ? Omit<One, 'idempotencyKey' | 'versionId'> : never) : never;
 
+/** A quarter of a lease's length. */
+const HEARTBEAT_MS = 30_000;
+
 /** Leases and loads the next task while this one is looked at. */
-function useNextTask(taskId: string, filters: Readonly<Record<string, string>>, wanted: boolean): { take(): Promise<ClaimResponse> } {
+function useNextTask(taskId: string, filters: Readonly<Record<string, string>>, skips: Skips, wanted: boolean): { take(): Promise<ClaimResponse> } {
   const client = useQueryClient();
   const ahead = useRef<Promise<ClaimResponse> | null>(null);
   const claim = useCallback((): Promise<ClaimResponse> => {
-    const claimed = api<ClaimResponse>('/api/queue/claim', { method: 'POST', body: { ...filters, holding: [taskId], after: taskId } });
+    const claimed = api<ClaimResponse>('/api/queue/claim', { method: 'POST', body: { ...filters, holding: [taskId], after: taskId, deciding: pendingTaskIds(), skipped: skips.list() } });
     void claimed.then(
       (response) => (response.task ? client.setQueryData(['tasks', response.task.id], response.task) : undefined),
       () => (ahead.current = null),
     );
     return claimed;
-  }, [client, filters, taskId]);
+  }, [client, filters, skips, taskId]);
   const taken = useRef(false);
   useEffect(() => {
     if (wanted) ahead.current ??= claim();
   }, [wanted, claim]);
+  // What was leased ahead is kept as long as the task on screen is; where that fails, another one is leased.
+  useEffect(() => {
+    const timer = setInterval(() => {
+      const claimed = ahead.current;
+      if (!claimed || taken.current) return;
+      const renew = async (): Promise<void> => {
+        const response = await claimed;
+        if (response.task) await api(`/api/tasks/${response.task.id}/lease`, { method: 'POST', body: {} });
+      };
+      void renew().catch(() => {
+        if (ahead.current === claimed) ahead.current = null; // the next one is claimed when it is needed
+      });
+    }, HEARTBEAT_MS);
+    return () => clearInterval(timer);
+  }, []);
   // Whoever goes elsewhere gives back what was leased ahead, so that a colleague can have it at once.
   useEffect(() => {
     const giveBack = (): void => {
@@ -296,10 +338,11 @@ function useNextTask(taskId: string, filters: Readonly<Record<string, string>>, 
   );
 }
 
-function EmptyQueueNote({ empty }: { readonly empty: EmptyQueue }) {
+function EmptyQueueNote({ empty, reviewSkipped }: { readonly empty: EmptyQueue; readonly reviewSkipped: () => void }) {
   return (
     <div role="status" className="space-y-1 rounded-md border border-accent/40 bg-accent-soft p-3">
       <p className="font-medium">{empty.message}</p>
+      {empty.reason === 'skipped' ? <Button onClick={reviewSkipped}>Review skipped tasks</Button> : null}
       {empty.leasedTo.map((holder) => (
         <p key={holder.name} className="text-[13px]">
           {holder.name} holds {counted(holder.tasks, 'task')}
@@ -328,7 +371,7 @@ const keys: readonly (readonly [key: string, does: string])[] = [
   ['d', 'mark a source defect'],
   ['x', 'exclude the item'],
   ['u', 'undo the last decision'],
-  ['n', 'next task without deciding'],
+  ['n', 'skip: next task without deciding; this one is not offered again'],
   ['q', 'back to the queue'],
   ['?', 'this list'],
   ['⌃⏎', 'Ctrl+Enter: send what a dialog asks, or a comment'],

@@ -1,10 +1,14 @@
 'use client';
-import { useEffect, useState } from 'react';
+import { useEffect, useState, type RefObject } from 'react';
 import type { LeaseInfo } from '../../lib/review/api-types';
 import { api } from '../api';
 
-/** Holds a task while it is on screen: taken on arrival, renewed, given back on leaving. */
-export function useLease(taskId: string, wanted: boolean): { readonly held: boolean; readonly error: unknown } {
+/**
+ * Holds a task while it is on screen: taken on arrival, renewed, given back on leaving. A task that was decided
+ * (`decided`, set before `wanted` ends) is not given back: its lease ends with the decision, in one transaction. Whoever
+ * gave it back beside the decision would offer it to everybody until the decision is saved.
+ */
+export function useLease(taskId: string, wanted: boolean, decided: RefObject<boolean>): { readonly held: boolean; readonly error: unknown } {
   const [held, setHeld] = useState(false);
   const [error, setError] = useState<unknown>(null);
   useEffect(() => {
@@ -26,7 +30,7 @@ export function useLease(taskId: string, wanted: boolean): { readonly held: bool
       }
     };
     void renew();
-    const release = (): void => void navigator.sendBeacon(`/api/tasks/${taskId}/lease/release`);
+    const release = (): void => void (decided.current || navigator.sendBeacon(`/api/tasks/${taskId}/lease/release`));
     window.addEventListener('pagehide', release);
     return () => {
       stopped = true;
@@ -35,6 +39,6 @@ export function useLease(taskId: string, wanted: boolean): { readonly held: bool
       release();
       setHeld(false);
     };
-  }, [taskId, wanted]);
+  }, [taskId, wanted, decided]);
   return { held, error };
 }
