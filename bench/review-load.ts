@@ -135,7 +135,23 @@ async function startWeb(databaseUrl: string, dataDir: string): Promise<ChildProc
   }
 }
 
-async function measure(db: Database, seeded: Seeded): Promise<void> {
+/** Seconds of processor time of a process, and of its children that live (Linux only; elsewhere nothing). */
+function processorSeconds(pid: number, withChildren: boolean): number {
+  const pids = withChildren ? fs.readdirSync('/proc').filter((name) => /^\d+$/.test(name)) : [String(pid)];
+  let ticks = 0;
+  for (const name of pids) {
+    let fields: string[];
+    try {
+      fields = fs.readFileSync(`/proc/${name}/stat`, 'utf8').replace(/^.*\) /s, '').split(' ');
+    } catch {
+      continue; // it ended meanwhile
+    }
+    if (Number(name) === pid || fields[1] === String(pid)) ticks += Number(fields[11]) + Number(fields[12]);
+  }
+  return ticks / 100;
+}
+
+async function measure(db: Database, seeded: Seeded, web: ChildProcess, postmaster: number): Promise<void> {
   const seconds = Number(values.seconds);
   const measured: Measured = { claim: [], decide: [], overview: [], approved: [], refused: new Map(), late: 0 };
   let eventBytes = 0;
@@ -146,6 +162,8 @@ async function measure(db: Database, seeded: Seeded): Promise<void> {
     await review(token, seeded.benchmarkId, now, now + 1500, { claim: [], decide: [], overview: [], approved: [], refused: new Map(), late: 0 });
   }
   await call(seeded.lead, 'GET', `/api/benchmarks/${seeded.benchmarkId}/overview`);
+  const spent = (): readonly number[] => (os.platform() === 'linux' ? [processorSeconds(web.pid!, false), processorSeconds(postmaster, true), process.cpuUsage().user / 1e6 + process.cpuUsage().system / 1e6] : [0, 0, 0]);
+  const spentBefore = spent();
   const start = performance.now() + 200;
   const end = start + seconds * 1000;
   await Promise.all([
@@ -153,11 +171,13 @@ async function measure(db: Database, seeded: Seeded): Promise<void> {
     ...seeded.reviewers.map((token, index) => review(token, seeded.benchmarkId, start + (index * 1000) / seeded.reviewers.length, end, measured)),
   ]);
   const took = (performance.now() - start) / 1000;
+  const each = spent().map((seconds, index) => (((seconds - spentBefore[index]!) / measured.approved.length) * 1000).toFixed(1));
   for (const close of closers) close();
   const twice = await db.pool.query<{ n: number }>('SELECT count(*)::int AS n FROM (SELECT task_id FROM decision GROUP BY task_id HAVING count(*) > 1) double');
   const kept = await db.pool.query<{ n: number }>('SELECT count(*)::int AS n FROM task JOIN decision ON decision.id = task.decision_id WHERE task.id = ANY($1)', [measured.approved]);
   console.log(`${values.tasks} tasks, ${values.reviewers} reviewers, ${seconds} s; load average ${os.loadavg()[0]!.toFixed(1)} on ${os.availableParallelism()} cores`);
   console.log(`decisions ${measured.approved.length}: ${(measured.approved.length / took).toFixed(1)} a second of ${values.reviewers} asked for; turns begun more than 1 s late: ${measured.late}`);
+  console.log(`processor time for each decision: web ${each[0]} ms, PostgreSQL ${each[1]} ms, this load ${each[2]} ms`);
   console.log(line('claim', measured.claim));
   console.log(line('decide', measured.decide));
   console.log(line('overview', measured.overview));
@@ -176,7 +196,8 @@ try {
   const seeded = await seedReview(db.pool, Number(values.tasks), Number(values.reviewers));
   console.log(`seeded in ${((performance.now() - began) / 1000).toFixed(0)} s`);
   web = await startWeb(server.url, dataDir);
-  await measure(db, seeded);
+  const postmaster = Number(fs.readFileSync(path.join(dataDir, 'postgres/data/postmaster.pid'), 'utf8').split('\n')[0]);
+  await measure(db, seeded, web, postmaster);
   await db.close();
 } finally {
   if (web && web.exitCode === null) {

@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test, type Browser, type Page } from '@playwright/test';
+import type { BenchmarkRow, DatabaseDetail, BenchmarkDetail, Page as ApiPage, TaskRow } from '../lib/review/api-types';
+import { admin } from './start-product';
+
+const password = 'another-password-for-tests';
+/** Of two browsers that decide: the suite's is short, a measurement is `APTMQL_E2E_DECIDE_MS=120000`. */
+const DECIDE_MS = Number(process.env.APTMQL_E2E_DECIDE_MS ?? 12_000);
+
+async function signIn(page: Page, who: { email: string; password: string }): Promise<void> {
+  await page.goto('/login');
+  await fillSignIn(page, who);
+  await expect(page.getByRole('heading', { name: 'Benchmarks' })).toBeVisible();
+}
+async function fillSignIn(page: Page, who: { email: string; password: string }): Promise<void> {
+  await page.getByLabel('E-mail address').fill(who.email);
+  await page.getByLabel('Password').fill(who.password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+}
+
+const get = async <T>(page: Page, url: string): Promise<T> => {
+  const response = await page.request.get(url);
+  expect(response.ok(), `${url}: ${response.status()}`).toBe(true);
+  return (await response.json()) as T;
+};
+
+/** A reviewer at a desk of their own. */
+async function reviewer(browser: Browser, lead: Page, name: string): Promise<{ desk: Page; email: string }> {
+  const email = `${randomUUID()}@example.org`;
+  const created = await lead.request.post('/api/users', { headers: { origin: new URL(lead.url()).origin }, data: { email, password, name, role: 'reviewer' } });
+  expect(created.ok(), await created.text()).toBe(true);
+  const desk = await (await browser.newContext()).newPage();
+  await signIn(desk, { email, password });
+  return { desk, email };
+}
+
+const todo = (page: Page): Promise<ApiPage<TaskRow>> => get(page, '/api/queue?pageSize=200&state=actionable');
+const taskOf = (page: Page): string => /\/tasks\/([^/?]+)/.exec(page.url())?.[1] ?? '';
+const approve = (page: Page) => page.getByRole('button', { name: /^Approve/ });
+const emptyNote = (page: Page) => page.getByRole('status').filter({ has: page.getByRole('link', { name: 'All tasks' }) });
+
+async function start(desk: Page, query = ''): Promise<void> {
+  await desk.goto(`/queue${query}`);
+  await desk.getByRole('button', { name: 'Start reviewing' }).click();
+  await expect(approve(desk)).toBeEnabled();
+}
+
+test.beforeEach(async ({ page }) => {
+  test.setTimeout(10 * 60_000);
+  await signIn(page, admin);
+  const { benchmarks } = await get<{ benchmarks: BenchmarkRow[] }>(page, '/api/benchmarks');
+  const { benchmark } = await get<{ benchmark: BenchmarkDetail }>(page, `/api/benchmarks/${benchmarks[0]!.id}`);
+  const unfinished = async (): Promise<number> => {
+    const details = await Promise.all(benchmark.databaseRows.map(({ id }) => get<{ database: DatabaseDetail }>(page, `/api/databases/${id}`)));
+    return details.flatMap(({ database }) => database.stages).filter(({ run }) => run?.state !== 'done').length;
+  };
+  await expect.poll(unfinished, { timeout: 4 * 60_000, intervals: [1000] }).toBe(0);
+});
+
+test('a skip is for good: each task once, then the queue says that they were skipped', async ({ page, browser }) => {
+  const { desk } = await reviewer(browser, page, 'Sam Skipper');
+  const all = await get<ApiPage<TaskRow>>(desk, '/api/queue?pageSize=200&gate=optimised_query');
+  await start(desk, '?gate=optimised_query');
+  const seen: string[] = [];
+  for (let turn = 0; turn <= all.total; turn++) {
+    const here = taskOf(desk);
+    expect(seen).not.toContain(here);
+    seen.push(here);
+    await desk.keyboard.press('n');
+    await expect(async () => expect(taskOf(desk) !== here || (await emptyNote(desk).isVisible())).toBe(true)).toPass();
+    if (taskOf(desk) === here) break;
+  }
+  expect(seen).toHaveLength(all.total);
+  await expect(emptyNote(desk)).toContainText('You skipped the');
+  // A reload and another start change nothing, until the reviewer asks for them.
+  await desk.goto('/queue?gate=optimised_query');
+  await desk.getByRole('button', { name: 'Start reviewing' }).click();
+  await desk.getByRole('button', { name: 'Review skipped tasks' }).click();
+  await expect(approve(desk)).toBeEnabled();
+  expect(seen).toContain(taskOf(desk));
+});
+
+test('an expired session keeps the decision, sends it after the sign-in and comes back to its task', async ({ page, browser }) => {
+  const { desk, email } = await reviewer(browser, page, 'Eve Expired');
+  await start(desk, '?gate=evidence');
+  const task = taskOf(desk);
+  // The session ends under the open page.
+  const ended = await desk.request.delete('/api/session', { headers: { origin: new URL(desk.url()).origin } });
+  expect(ended.ok()).toBe(true);
+  await desk.keyboard.press('a');
+  await expect(desk).toHaveURL(/\/login\?to=/);
+  // Somebody else at this desk sends nothing in Eve's name.
+  const other = await reviewer(browser, page, 'Olaf Other');
+  await fillSignIn(desk, { email: other.email, password });
+  await expect(desk).toHaveURL(new RegExp(`/tasks/${task}`));
+  await expect(desk.getByText('Saved', { exact: true })).toBeVisible();
+  expect((await todo(desk)).rows.map(({ id }) => id)).toContain(task);
+  await desk.context().clearCookies();
+  await desk.goto(`/tasks/${task}?gate=evidence`);
+  await fillSignIn(desk, { email, password });
+  await expect(desk).toHaveURL(new RegExp(`/tasks/${task}`));
+  await expect.poll(async () => (await get<{ task: { state: string; decisions: { by: { name: string } }[] } }>(desk, `/api/tasks/${task}`)).task).toMatchObject({ state: 'done', decisions: [{ by: { name: 'Eve Expired' } }] });
+});
+
+test('two browsers at two decisions a second: no task is decided twice, none is lost', async ({ page, browser }) => {
+  const desks = [await reviewer(browser, page, 'Ada Fast'), await reviewer(browser, page, 'Ben Fast')];
+  const before = await todo(page);
+  const refusals: string[] = [];
+  const decided = new Map<string, number>();
+  const work = async ({ desk }: { desk: Page }): Promise<void> => {
+    desk.on('response', async (response) => {
+      if (!/\/tasks\/[^/]+\/decisions$/.test(response.url())) return;
+      const task = /tasks\/([^/]+)\//.exec(response.url())![1]!;
+      if (response.ok()) decided.set(task, (decided.get(task) ?? 0) + 1);
+      else refusals.push(`${response.status()} ${task}`);
+    });
+    await start(desk);
+    const end = Date.now() + DECIDE_MS;
+    while (Date.now() < end && !(await emptyNote(desk).isVisible())) {
+      await desk.keyboard.press('a'); // where nothing can be decided yet, it does nothing
+      await desk.waitForTimeout(500);
+    }
+    await expect(desk.getByText('Saved', { exact: true })).toBeVisible();
+  };
+  await Promise.all(desks.map(work));
+  expect(refusals).toEqual([]);
+  expect([...decided.values()].filter((times) => times > 1)).toEqual([]);
+  expect(decided.size).toBeGreaterThan(Math.min(before.total, 6) - 1);
+  const left = new Set((await todo(page)).rows.map(({ id }) => id));
+  expect([...decided.keys()].filter((task) => left.has(task))).toEqual([]);
+  const { rows } = await get<ApiPage<TaskRow>>(page, '/api/queue?pageSize=200&state=all');
+  expect(rows.filter((row) => row.decidedBy === 'Ada Fast' || row.decidedBy === 'Ben Fast').map(({ id }) => id).sort()).toEqual([...decided.keys()].sort());
+});
