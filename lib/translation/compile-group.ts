@@ -3,7 +3,9 @@ import { columnOf, type BoundAggregate, type BoundColumn, type BoundExpression, 
 import { collationOfExpression } from '../sqlite/select/expression-type';
 import { sameName } from '../sqlite/catalog';
 import { aggregatesIn, lowerAggregate, orderKeys } from './aggregates';
-import { conjuncts, sourcesOf, subqueryOf } from './bound-references';
+import { sourcesOf } from './bound-references';
+import { bareColumns } from './bare-columns';
+import { determinesColumns, type KeysOf } from './determined-columns';
 import { describeExpression, FieldNames } from './field-names';
 import type { Lowered } from './environment';
 import { MOST_ROWS } from './exact-integer';
@@ -38,7 +40,7 @@ export function compileGroup({ body, orderBy, mayBeEmpty, wholeTable, aliases }:
   const whenEmpty: Record<string, Mql> = {};
 
   const keys = groupKeys(body, lowering, env, grouped, accumulators, names);
-  const bare = bareColumns(outputs, grouped);
+  const bare = bareColumns(outputs, (expression) => grouped.hasComputed(expression));
   const most = mostRows(body.from, env);
   for (const aggregate of aggregates) {
     const lowered = lowerAggregate(aggregate, lowering, (wanted) => names.take(aliases.get(keyOf(aggregate)) ?? wanted), { mayBeEmpty, wholeTable, most });
@@ -141,48 +143,13 @@ function isUnique(expression: BoundExpression): boolean {
   return [primaryKey, ...uniqueKeys].some((key) => key.length === 1 && sameName(key[0]!, columnOf(expression).name));
 }
 
-/** Columns read beside the aggregates that are no group keys. */
-function bareColumns(expressions: readonly BoundExpression[], grouped: RowEnvironment): (BoundColumn | BoundRowid)[] {
-  const found = new Map<string, BoundColumn | BoundRowid>();
-  const visit = (expression: BoundExpression): void => {
-    if (expression.kind === 'aggregate' || grouped.hasComputed(expression)) return;
-    if (expression.kind === 'column' || expression.kind === 'rowid') {
-      const key = `${String(expression.source.id)}.${expression.kind === 'column' ? String(expression.index) : 'rowid'}`;
-      found.set(key, expression);
-      return;
-    }
-    for (const column of subqueryOf(expression)?.outer ?? []) visit(column);
-    for (const child of childrenOf(expression)) visit(child);
-  };
-  for (const expression of expressions) visit(expression);
-  return [...found.values()];
-}
-
 /** Do the group keys determine the bare columns, so that any row of the group will do? */
 function areDetermined(body: BoundSelect, bare: readonly (BoundColumn | BoundRowid)[], env: RowEnvironment): boolean {
-  const sources = sourcesOf(body.from);
-  const known = new Set<string>();
-  const id = (column: BoundColumn): string => `${String(column.source.id)}.${columnOf(column).name}`;
-  for (const key of body.groupBy) if (key.kind === 'column') known.add(id(key));
-  const equalities = conjuncts(body.where).concat(joinConditions(body.from)).flatMap((condition) => (condition.kind === 'compare' && condition.operator === '=' && condition.left.kind === 'column' && condition.right.kind === 'column' ? [[condition.left, condition.right] as const] : []));
-  for (let before = -1; before < known.size; ) {
-    before = known.size;
-    for (const [left, right] of equalities) {
-      if (known.has(id(left))) known.add(id(right));
-      if (known.has(id(right))) known.add(id(left));
-    }
-    for (const source of sources) {
-      if (source.content.kind !== 'table') continue;
-      const { name } = source.content.table;
-      const keys = env.compilation.profile.tables.find((table) => sameName(table.table, name))?.keys ?? [];
-      if (keys.some((key) => key.every((column) => known.has(`${String(source.id)}.${column}`)))) for (const column of source.columns) known.add(`${String(source.id)}.${column.name}`);
-    }
-  }
-  return bare.every((column) => column.kind === 'column' && known.has(id(column)));
+  const { tables } = env.compilation.profile;
+  const profiledKeys: KeysOf = ({ content }) =>
+    (content.kind === 'table' && tables.find(({ table }) => sameName(table, content.table.name))?.keys) || [];
+  return determinesColumns(body, body.groupBy, bare, profiledKeys);
 }
-
-const joinConditions = (from: BoundSelect['from']): readonly BoundExpression[] =>
-  !from || from.kind === 'source' ? [] : [...conjuncts(from.on), ...joinConditions(from.left), ...joinConditions(from.right)];
 
 /**
  * Bare columns come from the row of the extreme when there is one MIN or MAX, else from an arbitrary row: SQLite

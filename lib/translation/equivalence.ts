@@ -11,7 +11,9 @@ import { fromBson, isValueDocument, type ResultSet, type SqliteValue, type Value
 import { applyTransform, type Transform } from '../design/transform';
 import { GuardedError, runGuarded } from '../mongo/guarded';
 import { documentsDigest, MOST_DIGESTED } from './documents-digest';
+import { findAmbiguities, type Ambiguities } from './ambiguity';
 import { keyedSql, type KeyedSql } from './keyed-sql';
+import { AMBIGUITIES } from './open-constructs';
 import { runPastStalls } from './past-stalls';
 import { pinPipeline, pinSql } from './pinned-clock';
 import { tiedRows } from './tied-rows';
@@ -25,7 +27,7 @@ export interface OutputColumn {
 
 export interface Equivalence {
   readonly verdict: Verdict;
-  /** `tie`, `unordered_limit`, `time_dependent`: named even where the rows happen to be equal. */
+  /** `time_dependent`, and what `findAmbiguities` names: even where the rows happen to be equal. */
   readonly caveats: readonly string[];
   /** Expected rows as the documents show them; undefined when the source query gave none to compare with. */
   readonly expected?: ResultSet;
@@ -95,32 +97,75 @@ export async function checkEquivalence(input: EquivalenceInput): Promise<Equival
 
   const keyed = keyedSql(sql, input.catalog);
   const ordered = keyed ? keyed.ordered : isOutermostOrdered(input.sql);
-  const verdict = compareResults(expected, actual, { columns: 'named', extraColumns: 'refuse', order: ordered ? 'sequence' : 'bag' });
   const outcome = { expected, actual, run };
-  const needsWhole = keyed && (keyed.limit !== undefined || verdict.kind === 'order');
-  if (!needsWhole) {
-    const tied = ordered ? { tied: await askTies(input, keyed, expected.rows.length) } : {};
-    return { ...outcome, ...tied, verdict, caveats: timed };
-  }
-
-  const carried = (rows: QueryResult['rows']): Whole => ({ ...keyed, rows: rows.map((row) => row.map((value, at) => (at < keyed.width ? cell(transforms[at], value) : value))) });
-  const rows = await wholeRows(input, keyed, carried, verdict.kind === 'equal');
-  if (!rows) return { ...outcome, ...(ordered && { tied: [] }), verdict, caveats: timed };
-  const shown = rows.rows.slice(rows.offset, rows.offset + expected.rows.length);
-  const tied = ordered ? { tied: tiedRows(shown, rows.keys) } : {};
-  const cuts = keyed.limit !== undefined && cutsATie(rows) ? [keyed.ordered ? 'tie' : 'unordered_limit'] : [];
-  const judged = ['value', 'order', 'equal'].includes(verdict.kind) && verdict.kind !== 'equal' ? judgeTie(verdict, actual, rows, cuts.length > 0) : verdict;
-  return { ...outcome, ...tied, verdict: judged, caveats: [...timed, ...cuts] };
+  const direct = compareResults(expected, actual, { columns: 'named', extraColumns: 'refuse', order: ordered ? 'sequence' : 'bag' });
+  const limit = await judgeLimit(input, keyed, transforms, outcome, direct);
+  const inner = await findAmbiguities({
+    sql,
+    catalog: input.catalog,
+    expected: source,
+    isLimitJudged: limit.isJudged,
+    run: async (other) => {
+      const result = await tryAskSource(input, other, MAX_ROWS);
+      return result?.more === false ? result : undefined;
+    },
+  });
+  const caveats = [...new Set([...timed, ...limit.caveats, ...inner.caveats])];
+  const verdict = isEquivalent(limit.verdict) ? limit.verdict : await judgeOpen(limit.verdict, inner, actual, (other) => carry(other, expected.columns, transforms));
+  return { ...outcome, ...(ordered && { tied: limit.tied ?? [] }), verdict, caveats };
 }
 
-async function askTies(
-  input: EquivalenceInput,
-  keyed: KeyedSql | undefined,
-  rowCount: number,
-): Promise<readonly TiedRows[]> {
-  if (!keyed || rowCount < 2) return [];
+interface JudgedLimit {
+  readonly verdict: Verdict;
+  readonly caveats: readonly string[];
+  /** See `Equivalence`. */
+  readonly tied?: readonly TiedRows[];
+  /** It is known whether the outermost LIMIT cuts a tie. */
+  readonly isJudged: boolean;
+}
+
+/** The outermost LIMIT, and the order up to ties, by the rows without the LIMIT. */
+async function judgeLimit(input: EquivalenceInput, keyed: KeyedSql | undefined, transforms: readonly Transform[], { expected, actual }: { readonly expected: ResultSet; readonly actual: ResultSet }, verdict: Verdict): Promise<JudgedLimit> {
+  if (!keyed) return { verdict, caveats: [], isJudged: false };
+  if (keyed.limit === undefined && verdict.kind !== 'order') {
+    const tied = keyed.ordered ? { tied: await askTies(input, keyed, expected.rows.length) } : {};
+    return { verdict, caveats: [], isJudged: true, ...tied };
+  }
+  const shown = (row: readonly Value[]): Value[] => row.map((value, index) => (index < keyed.width ? cell(transforms[index], value) : value));
+  const carried = (rows: QueryResult['rows']): Whole => ({ ...keyed, rows: rows.map(shown) });
+  const whole = await wholeRows(input, keyed, carried, verdict.kind === 'equal');
+  if (!whole) return { verdict, caveats: [], isJudged: false };
+  const isCut = keyed.limit !== undefined && cutsATie(whole);
+  const caveats = [...(isCut ? [keyed.ordered ? 'tie' : 'unordered_limit'] : []), ...(takesNullFirst(whole, keyed) ? ['null_first'] : [])];
+  const judged = verdict.kind === 'value' || verdict.kind === 'order' ? judgeTie(verdict, actual, whole, isCut) : verdict;
+  const tied = tiedRows(whole.rows.slice(whole.offset, whole.offset + expected.rows.length), whole.keys);
+  return { verdict: judged, caveats, tied, isJudged: true };
+}
+
+async function askTies(input: EquivalenceInput, keyed: KeyedSql, rowCount: number): Promise<readonly TiedRows[]> {
+  if (rowCount < 2) return [];
   const result = await tryAskSource(input, keyed.sql, keyed.offset + rowCount);
   return result ? tiedRows(result.rows.slice(keyed.offset), keyed.keys) : [];
+}
+
+/** A row without a value of the first sort key is among those that a LIMIT takes. */
+function takesNullFirst({ rows, keys, offset, limit }: Whole, { nullsFirst }: KeyedSql): boolean {
+  const [key] = keys;
+  if (!nullsFirst || key === undefined || limit === undefined) return false;
+  return rows.slice(offset, offset + limit).some((row) => row[key] === null);
+}
+
+/** Another answer is as legal as SQLite's own where some order of what the SQL leaves open gives it. */
+async function judgeOpen(verdict: Verdict, { caveats, answers }: Ambiguities, actual: ResultSet, shown: (answer: ResultSet) => ResultSet): Promise<Verdict> {
+  const named = caveats.filter((caveat) => (AMBIGUITIES as readonly string[]).includes(caveat));
+  if (named.length === 0) return verdict;
+  if (verdict.kind === 'value' || verdict.kind === 'order') {
+    for await (const answer of answers()) {
+      const { kind } = compareResults(shown(answer), actual, { columns: 'named', extraColumns: 'refuse', order: 'bag' });
+      if (kind === 'equal') return { ...verdict, kind: 'tie', detail: `another answer that the SQL allows (${named.join(', ')})` };
+    }
+  }
+  return { ...verdict, detail: `${verdict.detail}; the SQL leaves the result open (${named.join(', ')})` };
 }
 
 /** The expected rows alone, as the documents show them; undefined where the source query gives none to compare with. */

@@ -1,5 +1,6 @@
 import type { Catalog } from '../sqlite/catalog';
 import { bindSelect } from '../sqlite/select/bind';
+import type { BoundQuery } from '../sqlite/select/bound';
 import type { SelectStatement } from '../sqlite/select/ast';
 import { parseSelect } from '../sqlite/select/parse-select';
 import { printExpression, printSelect } from '../sqlite/select/print-select';
@@ -17,16 +18,18 @@ export interface KeyedSql {
   readonly limit: number | undefined;
   readonly offset: number;
   readonly ordered: boolean;
+  /** Null comes before every other value of the first sort key. */
+  readonly nullsFirst: boolean;
 }
 
-/** Undefined where the sort keys cannot be read off: DISTINCT or a compound sorted by what it does not return. */
+/** Undefined where the sort keys cannot be read off: DISTINCT sorted by what it does not return. */
 export function keyedSql(sql: string, catalog: Catalog): KeyedSql | undefined {
   const runnable = runnableSql(sql, catalog);
   let statement: SelectStatement;
-  let width: number;
+  let query: BoundQuery;
   try {
     statement = parseSelect(runnable);
-    width = bindSelect(statement, catalog).query.columns.length;
+    ({ query } = bindSelect(statement, catalog));
   } catch (error) {
     if (error instanceof SqlSyntaxError || error instanceof SqlBindError) return undefined;
     throw error;
@@ -34,10 +37,16 @@ export function keyedSql(sql: string, catalog: Catalog): KeyedSql | undefined {
   const { body, orderBy, limit, offset, ...rest } = statement;
   const bounds = [constant(limit), constant(offset)];
   if ((limit && bounds[0] === undefined) || (offset && bounds[1] === undefined)) return undefined;
-  const common = { width, limit: bounds[0], offset: bounds[1] ?? 0, ordered: orderBy.length > 0 };
+  const width = query.columns.length;
+  const nullsFirst = query.orderBy[0]?.nulls === 'FIRST';
+  const common = { width, limit: bounds[0], offset: bounds[1] ?? 0, ordered: orderBy.length > 0, nullsFirst };
   if (orderBy.length === 0) return { ...common, sql: printSelect({ ...rest, body, orderBy }), keys: [] };
 
-  if (body.kind !== 'select') return undefined;
+  if (body.kind !== 'select') {
+    // A compound is sorted by what it returns.
+    const keys = query.orderBy.flatMap(({ key }) => (key.kind === 'column' ? [key.index] : []));
+    return { ...common, sql: printSelect({ ...rest, body, orderBy }), keys };
+  }
   const items = [...body.items];
   const keys: number[] = [];
   for (const { expression } of orderBy) {

@@ -38,7 +38,10 @@ export interface Translated {
   /** What ORDER BY sorts by; `path` is null for a key that is no result column. Null without ORDER BY. */
   readonly ordering: readonly Ordering[] | null;
   readonly limit?: number;
-  /** `unordered_limit`, `time_dependent`, `arbitrary_row`, `tie`, `source_defect`. */
+  /**
+   * `time_dependent`, `source_defect`, and where the translation had to choose among rows that SQL leaves open:
+   * `unordered_limit`, `arbitrary_row`, `tie`. Whether this data leaves them open, only a check of the results tells.
+   */
   readonly caveats: readonly string[];
   /** What is behind `source_defect`. */
   readonly defects: readonly SourceDefect[];

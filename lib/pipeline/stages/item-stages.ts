@@ -9,6 +9,7 @@ import { Unavailable } from '../../results/unavailable';
 import { documentsExamined } from '../../mongo/explain';
 import { GuardedError, runGuarded } from '../../mongo/guarded';
 import { checkQuery, type CheckedQuery } from '../../translation/check-query';
+import { AMBIGUITIES } from '../../translation/open-constructs';
 import { isEquivalent, TIMEOUT_MS, type OutputColumn } from '../../translation/equivalence';
 import type { Translation } from '../../translation/translate';
 import { suggestIndexes, type GoldQuery, type IndexSuggestion } from '../../translation/index-suggestions';
@@ -99,13 +100,15 @@ async function judge(item: Item, answer: Translation, at: ItemWork, input: Stage
   if (answer.status === 'untranslated') return { ...base, status: 'untranslated', caveats: [], reason: { code: answer.code, text: answer.reason } };
   const mql: Mql = { collection: answer.collection, pipeline: answer.pipeline };
   const { verdict, caveats, expected } = await equivalence(item, mql, answer.columns, at, input, context);
-  const all = [...new Set([...answer.caveats, ...caveats])].sort();
+  // What SQL leaves open is a matter of the source: the check tells, whatever the translation had to choose.
+  const own = answer.caveats.filter((caveat) => !(AMBIGUITIES as readonly string[]).includes(caveat));
+  const all = [...new Set([...own, ...caveats])].sort();
   if (isEquivalent(verdict)) return { ...base, status: 'translated', mql, columns: answer.columns, caveats: all, verdict };
   const attempts: Attempt[] = [{ mql, verdict: { kind: verdict.kind, detail: verdict.detail } }];
   if (answer.alternative && expected) {
     const other: Mql = { collection: answer.collection, pipeline: answer.alternative };
     const second = await equivalence(item, other, answer.columns, at, input, context);
-    if (isEquivalent(second.verdict)) return { ...base, status: 'translated', mql: other, columns: answer.columns, caveats: [...new Set([...all, ...second.caveats, 'arbitrary_row'])].sort(), verdict: second.verdict, attempts };
+    if (isEquivalent(second.verdict)) return { ...base, status: 'translated', mql: other, columns: answer.columns, caveats: all, verdict: second.verdict, attempts };
     attempts.push({ mql: other, verdict: { kind: second.verdict.kind, detail: second.verdict.detail } });
   }
   if (!expected) {

@@ -41,7 +41,8 @@ import { Scope, type CommonTableEntry } from './scope';
  */
 export function bindSelect(statement: SelectStatement, catalog: Catalog): Binding {
   const binder = new Binder(catalog);
-  return { query: binder.statement(statement, undefined, []), strings: binder.strings };
+  const query = binder.statement(statement, undefined, []);
+  return { query, strings: binder.strings, queries: binder.queries };
 }
 
 interface SelectNames {
@@ -65,6 +66,7 @@ const TRUE_OR_FALSE = /^(true|false)$/i;
 
 class Binder {
   readonly strings: (Span & { readonly value: string })[] = [];
+  readonly queries = new Map<SelectStatement, BoundQuery>();
   /** Named windows of the SELECT that is being bound. */
   private windows: SelectCore['windows'] = [];
   /** Aliases that are being resolved, so that `SELECT x + 1 AS x … WHERE x` cannot loop. */
@@ -87,7 +89,9 @@ class Binder {
     const limit = bound(statement.limit);
     const offset = bound(statement.offset);
     const outer = [...new Set([...scope.outer, ...shell.outer])];
-    return { body, orderBy, ...(limit && { limit }), ...(offset && { offset }), columns, outer };
+    const query = { body, orderBy, ...(limit && { limit }), ...(offset && { offset }), columns, outer };
+    this.queries.set(statement, query);
+    return query;
   }
 
   private commonTable({ name, columns, query }: SelectStatement['with'][number], scope: Scope): CommonTableEntry {

@@ -1,5 +1,5 @@
 import type { Affinity, Table } from '../catalog';
-import type { CompoundOperator, Span } from './ast';
+import type { CompoundOperator, SelectStatement, Span } from './ast';
 
 /**
  * The bound tree of a SELECT: every name is resolved, sugar is gone (BETWEEN, CASE x WHEN, row comparison, stars,
@@ -248,6 +248,8 @@ export type BoundFrameBound =
 /** What binding found besides the tree. */
 export interface Binding {
   readonly query: BoundQuery;
+  /** What became of each SELECT of the text; those of views are not among them. */
+  readonly queries: ReadonlyMap<SelectStatement, BoundQuery>;
   /** Double-quoted names that nothing answers to, which SQLite therefore reads as strings. */
   readonly strings: readonly (Span & { readonly value: string })[];
 }

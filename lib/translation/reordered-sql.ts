@@ -1,0 +1,137 @@
+import { quoteName, sameName, type Catalog } from '../sqlite/catalog';
+import type { CommonTable, Expression, OrderTerm, SelectStatement } from '../sqlite/select/ast';
+import type { Binding } from '../sqlite/select/bound';
+import { parseSelect } from '../sqlite/select/parse-select';
+import { printSelect } from '../sqlite/select/print-select';
+
+export type Direction = 'ASC' | 'DESC';
+
+export interface Reordering {
+  /** How rows of equal sort keys follow one another: by their values, in this direction. */
+  readonly direction: Direction;
+  /** Tables that are read in another order, with the columns that they are sorted by first. */
+  readonly scanned: ReadonlyMap<string, ReadonlySet<string>> | undefined;
+  /** The outermost query gets a complete order, too. */
+  readonly outermost: boolean;
+  /** Sort keys whose first term puts null first put it last. */
+  readonly nullsLast?: boolean;
+  /** By table, columns whose texts are read as numbers. */
+  readonly numeric?: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+/**
+ * The query with every order below the top level made complete, so that nothing is left to chance: one of the answers
+ * that SQL allows. In both directions, rows that tie come first and last.
+ */
+export function reorderedSql(statement: SelectStatement, binding: Binding, catalog: Catalog, reordering: Reordering): string {
+  const rewriter = new Rewriter(binding, reordering);
+  const rewritten = rewriter.statement(statement);
+  const whole = reordering.outermost ? rewriter.complete(statement, rewritten, 'outermost') : rewritten;
+  const tables = reordering.scanned ? scannedTables(statement, catalog, reordering.scanned, reordering) : [];
+  return printSelect({ ...whole, with: [...tables, ...whole.with] });
+}
+
+type Role = 'outermost' | 'source' | 'scalar' | 'in';
+
+class Rewriter {
+  constructor(
+    private readonly binding: Binding,
+    private readonly reordering: Reordering,
+  ) {}
+
+  statement(statement: SelectStatement): SelectStatement {
+    return this.inside(statement) as SelectStatement;
+  }
+
+  /** Orders what the query leaves open; `rewritten` is the query with its own subqueries rewritten. */
+  complete(original: SelectStatement, rewritten: SelectStatement, role: Role): SelectStatement {
+    const width = this.binding.queries.get(original)?.columns.length;
+    const { body, orderBy, limit } = rewritten;
+    const cuts = limit !== undefined || role === 'scalar';
+    if (width === undefined || body.kind === 'values' || (!cuts && role !== 'source')) return rewritten;
+    const bound: Expression = limit ?? number(role === 'scalar' ? 1 : -1);
+    const completed = [...orderBy.map((term, index) => this.term(term, index)), ...this.positions(width)];
+    return { ...rewritten, orderBy: completed, limit: bound };
+  }
+
+  private term(term: OrderTerm, index: number): OrderTerm {
+    const isNullFirst = (term.nulls ?? (term.direction === 'ASC' ? 'FIRST' : 'LAST')) === 'FIRST';
+    return this.reordering.nullsLast === true && index === 0 && isNullFirst ? { ...term, nulls: 'LAST' } : term;
+  }
+
+  private positions(width: number): OrderTerm[] {
+    return Array.from({ length: width }, (_, index) => ({ expression: number(index + 1), direction: this.reordering.direction }));
+  }
+
+  private inside(value: unknown): unknown {
+    if (Array.isArray(value)) return value.map((inner) => this.inside(inner));
+    if (typeof value !== 'object' || value === null) return value;
+    const node = value as Record<string, unknown>;
+    const copy = Object.fromEntries(Object.entries(node).map(([key, inner]) => [key, this.inside(inner)]));
+    const query = node['query'] as SelectStatement | undefined;
+    const role = query && roleOf(node);
+    return query && role ? { ...copy, query: this.complete(query, copy['query'] as SelectStatement, role) } : copy;
+  }
+}
+
+function roleOf(node: Record<string, unknown>): Role | undefined {
+  switch (node['kind']) {
+    case 'subquery':
+      return 'scalar';
+    case 'derived':
+      return 'source';
+    // The set of IN.
+    case 'query':
+      return 'in';
+    case 'exists':
+      return undefined;
+    default:
+      // A common table; a recursive one is a compound.
+      return (node['query'] as SelectStatement).body.kind === 'select' ? 'source' : undefined;
+  }
+}
+
+const number = (value: number): Expression =>
+  value < 0
+    ? { kind: 'unary', operator: '-', operand: number(-value), start: 0, end: 0 }
+    : { kind: 'number', text: String(value), start: 0, end: 0 };
+
+/** Common tables that stand in front of tables of their names, and give the same rows in another order. */
+function scannedTables(
+  statement: SelectStatement,
+  catalog: Catalog,
+  scanned: ReadonlyMap<string, ReadonlySet<string>>,
+  { direction, numeric }: Reordering,
+): CommonTable[] {
+  const named = new Set<string>();
+  const defined = new Set<string>();
+  collectNames(statement, named, defined);
+  const tables = [...named].filter((name) => !defined.has(name));
+  return tables.flatMap((name) => {
+    const table = catalog.tables.find((candidate) => sameName(candidate.name, name));
+    const view = catalog.views?.some((candidate) => sameName(candidate.name, name));
+    if (!table && !view) return [];
+    const columns = table ? [...(scanned.get(table.name) ?? [])].map(quoteName) : [];
+    const hasRowid = table && !table.withoutRowid && !table.columns.some((column) => sameName(column.name, 'rowid'));
+    const last = hasRowid ? 'rowid' : 'row_number() OVER ()';
+    const order = [...columns, last].map((term) => `${term} ${direction}`).join(', ');
+    const asNumbers = table && numeric?.get(table.name);
+    const items = asNumbers ? table.columns.map((column) => itemOf(column.name, asNumbers.has(column.name))) : ['*'];
+    const query = parseSelect(`SELECT ${items.join(', ')} FROM main.${quoteName(name)} ORDER BY ${order} LIMIT -1`);
+    return [{ name, materialized: true, query }];
+  });
+}
+
+function itemOf(column: string, asNumber: boolean): string {
+  const name = quoteName(column);
+  return asNumber ? `CAST(${name} AS NUMERIC) AS ${name}` : name;
+}
+
+function collectNames(value: unknown, named: Set<string>, defined: Set<string>): void {
+  if (Array.isArray(value)) for (const inner of value) collectNames(inner, named, defined);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
+  const node = value as Partial<{ kind: string; name: string; schema: string; with: CommonTable[] }>;
+  if (node.kind === 'table' && node.name !== undefined && node.schema === undefined) named.add(node.name.toLowerCase());
+  for (const { name } of node.with ?? []) defined.add(name.toLowerCase());
+  for (const inner of Object.values(value)) collectNames(inner, named, defined);
+}
