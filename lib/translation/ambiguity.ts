@@ -91,7 +91,7 @@ class Search {
     const byRow = scanned && new Map<string, ReadonlySet<string>>();
     for (const order of scanned ? [scanned, byRow] : [undefined]) {
       for (const direction of ['ASC', 'DESC'] as const) {
-        const answer = await this.run({ direction, scanned: order, outermost: this.outermost });
+        const answer = await this.run({ direction, scanned: order, outermost: this.outermost, legal: true });
         if (answer) yield answer;
       }
     }

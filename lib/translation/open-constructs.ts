@@ -174,6 +174,17 @@ class Finder {
   }
 }
 
+/** Columns beside aggregates that the group does not determine, where no single MIN or MAX says which row counts. */
+export function openBareColumns(body: BoundSelect): readonly BoundExpression[] {
+  if (!body.aggregated) return [];
+  const outputs = [...body.items.map(({ expression }) => expression), ...(body.having ? [body.having] : [])];
+  const extremes = outputs.flatMap((expression) => [...aggregatesIn(expression)]).filter(isExtreme);
+  if (new Set(extremes.map(expressionKey)).size === 1) return [];
+  const keys = new Set(body.groupBy.map(expressionKey));
+  const bare = bareColumns(outputs, (expression) => keys.has(expressionKey(expression)));
+  return bare.filter((column) => !determinesColumns(body, body.groupBy, [column], strictKeys));
+}
+
 const isExtreme = ({ name }: BoundAggregate): boolean => name === 'min' || name === 'max';
 
 /** Texts that differ can be equal by the collation: which of them is shown is open. */

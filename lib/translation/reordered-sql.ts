@@ -1,8 +1,10 @@
 import { quoteName, sameName, type Catalog } from '../sqlite/catalog';
-import type { CommonTable, Expression, OrderTerm, SelectStatement } from '../sqlite/select/ast';
+import type { CommonTable, Expression, OrderTerm, SelectCore, SelectItem, SelectStatement } from '../sqlite/select/ast';
 import type { Binding } from '../sqlite/select/bound';
 import { parseSelect } from '../sqlite/select/parse-select';
 import { printSelect } from '../sqlite/select/print-select';
+import { expressionKey } from './bound-references';
+import { openBareColumns } from './open-constructs';
 
 export type Direction = 'ASC' | 'DESC';
 
@@ -13,6 +15,8 @@ export interface Reordering {
   readonly scanned: ReadonlyMap<string, ReadonlySet<string>> | undefined;
   /** The outermost query gets a complete order, too. */
   readonly outermost: boolean;
+  /** The result has to be an answer that SQL allows, not only one that shows what is open. */
+  readonly legal?: boolean;
   /** Sort keys whose first term puts null first put it last. */
   readonly nullsLast?: boolean;
   /** By table, columns whose texts are read as numbers. */
@@ -63,15 +67,50 @@ class Rewriter {
     return Array.from({ length: width }, (_, index) => ({ expression: number(index + 1), direction: this.reordering.direction }));
   }
 
+  /** Of a group's rows that differ in a bare column, the least or the greatest value. */
+  private pickedRows(original: SelectCore, rewritten: SelectCore): SelectCore {
+    const bound = this.binding.selects.get(original);
+    if (!bound || original.items.length !== bound.items.length) return rewritten;
+    const open = new Set(openBareColumns(bound).map(expressionKey));
+    const isPicked = (index: number): boolean =>
+      original.items[index]?.kind === 'expression' && open.has(expressionKey(bound.items[index]!.expression));
+    // The values of one column come from a row; those of several need not come from the same.
+    if (this.reordering.legal && bound.items.filter((_, index) => isPicked(index)).length > 1) return rewritten;
+    const items = rewritten.items.map((item, index): SelectItem => {
+      if (item.kind !== 'expression' || !isPicked(index)) return item;
+      return { ...item, expression: extremeOf(item.expression, this.reordering.direction), alias: item.alias ?? bound.items[index]!.name };
+    });
+    return { ...rewritten, items };
+  }
+
   private inside(value: unknown): unknown {
     if (Array.isArray(value)) return value.map((inner) => this.inside(inner));
     if (typeof value !== 'object' || value === null) return value;
     const node = value as Record<string, unknown>;
     const copy = Object.fromEntries(Object.entries(node).map(([key, inner]) => [key, this.inside(inner)]));
+    if (node['kind'] === 'select') return this.pickedRows(value as SelectCore, copy as unknown as SelectCore);
     const query = node['query'] as SelectStatement | undefined;
     const role = query && roleOf(node);
     return query && role ? { ...copy, query: this.complete(query, copy['query'] as SelectStatement, role) } : copy;
   }
+}
+
+const call = (name: string, args: readonly Expression[]): Expression => ({
+  kind: 'call',
+  name,
+  star: args.length === 0,
+  distinct: false,
+  args,
+  orderBy: [],
+  start: 0,
+  end: 0,
+});
+
+/** The least value, null being less than any other; or the greatest. */
+function extremeOf(column: Expression, direction: Direction): Expression {
+  if (direction === 'DESC') return call('max', [column]);
+  const when: Expression = { kind: 'binary', operator: '=', left: call('count', [column]), right: call('count', []), start: 0, end: 0 };
+  return { kind: 'case', branches: [{ when, then: call('min', [column]) }], start: 0, end: 0 };
 }
 
 function roleOf(node: Record<string, unknown>): Role | undefined {

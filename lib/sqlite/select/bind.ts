@@ -42,7 +42,7 @@ import { Scope, type CommonTableEntry } from './scope';
 export function bindSelect(statement: SelectStatement, catalog: Catalog): Binding {
   const binder = new Binder(catalog);
   const query = binder.statement(statement, undefined, []);
-  return { query, strings: binder.strings, queries: binder.queries };
+  return { query, strings: binder.strings, queries: binder.queries, selects: binder.selects };
 }
 
 interface SelectNames {
@@ -67,6 +67,7 @@ const TRUE_OR_FALSE = /^(true|false)$/i;
 class Binder {
   readonly strings: (Span & { readonly value: string })[] = [];
   readonly queries = new Map<SelectStatement, BoundQuery>();
+  readonly selects = new Map<SelectCore, BoundSelect>();
   /** Named windows of the SELECT that is being bound. */
   private windows: SelectCore['windows'] = [];
   /** Aliases that are being resolved, so that `SELECT x + 1 AS x … WHERE x` cannot loop. */
@@ -156,8 +157,10 @@ class Binder {
     const having = core.having && this.expression(core.having, scope);
     this.windows = outerWindows;
     const aggregated = groupBy.length > 0 || having !== undefined || items.some((item) => containsAggregate(item.expression));
+    const body: BoundSelect = { kind: 'select', distinct: core.distinct, from, where, groupBy, having, items, aggregated };
+    this.selects.set(core, body);
     return {
-      body: { kind: 'select', distinct: core.distinct, from, where, groupBy, having, items, aggregated },
+      body,
       columns: items.map(({ name, expression }) => outputOf(name, expression)),
     };
   }

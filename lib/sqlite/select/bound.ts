@@ -1,5 +1,5 @@
 import type { Affinity, Table } from '../catalog';
-import type { CompoundOperator, SelectStatement, Span } from './ast';
+import type { CompoundOperator, SelectCore, SelectStatement, Span } from './ast';
 
 /**
  * The bound tree of a SELECT: every name is resolved, sugar is gone (BETWEEN, CASE x WHEN, row comparison, stars,
@@ -250,6 +250,7 @@ export interface Binding {
   readonly query: BoundQuery;
   /** What became of each SELECT of the text; those of views are not among them. */
   readonly queries: ReadonlyMap<SelectStatement, BoundQuery>;
+  readonly selects: ReadonlyMap<SelectCore, BoundSelect>;
   /** Double-quoted names that nothing answers to, which SQLite therefore reads as strings. */
   readonly strings: readonly (Span & { readonly value: string })[];
 }
