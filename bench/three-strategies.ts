@@ -1,5 +1,5 @@
 /**
- * Converts folders in each strategy and prints every item whose status, caveats or answer differ: what differs between
+ * Converts folders in each strategy and prints every item whose status, caveats or number of rows differ: what differs between
  * strategies on the same data is ambiguous or wrong.
  *
  *   npx tsx bench/three-strategies.ts <folder>… [--databases a,b] [--keep <dir>]
@@ -13,6 +13,9 @@ import path from 'node:path';
 import { AMBIGUITIES } from '../lib/translation/open-constructs';
 
 const STRATEGIES = ['access-pattern', 'one-to-one', 'fk-embedding'] as const;
+
+/** Said of the gold pipeline, not of the question: these may differ. */
+const OF_THE_PIPELINE = new Set(['weakly_tested', 'empty_aggregate']);
 
 interface BundledItem {
   readonly question_id: string;
@@ -33,9 +36,6 @@ interface Difference {
 }
 
 const { folders, databases, keep } = readArguments(process.argv.slice(2));
-const reports = folders.map(compareFolder);
-console.log(JSON.stringify(reports, null, 1));
-process.exitCode = reports.some(({ unnamed }) => unnamed > 0) ? 1 : 0;
 
 function readArguments(args: readonly string[]): { folders: string[]; databases: string | undefined; keep: string | undefined } {
   const options = new Map<string, string>();
@@ -88,8 +88,8 @@ function readBundle(bundle: string): Map<string, BundledItem> {
 function compareItem(key: string, items: readonly (BundledItem | undefined)[]): Difference[] {
   const aspects: Record<string, (item: BundledItem | undefined) => unknown> = {
     status: (item) => item?.status,
-    caveats: (item) => item?.caveats,
-    answer: (item) => item?.row_count,
+    caveats: (item) => item?.caveats.filter((caveat) => !OF_THE_PIPELINE.has(caveat)),
+    rows: (item) => item?.row_count,
   };
   const differs = Object.keys(aspects).filter((aspect) => new Set(items.map((item) => JSON.stringify(aspects[aspect]!(item)))).size > 1);
   if (differs.length === 0) return [];
@@ -106,3 +106,7 @@ const summary = (item: BundledItem | undefined): Difference['strategies'][string
 
 const isNamed = ({ strategies }: Difference): boolean =>
   Object.values(strategies).every(({ caveats }) => caveats.some((caveat) => (AMBIGUITIES as readonly string[]).includes(caveat)));
+
+const reports = folders.map(compareFolder);
+console.log(JSON.stringify(reports, null, 1));
+process.exitCode = reports.some(({ unnamed }) => unnamed > 0) ? 1 : 0;

@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { runGuarded, GuardedError } from '../mongo/guarded';
 import { compareResults, isInOrder, isPartOf } from '../results/compare';
 import { fromBson, isValueDocument, type ResultSet, type Value } from '../results/value';
+import { AMBIGUITIES } from '../translation/open-constructs';
 import { resultDigest } from '../translation/equivalence';
 import { pinPipeline } from '../translation/pinned-clock';
 import { itemKey, parseJson, readItems, readResults, type BundledItem, type BundledResult } from './bundled-items';
@@ -187,6 +188,6 @@ function inColumns(item: BundledItem, documents: readonly Value[]): ResultSet & 
 }
 
 /** Caveats of gold whose source leaves open which rows are right. */
-const AMBIGUOUS = new Set(['tie', 'unordered_limit', 'arbitrary_row']);
+const AMBIGUOUS = new Set<string>(AMBIGUITIES);
 const isAmbiguous = (caveats: readonly string[]): boolean =>
   caveats.some((caveat) => AMBIGUOUS.has(caveat));

@@ -111,6 +111,25 @@ test.each<[string, string, Document[], string[], number[]]>([
   expect(found).toMatchObject({ caveats, verdict: { kind: sql.includes('> 0') ? 'tie' : 'equal' } });
 });
 
+const pick = (id: number): Document => ({ $match: { _id: id } });
+
+test.each<[string, string, Document[], string, string[]]>([
+  ["SQLite's own answer", 'SELECT id FROM reading WHERE id = (SELECT id FROM reading WHERE id < 10 ORDER BY level LIMIT 1)', [pick(1)], 'equal', ['tie']],
+  ['the other end of a tie', 'SELECT id FROM reading WHERE id = (SELECT id FROM reading WHERE id < 10 ORDER BY level LIMIT 1)', [pick(9)], 'tie', ['tie']],
+  ['a row outside of the tie', 'SELECT id FROM reading WHERE id = (SELECT id FROM reading WHERE id < 20 ORDER BY level LIMIT 1)', [pick(15)], 'value', ['tie']],
+  ['the last of several rows', 'SELECT (SELECT r.id FROM reading r WHERE r.level = 7) AS id FROM reading WHERE id = 1', [pick(79)], 'tie', ['arbitrary_row']],
+  ['no row of the group', 'SELECT id FROM reading WHERE level = 7 GROUP BY level', [pick(80)], 'value', ['arbitrary_row']],
+  ['another row of the group', 'SELECT id FROM reading WHERE level = 7 GROUP BY level', [pick(79)], 'tie', ['arbitrary_row']],
+  ['fewer rows', 'SELECT id FROM reading WHERE id IN (SELECT id FROM reading ORDER BY level LIMIT 2)', [pick(1)], 'row_count', ['tie']],
+  ['a wrong row of a query that leaves nothing open', 'SELECT id FROM reading WHERE id = (SELECT MAX(id) FROM reading)', [pick(1)], 'value', []],
+])('%s: judged by what the SQL leaves open below the top level', async (_, sql, pipeline, kind, caveats) => {
+  const found = await checkQuery(ids(sql, ...pipeline), undefined);
+  expect(found).toMatchObject({ verdict: { kind }, caveats });
+  // A refusal names what is open.
+  const isNamed = found.verdict.detail.includes(caveats[0] ?? 'leaves');
+  expect(isNamed).toBe(kind !== 'equal' && caveats.length > 0);
+});
+
 test('mutations are compared with the run there was', async () => {
   const query = ids('SELECT id FROM reading WHERE level = 7', { $match: { level: 7 } });
   const { run } = await checkQuery(query, undefined);
