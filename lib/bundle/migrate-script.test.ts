@@ -3,11 +3,13 @@ import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import Sqlite from 'better-sqlite3';
 import type { Db } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { generateSampleBenchmark } from '../../sample/generate';
 import type { DocumentDesign, Field } from '../design/document-design';
 import { identity } from '../design/transform';
+import { copySource } from '../sqlite/source-copy';
 import { ConversionFixture, type ConvertedSource, type TestSource } from '../validation/conversion-fixture';
 import { migrateScript } from './migrate-script';
 
@@ -135,6 +137,31 @@ describe('what can be put right is said', () => {
     await expect(run(folder, ...args({ '--source': path.join(folder, 'design.json') }))).rejects.toThrow('the file is not an SQLite database');
     await expect(run(folder, ...args({ '--uri': 'nonsense' }))).rejects.toThrow(/^migrate: Invalid scheme/);
     expect(await run(folder, '--help')).toMatch(/^usage: node migrate.mjs/);
+  });
+
+  test('a source with a -wal file: its rows are there, the hash is that of the bundle, nothing beside it changes', async () => {
+    const converted = await fixture.convert("CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT); INSERT INTO t VALUES (1, 'a')");
+    const home = fs.mkdtempSync(path.join(fixture.folder, 'wal-'));
+    const writer = new Sqlite(path.join(home, 'open.sqlite'));
+    writer.pragma('journal_mode = WAL');
+    writer.exec("CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT); INSERT INTO t VALUES (1, 'a')");
+    writer.pragma('wal_checkpoint(TRUNCATE)');
+    writer.exec("INSERT INTO t VALUES (2, 'b'), (3, 'c')");
+    const source = path.join(home, 'd.sqlite');
+    for (const suffix of ['', '-wal']) fs.copyFileSync(path.join(home, `open.sqlite${suffix}`), source + suffix);
+    writer.close();
+    const before = fs.readdirSync(home);
+    const { sha256 } = await copySource(source, path.join(fixture.folder, 'copy.sqlite'));
+    const folder = await folderOf('wal', converted);
+    const manifest = path.join(bundle, 'MANIFEST.json');
+    fs.writeFileSync(manifest, JSON.stringify({ sources: [{ database: 'wal', sha256 }] }));
+    try {
+      await run(folder, '--source', source, '--uri', fixture.uri, '--database', 'standalone_wal');
+    } finally {
+      fs.rmSync(manifest);
+    }
+    expect(await fixture.mongo.db('standalone_wal').collection('t').countDocuments()).toBe(3);
+    expect(fs.readdirSync(home)).toEqual(before);
   });
 
   test('a source that is not the bundle’s', async () => {
