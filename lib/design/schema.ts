@@ -62,18 +62,37 @@ export const logicalDesignSchema: z.ZodType<LogicalDesign> = z.strictObject({
   fields: z.array(fieldSchema),
 });
 
+/** A schema of 100 tables has about 200 relationships: no design comes near. What is larger is not worth an hour of checks. */
+const MAX_ENTRIES = 2000;
+const MOST_NAMED = 20;
+
+/** A list in which a name occurs once; repeated ones are named. */
+const uniquely = <Entry extends z.ZodType>(entry: Entry, nameOf: (value: z.output<Entry>) => string) =>
+  z.array(entry).max(MAX_ENTRIES).superRefine((list, context) => {
+    const seen = new Set<string>();
+    let named = 0;
+    for (const [index, value] of list.entries()) {
+      const name = nameOf(value);
+      const isRepeated = seen.has(name);
+      seen.add(name);
+      if (!isRepeated || ++named > MOST_NAMED) continue;
+      context.addIssue({ code: 'custom', path: [index], message: `${name} is given more than once` });
+    }
+  });
+
 export const conceptualDesignSchema = z.strictObject({
   database: z.string(),
   strategy: z.enum(['access-pattern', 'one-to-one', 'fk-embedding']),
-  collections: z.array(
+  collections: uniquely(
     z.strictObject({
       name: collectionName,
       rootTable: z.string(),
       id: idRule,
       attributes: z.strictObject({ field: fieldName, columns: z.array(z.string()).min(1).max(MAX_ATTRIBUTES), queries: z.number().optional() }).optional(),
     }),
+    ({ name }) => name,
   ),
-  relationships: z.array(
+  relationships: uniquely(
     z.strictObject({
       relationship: z.string(),
       choice: z.enum(CHOICES),
@@ -88,6 +107,7 @@ export const conceptualDesignSchema = z.strictObject({
       outlier: z.strictObject({ field: fieldName, flag: fieldName, limit: outlierLimit, columns: z.array(z.string()).min(1), queries: z.number().optional() }).optional(),
       alternatives: z.array(z.strictObject({ choice: z.enum(CHOICES), cost: cost.optional(), obstacle: z.string().optional() })).optional(),
     }),
+    ({ relationship }) => relationship,
   ),
   patterns: z.array(z.strictObject({ pattern: z.string(), target: z.string(), reason: z.string(), status: z.enum(['applied', 'considered', 'avoided']).optional() })),
   document: z.strictObject({ source: z.string(), accessPatterns: z.string(), decisions: z.string(), result: z.string() }),

@@ -1,32 +1,9 @@
-import type { MongoClient } from 'mongodb';
-import path from 'node:path';
-import { AppError } from '../auth/errors';
-import { readConfig } from '../config';
 import { processStores } from '../db/process-database';
-import { connectMongo } from '../mongo/client';
-import { ensureEmbeddedServer } from '../mongo/embedded/start';
-import { checkEdit } from '../pipeline/stages/check-edit';
 import type { DecisionServices } from './decide';
-
-const holder = globalThis as typeof globalThis & { aptmqlMongo?: Promise<MongoClient> | undefined };
-
-/** This process's MongoDB client: MONGODB_URI, or the embedded server of the data folder, which may run elsewhere. */
-export function processMongo(): Promise<MongoClient> {
-  holder.aptmqlMongo ??= connect().catch((error: unknown) => {
-    holder.aptmqlMongo = undefined; // the next request tries again
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new AppError('unavailable', `MongoDB cannot be reached: ${reason}`, 'Try again when it is back; nothing was lost.');
-  });
-  return holder.aptmqlMongo;
-}
-
-async function connect(): Promise<MongoClient> {
-  const { mongodbUri, dataDir } = readConfig();
-  return connectMongo(mongodbUri ?? (await ensureEmbeddedServer({ dataDir: path.join(dataDir, 'mongo') })).uri);
-}
+import { runUserWork } from './user-work/user-work';
 
 /** What decisions need, with this process's connections. */
 export function decisionServices(): DecisionServices {
   const { db, blobs } = processStores();
-  return { db, blobs, mongo: processMongo, checkEdit };
+  return { db, blobs, doWork: runUserWork };
 }

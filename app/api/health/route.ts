@@ -1,6 +1,6 @@
 import { handler, json } from '@/lib/auth/handler';
 import type { Health } from '@/lib/review/api-types';
-import { processMongo } from '@/lib/review/process-services';
+import { processMongo } from '@/lib/review/process-mongo';
 
 export const GET = handler({ access: 'public' }, async ({ db }) => {
   const answers = (check: Promise<unknown>): Promise<boolean> =>

@@ -3,7 +3,7 @@ import { handler } from '@/lib/auth/handler';
 import { benchmarkPatchBody, confirmBody, idSchema, roles } from '@/lib/review/api-types';
 import { changeBenchmark, deleteBenchmark } from '@/lib/review/benchmarks';
 import { benchmarkDetail } from '@/lib/review/overview';
-import { processMongo } from '@/lib/review/process-services';
+import { processMongo } from '@/lib/review/process-mongo';
 
 const params = z.strictObject({ id: idSchema });
 
