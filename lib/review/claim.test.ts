@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
-import type { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Principal } from '../auth/accounts';
 import { verifyAudit } from '../db/audit';
@@ -33,7 +32,7 @@ beforeAll(async () => {
   pipeline = await createTestPipeline(12);
   worker = await pipeline.startWorker();
   const { db, blobs } = pipeline;
-  services = { db, blobs, mongo: () => Promise.resolve(undefined as unknown as MongoClient), checkEdit: () => Promise.reject(new Error('no edits here')) };
+  services = { db, blobs, checkEdit: () => Promise.reject(new Error('no edits here')) };
   lead = await person('lead');
 });
 afterAll(async () => {

@@ -1,4 +1,3 @@
-import type { MongoClient } from 'mongodb';
 import type { Principal } from '../auth/accounts';
 import { AppError, notFound } from '../auth/errors';
 import { audited, type AuditEntry } from '../db/audit';
@@ -7,22 +6,20 @@ import { isUniqueViolation, pgText, type Database, type Tx } from '../db/databas
 import { notify } from '../db/notify';
 import { lockDatabase, restoreVersion, saveEdit } from '../pipeline/artefact-store';
 import { encodeContent } from '../pipeline/content';
-import { parseRelaxed } from '../results/extended-json';
 import { askToCancel, isItemStage, passedOn, postRequest, stageIndex } from '../pipeline/schedule';
-import { stageInput } from '../pipeline/stage-input';
 import type { EditOutcome } from '../pipeline/stages/check-edit';
-import type { ArtefactKind, ArtefactRef, GateName, StageInput, StageName } from '../pipeline/stages/stage';
+import type { ArtefactKind, GateName, StageName } from '../pipeline/stages/stage';
 import type { DecideInput, DecideResponse, DirectiveInput, EditCheck } from './api-types';
 import { lockTask, writeDecision, type DecidableTask } from './decision-record';
 import { findDecision } from './decision-rows';
 import { leasedBy } from './leases';
+import type { UserWork } from './user-work/work';
 
 export interface DecisionServices {
   readonly db: Database;
   readonly blobs: BlobStore;
-  /** For the check of an edit. */
-  mongo(): Promise<MongoClient>;
-  checkEdit(ref: ArtefactRef, content: unknown, input: StageInput, signal: AbortSignal): Promise<EditOutcome>;
+  /** Checks what a user edited, outside this process where that may take long. */
+  checkEdit(userId: string, edit: UserWork['check']['input'], signal: AbortSignal): Promise<EditOutcome>;
 }
 
 type SavedEdit = Extract<EditOutcome, { ok: true }>;
@@ -47,7 +44,7 @@ const verdictGates: Partial<Record<DecideInput['verdict'], readonly GateName[]>>
 export async function decide(services: DecisionServices, user: Principal, taskId: string, input: DecideInput, signal: AbortSignal): Promise<DecideResponse> {
   assertPerson(user);
   const { db } = services;
-  const edit = 'content' in input ? await preparedEdit(services, taskId, input, signal) : undefined;
+  const edit = 'content' in input ? await preparedEdit(services, user, taskId, input, signal) : undefined;
   try {
     const first = await audited(db, async (tx) => {
       const audit = await record(tx, user, taskId, input, edit);
@@ -64,12 +61,13 @@ export async function decide(services: DecisionServices, user: Principal, taskId
 /** What is wrong with an edit, or what its checks could not show, without saving it. */
 export async function checkTaskEdit(
   services: DecisionServices,
+  user: Principal,
   taskId: string,
   content: object,
   signal: AbortSignal,
 ): Promise<EditCheck> {
   const task = await loadTask(services.db.prisma, taskId);
-  const outcome = await runCheck(services, task, content, signal);
+  const outcome = await runCheck(services, user, task, content, signal);
   if (!outcome.ok) return { problems: outcome.problems, notes: [] };
   return { problems: [], notes: outcome.notes ?? [] };
 }
@@ -201,26 +199,25 @@ function directivesOf(input: DecideInput, task: DecidableTask): DirectiveInput[]
 // ── Edits ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** Checks an edit and stores its content; outside the transaction, because it may take long. */
-async function preparedEdit(services: DecisionServices, taskId: string, input: DecideInput & { content: object }, signal: AbortSignal): Promise<PreparedEdit | undefined> {
+async function preparedEdit(services: DecisionServices, user: Principal, taskId: string, input: DecideInput & { content: object }, signal: AbortSignal): Promise<PreparedEdit | undefined> {
   const { db, blobs } = services;
   if (await db.prisma.decision.findUnique({ where: { idempotencyKey: input.idempotencyKey }, select: { id: true } })) return undefined;
-  const outcome = await runCheck(services, await loadTask(db.prisma, taskId), input.content, signal);
+  const outcome = await runCheck(services, user, await loadTask(db.prisma, taskId), input.content, signal);
   if (!outcome.ok) {
     throw new AppError('check_failed', `The edit does not pass the checks: ${outcome.problems[0]?.message ?? ''}`, 'Correct what is named and save again; nothing was saved.', outcome.problems);
   }
   return { ...outcome, blobHash: await blobs.put(encodeContent(outcome.artefact.content)) };
 }
 
-async function runCheck(services: DecisionServices, task: LoadedTask, content: object, signal: AbortSignal): Promise<EditOutcome> {
-  let edited: unknown;
-  try {
-    edited = parseRelaxed(content);
-  } catch (error) {
-    return { ok: false, problems: [{ path: '', message: `this is not Extended JSON: ${error instanceof Error ? error.message : String(error)}` }] };
-  }
-  const { db, blobs } = services;
-  const input = await stageInput({ db, blobs, mongo: await services.mongo() }, task.databaseId);
-  return services.checkEdit({ kind: task.artefact.kind as ArtefactKind, key: task.artefact.key }, edited, input, signal);
+function runCheck(
+  services: DecisionServices,
+  user: Principal,
+  task: LoadedTask,
+  content: object,
+  signal: AbortSignal,
+): Promise<EditOutcome> {
+  const ref = { kind: task.artefact.kind as ArtefactKind, key: task.artefact.key };
+  return services.checkEdit(user.id, { databaseId: task.databaseId, ref, content }, signal);
 }
 
 // ── Undo ────────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
-import type { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Principal } from '../auth/accounts';
 import { verifyAudit } from '../db/audit';
@@ -40,13 +39,12 @@ beforeAll(async () => {
   services = {
     db,
     blobs,
-    mongo: () => Promise.resolve(undefined as unknown as MongoClient),
-    checkEdit: async (ref, content, input): Promise<EditOutcome> => {
+    checkEdit: async (userId, { ref, content, databaseId: within }): Promise<EditOutcome> => {
       const { text } = content as { text: string };
       if (text === 'wrong') return { ok: false, problems: [{ path: 'text', message: 'is wrong' }] };
       const artefact = await db.prisma.artefact.findFirstOrThrow({ where: { databaseId, kind: ref.kind, key: ref.key }, include: { current: { include: { inputs: true } } } });
       const inputs = artefact.current!.inputs.map(({ kind, key, hash }) => ({ kind: kind as typeof ref.kind, key, hash }));
-      expect(input.source.name).toBe('shop');
+      expect([within, typeof userId]).toEqual([databaseId, 'string']);
       return { ok: true, artefact: { ...ref, content, inputs, gate: 'conceptual_design' }, restart: ref.kind === 'conceptual_design' ? { stage: 'logical_design' } : null };
     },
   };

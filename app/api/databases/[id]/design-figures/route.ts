@@ -1,6 +1,14 @@
 import { z } from 'zod';
 import { handler } from '@/lib/auth/handler';
 import { idSchema } from '@/lib/review/api-types';
-import { designFigures } from '@/lib/review/designs';
+import { runUserWork } from '@/lib/review/user-work/user-work';
 
-export const GET = handler({ access: ['admin', 'lead', 'reviewer'], scope: 'read', params: z.strictObject({ id: idSchema }) }, ({ db, blobs, params }) => designFigures(db, blobs, params.id));
+export const GET = handler(
+  {
+    access: ['admin', 'lead', 'reviewer'],
+    scope: 'read',
+    params: z.strictObject({ id: idSchema }),
+  },
+  ({ user, params, request }) =>
+    runUserWork(user.id, 'design_figures', { databaseId: params.id }, request.signal),
+);

@@ -1,6 +1,14 @@
 import { z } from 'zod';
 import { handler } from '@/lib/auth/handler';
 import { idSchema, whatIfBody } from '@/lib/review/api-types';
-import { databaseWhatIf } from '@/lib/review/designs';
+import { runUserWork } from '@/lib/review/user-work/user-work';
 
-export const POST = handler({ access: ['admin', 'lead', 'reviewer'], params: z.strictObject({ id: idSchema }), body: whatIfBody }, ({ db, blobs, params, body }) => databaseWhatIf(db, blobs, params.id, body));
+export const POST = handler(
+  {
+    access: ['admin', 'lead', 'reviewer'],
+    params: z.strictObject({ id: idSchema }),
+    body: whatIfBody,
+  },
+  ({ user, params, body, request }) =>
+    runUserWork(user.id, 'what_if', { databaseId: params.id, change: body }, request.signal),
+);

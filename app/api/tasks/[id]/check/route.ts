@@ -10,6 +10,6 @@ export const POST = handler(
     params: z.strictObject({ id: idSchema }),
     body: checkBody,
   },
-  ({ params, body, request }) =>
-    checkTaskEdit(decisionServices(), params.id, body.content, request.signal),
+  ({ user, params, body, request }) =>
+    checkTaskEdit(decisionServices(), user, params.id, body.content, request.signal),
 );
