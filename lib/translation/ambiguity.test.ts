@@ -26,13 +26,14 @@ function rowsOf(sql: string): ResultSet {
   return { columns: statement.columns().map(({ name }) => name), rows: statement.raw(true).all() as Value[][] };
 }
 
-async function find(sql: string, isLimitJudged = true) {
+async function find(sql: string, isLimitJudged = true, isLimitCut = false) {
   runs.length = 0;
   return findAmbiguities({
     sql,
     catalog,
     expected: rowsOf(sql),
     isLimitJudged,
+    isLimitCut,
     run: async (other) => {
       runs.push(other);
       return rowsOf(other);
@@ -132,6 +133,16 @@ describe('what is not open', () => {
     'SELECT name FROM person WHERE id = (SELECT id FROM person WHERE height > 0 ORDER BY height, name LIMIT 1)',
   ])('%s is decided by this data', async (sql) => {
     expect((await find(sql)).caveats).toEqual([]);
+  });
+
+  it('names nothing below a LIMIT that cuts a tie, unless the rows behind it differ', async () => {
+    const grouped = 'SELECT note, MIN(id) AS first FROM "my visit" GROUP BY note ORDER BY COUNT(*) > 0 LIMIT 1';
+    const bare = 'SELECT note, person FROM "my visit" GROUP BY note ORDER BY COUNT(*) > 0 LIMIT 1';
+    const fixed = 'SELECT note, kind FROM "my visit" v JOIN middle m ON m.id = v.id WHERE v.id < 3 GROUP BY note ORDER BY 1 > 0 LIMIT 1';
+    const cut = async (sql: string) => (await find(sql, true, true)).caveats;
+    expect(await cut(grouped)).toEqual([]);
+    expect(await cut(fixed)).toEqual([]);
+    expect(await cut(bare)).toEqual(['arbitrary_row']);
   });
 
   it('names the outermost LIMIT only where nobody else judges it', async () => {

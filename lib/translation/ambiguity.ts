@@ -6,6 +6,7 @@ import { SqlBindError } from '../sqlite/select/bind-error';
 import { columnOf, type Binding, type BoundColumn } from '../sqlite/select/bound';
 import type { SelectStatement } from '../sqlite/select/ast';
 import { parseSelect } from '../sqlite/select/parse-select';
+import { printSelect } from '../sqlite/select/print-select';
 import { SqlSyntaxError } from '../sqlite/select/syntax-error';
 import { openConstructs, type OpenConstructs } from './open-constructs';
 import { reorderedSql, type Reordering } from './reordered-sql';
@@ -18,6 +19,8 @@ export interface AmbiguityInput {
   readonly expected: ResultSet;
   /** The outermost LIMIT is judged elsewhere, by the rows behind it. */
   readonly isLimitJudged: boolean;
+  /** It cuts through a tie: the rows behind it have to be compared, too. */
+  readonly isLimitCut?: boolean;
   /** Undefined where the query does not run to its end. */
   readonly run: (sql: string) => Promise<ResultSet | undefined>;
 }
@@ -73,9 +76,10 @@ class Search {
     const { inner, outermost, scanned } = this.open;
     const names = [...inner, ...(this.outermost && outermost ? [outermost] : [])];
     if (names.length === 0) return [];
+    const expected = this.input.isLimitCut ? await this.rename(printSelect(this.whole)) : this.input.expected;
     for (const direction of ['ASC', 'DESC'] as const) {
-      const other = await this.run({ direction, scanned, outermost: this.outermost });
-      if (!other || !isSame(this.input.expected, other, 'bag')) return [...new Set(names)];
+      const other = await this.run({ direction, scanned, outermost: this.outermost }, this.input.isLimitCut);
+      if (!expected || !other || !isSame(expected, other, 'bag')) return [...new Set(names)];
     }
     return [];
   }
@@ -130,10 +134,21 @@ class Search {
     return texts !== 0n && texts === numbers;
   }
 
-  private async run(reordering: Reordering): Promise<ResultSet | undefined> {
-    const { catalog, run, expected } = this.input;
-    const result = await run(reorderedSql(this.statement, this.binding, catalog, reordering));
-    // Printed again, a column without alias has another name.
+  /** The query without its outermost LIMIT. */
+  private get whole(): SelectStatement {
+    const { limit: _, offset: __, ...rest } = this.statement;
+    return rest;
+  }
+
+  private run(reordering: Reordering, isWhole = false): Promise<ResultSet | undefined> {
+    const statement = isWhole ? this.whole : this.statement;
+    return this.rename(reorderedSql(statement, this.binding, this.input.catalog, reordering));
+  }
+
+  /** Printed again, a column without alias has another name. */
+  private async rename(sql: string): Promise<ResultSet | undefined> {
+    const { run, expected } = this.input;
+    const result = await run(sql);
     return result && { ...result, columns: expected.columns };
   }
 }

@@ -34,8 +34,13 @@ function determinedBy(body: BoundSelect, seeds: readonly BoundExpression[], keys
   for (const seed of seeds) if (seed.kind === 'column') known.add(idOf(seed));
   const equalities = [...conjuncts(body.where), ...joinConditions(body.from)].flatMap(columnPair);
   const sources = sourcesOf(body.from);
-  const isWhole = (source: BoundSource): boolean =>
-    keysOf(source).some((key) => key.every((column) => known.has(idFor(source, column))));
+  // Where an equality holds there is no null, of which there could be several in a key.
+  const present = new Set(equalities.flat().map(idOf));
+  const isWhole = (source: BoundSource): boolean => {
+    const isKnown = (column: string): boolean => known.has(idFor(source, column));
+    const isGiven = (column: string): boolean => isKnown(column) && present.has(idFor(source, column));
+    return keysOf(source).some((key) => key.every(isKnown)) || declaredKeys(source).some((key) => key.every(isGiven));
+  };
   for (let before = -1; before < known.size; ) {
     before = known.size;
     for (const [left, right] of equalities) {

@@ -105,6 +105,7 @@ export async function checkEquivalence(input: EquivalenceInput): Promise<Equival
     catalog: input.catalog,
     expected: source,
     isLimitJudged: limit.isJudged,
+    isLimitCut: limit.caveats.some((caveat) => (AMBIGUITIES as readonly string[]).includes(caveat)),
     run: async (other) => {
       const result = await tryAskSource(input, other, MAX_ROWS);
       return result?.more === false ? result : undefined;
