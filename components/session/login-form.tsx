@@ -1,7 +1,9 @@
 'use client';
 import { useRouter, useSearchParams } from 'next/navigation';
 import { useState } from 'react';
+import type { SessionResponse } from '../../lib/review/api-types';
 import { api } from '../api';
+import { readPending } from '../review/pending-store';
 import { Button } from '../ui/button';
 import { Field, Input } from '../ui/field';
 import { ErrorNote } from '../ui/notes';
@@ -15,8 +17,10 @@ export function LoginForm() {
     setBusy(true);
     setError(null);
     try {
-      await api('/api/session', { method: 'POST', body: { email: form.get('email'), password: form.get('password') } });
-      const to = search.get('to');
+      const body = { email: form.get('email'), password: form.get('password') };
+      const { user } = await api<SessionResponse>('/api/session', { method: 'POST', body });
+      // A decision that could not be saved is sent from the page of its task; a reload may have lost where that was.
+      const to = readPending().find((entry) => entry.by === user.id)?.address ?? search.get('to');
       // Only a place of ours: never a foreign address, never a protocol-relative one.
       router.replace(to && /^\/(?![/\\])/.test(to) ? to : '/');
       router.refresh();
