@@ -30,7 +30,7 @@ test('what documents repeat of their own columns is said', () => {
 
 test('an untranslated item says why, a translated one its pipeline', () => {
   expect(readableContent('untranslated', { mql: null, reason: { code: 3, text: 'window frames' } })).toBe('not translated, reason 3: window frames');
-  expect(readableContent('untranslated', { mql: { collection: 'order', pipeline: [{ $count: 'n' }] } })).toBe('db.order.aggregate([\n  { $count: "n" }\n])');
+  expect(readableContent('untranslated', { mql: { collection: 'order', pipeline: [{ $count: 'n' }] } })).toBe('db.order.aggregate([\n  { "$count": "n" }\n])');
 });
 
 test('a reclassified flag is one changed line', () => {

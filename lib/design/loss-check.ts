@@ -22,7 +22,7 @@ export interface DesignProblem {
  * every embedding is total, nothing outgrows its limits, every field has one source. Empty when all holds.
  */
 export function checkDesign(design: DocumentDesign, catalog: Catalog, profile: Profile, limits: DesignLimits): DesignProblem[] {
-  return [...checkSource(catalog, profile), ...checkCollections(design), ...checkColumns(design, catalog), ...checkBuckets(design, profile, limits), ...checkBytes(design, profile), ...checkEmbeddings(design, profile, limits), ...checkCopies(design, profile, limits), ...checkTransforms(design, profile)];
+  return [...checkSource(catalog, profile), ...checkRelationships(design, profile), ...checkCollections(design), ...checkColumns(design, catalog), ...checkBuckets(design, profile, limits), ...checkBytes(design, profile), ...checkEmbeddings(design, profile, limits), ...checkCopies(design, profile, limits), ...checkTransforms(design, profile)];
 }
 
 /** What no design can carry: values and rows that MongoDB cannot hold, or that cannot be told from others here. */
@@ -38,6 +38,17 @@ function checkSource(catalog: Catalog, profile: Profile): DesignProblem[] {
     if (hidden && !withoutRowid && !rowidAlias) problems.push({ kind: 'broken', subject: name, detail: 'it has columns named rowid, _rowid_ and oid, so that its rows cannot be told apart' });
   }
   return problems;
+}
+
+/** A choice of a relationship that the source does not have would be saved and never have an effect. */
+function checkRelationships({ conceptual }: DocumentDesign, profile: Profile): DesignProblem[] {
+  const known = new Set(profile.relationships.map(({ id }) => id));
+  const unknown = conceptual.relationships.filter(({ relationship }) => !known.has(relationship));
+  return unknown.map(({ relationship }) => ({
+    kind: 'broken',
+    subject: relationship,
+    detail: 'the source has no such relationship',
+  }));
 }
 
 function checkCollections(design: DocumentDesign): DesignProblem[] {
