@@ -12,6 +12,7 @@ import { QueryProcess } from '../sqlite/query-process';
 import { checkQuery, expectedRows } from './check-query';
 import type { EquivalenceInput } from './equivalence';
 import { KnownResults } from './known-results';
+import { sourceCaveats } from './equivalence';
 import { isWeaklyTested } from './weakly-tested';
 
 const ROWS = 5000;
@@ -128,6 +129,20 @@ test.each<[string, string, Document[], string, string[]]>([
   // A refusal names what is open.
   const isNamed = found.verdict.detail.includes(caveats[0] ?? 'leaves');
   expect(isNamed).toBe(kind !== 'equal' && caveats.length > 0);
+});
+
+test.each([
+  'SELECT id FROM reading ORDER BY level LIMIT 12',
+  'SELECT id FROM reading LIMIT 2',
+  'SELECT id FROM reading ORDER BY id DESC LIMIT 3',
+  'SELECT count(*) FROM reading WHERE id = (SELECT id FROM reading ORDER BY level LIMIT 1)',
+  "SELECT id FROM reading WHERE note < date('now')",
+])('what the source leaves open is the same without a pipeline, and with one that fails: %s', async (sql) => {
+  const right = ids(sql, { $match: { _id: { $gte: 0 } } });
+  const failing = ids(sql, { $set: { x: { $divide: [1, 0] } } });
+  const caveats = await sourceCaveats(right);
+  expect((await checkQuery(right, undefined)).caveats).toEqual(caveats);
+  expect((await checkQuery(failing, undefined)).caveats).toEqual(caveats);
 });
 
 test('mutations are compared with the run there was', async () => {

@@ -52,20 +52,24 @@ export interface SourceRows {
   sourceRows(key: string, ask: () => Promise<QueryResult>): Promise<QueryResult>;
 }
 
-export interface EquivalenceInput {
+/** A query of the source, and how it is run. */
+export interface SourceQuery {
   readonly sql: string;
   readonly sourcePath: string;
   readonly catalog: Catalog;
   readonly queries: QueryProcess;
-  readonly db: Db;
-  readonly collection: string;
-  readonly pipeline: readonly Document[];
-  readonly columns: readonly OutputColumn[];
   /** ISO time that both sides take for now. */
   readonly clock: string;
   readonly signal: AbortSignal;
   /** Source rows that are known here are not asked for again. */
   readonly known?: SourceRows;
+}
+
+export interface EquivalenceInput extends SourceQuery {
+  readonly db: Db;
+  readonly collection: string;
+  readonly pipeline: readonly Document[];
+  readonly columns: readonly OutputColumn[];
   /** For a rewriting that is given up unless it is equal: it may stop at the first row too many, and after this time. */
   readonly candidate?: { readonly maxTimeMS: number };
 }
@@ -92,7 +96,7 @@ export async function checkEquivalence(input: EquivalenceInput): Promise<Equival
   const transforms = input.columns.map((column) => column.transform);
   const expected = carry(source, input.columns.map((column) => column.name), transforms);
   const answer = await runPipeline(input, expected.rows.length);
-  if ('kind' in answer) return { verdict: answer, caveats: timed, expected };
+  if ('kind' in answer) return { verdict: answer, caveats: await sourceCaveats(input), expected };
   const { actual, run } = answer;
 
   const keyed = keyedSql(sql, input.catalog);
@@ -100,10 +104,33 @@ export async function checkEquivalence(input: EquivalenceInput): Promise<Equival
   const outcome = { expected, actual, run };
   const direct = compareResults(expected, actual, { columns: 'named', extraColumns: 'refuse', order: ordered ? 'sequence' : 'bag' });
   const limit = await judgeLimit(input, keyed, transforms, outcome, direct);
-  const inner = await findAmbiguities({
+  const inner = await ambiguitiesOf(input, sql, source, limit);
+  const caveats = [...new Set([...timed, ...limit.caveats, ...inner.caveats])];
+  const verdict = isEquivalent(limit.verdict) ? limit.verdict : await judgeOpen(limit.verdict, inner, actual, (other) => carry(other, expected.columns, transforms));
+  return { ...outcome, ...(ordered && { tied: limit.tied ?? [] }), verdict, caveats };
+}
+
+/** What the source query leaves open, and its dependence on the time: what a check of any pipeline names as well. */
+export async function sourceCaveats(input: SourceQuery): Promise<readonly string[]> {
+  const { sql, timed } = sourceSql(input);
+  const source = await runSource(input, sql);
+  if ('kind' in source) return timed;
+  const same = { expected: source, actual: source };
+  const limit = await judgeLimit(input, keyedSql(sql, input.catalog), [], same, failure('equal', ''));
+  const inner = await ambiguitiesOf(input, sql, source, limit);
+  return [...new Set([...timed, ...limit.caveats, ...inner.caveats])];
+}
+
+function ambiguitiesOf(
+  input: SourceQuery,
+  sql: string,
+  expected: ResultSet,
+  limit: JudgedLimit,
+): Promise<Ambiguities> {
+  return findAmbiguities({
     sql,
     catalog: input.catalog,
-    expected: source,
+    expected,
     isLimitJudged: limit.isJudged,
     isLimitCut: limit.caveats.some((caveat) => (AMBIGUITIES as readonly string[]).includes(caveat)),
     run: async (other) => {
@@ -111,9 +138,6 @@ export async function checkEquivalence(input: EquivalenceInput): Promise<Equival
       return result?.more === false ? result : undefined;
     },
   });
-  const caveats = [...new Set([...timed, ...limit.caveats, ...inner.caveats])];
-  const verdict = isEquivalent(limit.verdict) ? limit.verdict : await judgeOpen(limit.verdict, inner, actual, (other) => carry(other, expected.columns, transforms));
-  return { ...outcome, ...(ordered && { tied: limit.tied ?? [] }), verdict, caveats };
 }
 
 interface JudgedLimit {
@@ -126,7 +150,7 @@ interface JudgedLimit {
 }
 
 /** The outermost LIMIT, and the order up to ties, by the rows without the LIMIT. */
-async function judgeLimit(input: EquivalenceInput, keyed: KeyedSql | undefined, transforms: readonly Transform[], { expected, actual }: { readonly expected: ResultSet; readonly actual: ResultSet }, verdict: Verdict): Promise<JudgedLimit> {
+async function judgeLimit(input: SourceQuery, keyed: KeyedSql | undefined, transforms: readonly Transform[], { expected, actual }: { readonly expected: ResultSet; readonly actual: ResultSet }, verdict: Verdict): Promise<JudgedLimit> {
   if (!keyed) return { verdict, caveats: [], isJudged: false };
   if (keyed.limit === undefined && verdict.kind !== 'order') {
     const tied = keyed.ordered ? { tied: await askTies(input, keyed, expected.rows.length) } : {};
@@ -143,7 +167,7 @@ async function judgeLimit(input: EquivalenceInput, keyed: KeyedSql | undefined, 
   return { verdict: judged, caveats, tied, isJudged: true };
 }
 
-async function askTies(input: EquivalenceInput, keyed: KeyedSql, rowCount: number): Promise<readonly TiedRows[]> {
+async function askTies(input: SourceQuery, keyed: KeyedSql, rowCount: number): Promise<readonly TiedRows[]> {
   if (rowCount < 2) return [];
   const result = await tryAskSource(input, keyed.sql, keyed.offset + rowCount);
   return result ? tiedRows(result.rows.slice(keyed.offset), keyed.keys) : [];
@@ -175,7 +199,7 @@ export async function expectedOf(input: EquivalenceInput): Promise<ResultSet | u
   return 'kind' in source ? undefined : carry(source, input.columns.map((column) => column.name), input.columns.map((column) => column.transform));
 }
 
-function sourceSql(input: EquivalenceInput): { sql: string; timed: readonly string[] } {
+function sourceSql(input: SourceQuery): { sql: string; timed: readonly string[] } {
   const runnable = runnableSql(input.sql, input.catalog);
   const sql = pinSql(runnable, input.clock);
   return { sql, timed: sql === runnable ? [] : ['time_dependent'] };
@@ -190,7 +214,7 @@ const sameKey = (whole: Whole, a: readonly Value[], b: readonly Value[]): boolea
  * The rows without the LIMIT, as many as are needed: up to where the ties at it end, and where the rows are equal only
  * until it is known that there is one. What is cut off can hide a tie, but never show one that is none.
  */
-async function wholeRows(input: EquivalenceInput, keyed: KeyedSql, carried: (rows: QueryResult['rows']) => Whole, equal: boolean): Promise<Whole | undefined> {
+async function wholeRows(input: SourceQuery, keyed: KeyedSql, carried: (rows: QueryResult['rows']) => Whole, equal: boolean): Promise<Whole | undefined> {
   const cut = keyed.limit === undefined ? undefined : keyed.offset + keyed.limit;
   if (cut !== undefined && cut + BEYOND_CUT < MAX_ROWS) {
     const first = await tryAskSource(input, keyed.sql, cut + BEYOND_CUT);
@@ -242,12 +266,12 @@ const bump = (counts: Map<string, number>, key: string, by: number): void => {
   counts.set(key, (counts.get(key) ?? 0) + by);
 };
 
-async function runSource(input: EquivalenceInput, sql: string): Promise<ResultSet | Verdict> {
+async function runSource(input: SourceQuery, sql: string): Promise<ResultSet | Verdict> {
   const result = await askSource(input, sql, MAX_ROWS);
   return !('kind' in result) && result.more ? failure('error', `the source query returns more than ${MAX_ROWS} rows`) : result;
 }
 
-async function askSource(input: EquivalenceInput, sql: string, maxRows: number): Promise<QueryResult | Verdict> {
+async function askSource(input: SourceQuery, sql: string, maxRows: number): Promise<QueryResult | Verdict> {
   const ask = (): Promise<QueryResult> => input.queries.query(input.sourcePath, sql, { timeoutMs: TIMEOUT_MS, maxRows }, input.signal);
   try {
     return await runPastStalls(() => (input.known ? input.known.sourceRows(`${input.sourcePath}\n${maxRows}\n${sql}`, ask) : ask()));
@@ -260,7 +284,7 @@ async function askSource(input: EquivalenceInput, sql: string, maxRows: number):
 }
 
 /** Rows that are good to have: undefined where the query has none, or not within its limits. */
-async function tryAskSource(input: EquivalenceInput, sql: string, maxRows: number): Promise<QueryResult | undefined> {
+async function tryAskSource(input: SourceQuery, sql: string, maxRows: number): Promise<QueryResult | undefined> {
   try {
     const result = await askSource(input, sql, maxRows);
     return 'kind' in result ? undefined : result;

@@ -5,12 +5,12 @@ import type { Item } from '../../sqlite/benchmark';
 import { isOutermostOrdered } from '../../sqlite/select/outermost-order';
 import { QueryProcess } from '../../sqlite/query-process';
 import { canonicalText } from '../../results/extended-json';
-import { Unavailable } from '../../results/unavailable';
+import { isOutage, Unavailable } from '../../results/unavailable';
 import { documentsExamined } from '../../mongo/explain';
 import { GuardedError, runGuarded } from '../../mongo/guarded';
 import { checkQuery, type CheckedQuery } from '../../translation/check-query';
 import { AMBIGUITIES } from '../../translation/open-constructs';
-import { isEquivalent, TIMEOUT_MS, type OutputColumn } from '../../translation/equivalence';
+import { isEquivalent, sourceCaveats, TIMEOUT_MS, type OutputColumn } from '../../translation/equivalence';
 import type { Translation } from '../../translation/translate';
 import { suggestIndexes, type GoldQuery, type IndexSuggestion } from '../../translation/index-suggestions';
 import { pinPipeline } from '../../translation/pinned-clock';
@@ -97,7 +97,7 @@ async function judgeWithinLimits(item: Item, answer: Translation, at: ItemWork, 
 /** Nothing unequal is ever called translated. */
 async function judge(item: Item, answer: Translation, at: ItemWork, input: StageInput, context: StageContext): Promise<TranslationContent> {
   const base = { questionId: item.questionId, mql: null, columns: [], defects: answer.status === 'translated' ? answer.defects : [], verdict: null, attempts: [] as Attempt[] };
-  if (answer.status === 'untranslated') return { ...base, status: 'untranslated', caveats: [], reason: { code: answer.code, text: answer.reason } };
+  if (answer.status === 'untranslated') return { ...base, status: 'untranslated', caveats: await openCaveats(item, at, input, context), reason: { code: answer.code, text: answer.reason } };
   const mql: Mql = { collection: answer.collection, pipeline: answer.pipeline };
   const { verdict, caveats, expected } = await equivalence(item, mql, answer.columns, at, input, context);
   // What SQL leaves open is a matter of the source: the check tells, whatever the translation had to choose.
@@ -115,6 +115,20 @@ async function judge(item: Item, answer: Translation, at: ItemWork, input: Stage
     return { ...base, status: 'untranslated', caveats: [...new Set([...all, 'source_defect'])], verdict, attempts, reason: { code: SOURCE_FAILS, text: verdict.detail } };
   }
   return { ...base, status: 'untranslated', caveats: all, verdict, attempts, reason: { code: NOT_EQUAL, text: `the pipeline's result is not equal to the query's: ${verdict.detail}` } };
+}
+
+/** An item that is not translated is as ambiguous as one that is. */
+async function openCaveats(item: Item, at: ItemWork, input: StageInput, context: StageContext): Promise<readonly string[]> {
+  const { catalog, queries } = at;
+  const query = { sql: item.sql, sourcePath: input.source.path, catalog, queries, clock: input.settings.pinnedClock, signal: context.signal };
+  try {
+    const caveats = await sourceCaveats({ ...query, ...(input.known && { known: input.known }) });
+    return [...caveats].sort();
+  } catch (error) {
+    // The reason why it is not translated says more than that its query is slow.
+    if (error instanceof Unavailable && !isOutage(error)) return [];
+    throw error;
+  }
 }
 
 const equivalence = (item: Item, mql: Mql, columns: readonly OutputColumn[], at: ItemWork, input: StageInput, context: StageContext, candidate?: { readonly maxTimeMS: number }): Promise<CheckedQuery> =>
