@@ -1,5 +1,6 @@
 import fs from 'node:fs';
 import { defineConfig } from '@playwright/test';
+import { url } from './e2e/start-product';
 
 // Playwright's own browser where it is installed, else the system's: an installation must not depend on a download.
 const system = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((file) => fs.existsSync(file));
@@ -14,7 +15,7 @@ export default defineConfig({
   reporter: [['list'], ['json', { outputFile: 'test-results/e2e.json' }]],
   globalSetup: './e2e/start-product.ts',
   use: {
-    baseURL: process.env.APTMQL_E2E_URL ?? 'http://127.0.0.1:3987',
+    baseURL: url,
     viewport: { width: 1280, height: 800 },
     trace: 'retain-on-failure',
     screenshot: 'only-on-failure',

@@ -4,7 +4,9 @@ import os from 'node:os';
 import path from 'node:path';
 
 export const admin = { email: 'admin@example.org', password: 'a-password-for-tests-only' };
-const url = process.env.APTMQL_E2E_URL ?? 'http://127.0.0.1:3987';
+/** APTMQL_E2E_URL: a product that runs already; APTMQL_E2E_PORT: where to start one. */
+const port = process.env.APTMQL_E2E_PORT ?? '3987';
+export const url = process.env.APTMQL_E2E_URL ?? `http://127.0.0.1:${port}`;
 const STARTS_WITHIN_MS = 8 * 60_000;
 
 /** Starts the whole product the way `npm start` does, on a data folder of its own; the returned function stops it. */
@@ -30,8 +32,9 @@ export default async function startProduct(): Promise<() => Promise<void>> {
   const started = Date.now();
   for (;;) {
     const healthy = await fetch(`${url}/api/health`).then((response) => response.ok, () => false);
-    if (healthy) break;
+    // First, because another product may answer at this address.
     if (product.exitCode !== null) throw new Error(`the product did not start:\n${output}`);
+    if (healthy && output.includes('is ready')) break;
     if (Date.now() - started > STARTS_WITHIN_MS) throw new Error(`the product did not start in time:\n${output}`);
     await new Promise((resolve) => setTimeout(resolve, 500));
   }
