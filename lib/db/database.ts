@@ -47,11 +47,21 @@ export function postgresCode(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
-export const isUnreachable = (error: unknown): boolean => {
-  const code = postgresCode(error) ?? '';
-  const message = error instanceof Error ? error.message : '';
-  return (
-    /^(ECONN|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|57P0[1-3]|08|P1001|P1002|P1008|P1017|P2024)/.test(code) ||
-    /ECONNREFUSED|Connection terminated|timeout exceeded when trying to connect|Can't reach database/.test(message)
-  );
-};
+/** No answer from Postgres: nobody listens, it starts or ends, has no connection left, or stands still. */
+const UNREACHABLE_CODE =
+  /^(ECONN|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|57P0[1-3]|53300|08|P1001|P1002|P1008|P1017|P2024)/;
+/** The same where the error has no code, as those of `pg` itself have none. */
+const UNREACHABLE_MESSAGE = new RegExp(
+  [
+    'ECONNREFUSED',
+    'Connection terminated',
+    'is not queryable',
+    'timeout exceeded when trying to connect',
+    'Unable to start a transaction in the given time',
+    "Can't reach database",
+  ].join('|'),
+);
+
+export const isUnreachable = (error: unknown): boolean =>
+  UNREACHABLE_CODE.test(postgresCode(error) ?? '') ||
+  (error instanceof Error && UNREACHABLE_MESSAGE.test(error.message));

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { Int32, MongoNetworkError, MongoServerError, MongoServerSelectionError, type MongoClient } from 'mongodb';
+import { Int32, MongoBulkWriteError, MongoNetworkError, MongoServerError, MongoServerSelectionError, type BulkWriteResult, type MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isOutage, Unavailable } from '../results/unavailable';
 import { connectMongo } from './client';
@@ -9,6 +9,9 @@ import { ensureEmbeddedServer } from './embedded/start';
 import { GuardedError, runGuarded } from './guarded';
 import { asOutage } from './outage';
 
+/** As the driver wraps what goes wrong while it writes many documents. */
+const whileWriting = (error: unknown): MongoBulkWriteError =>
+  new MongoBulkWriteError(error as MongoNetworkError, {} as BulkWriteResult);
 const serverError = (code: unknown): MongoServerError => new MongoServerError({ message: 'm', code });
 
 test.each<[string, unknown, string | undefined]>([
@@ -18,6 +21,10 @@ test.each<[string, unknown, string | undefined]>([
   ['a cursor lost with its server', serverError(43), 'MongoDB'],
   ['a code that keeps its BSON type', serverError(new Int32(91)), 'MongoDB'],
   ['a full disk', serverError(14031), 'disk'],
+  ['a lost connection while many documents are written', whileWriting(new MongoNetworkError('gone')), 'MongoDB'],
+  ['a shutdown while many documents are written', whileWriting(serverError(91)), 'MongoDB'],
+  ['a disk full of many documents', whileWriting({ message: 'm', code: 14031 }), 'disk'],
+  ['a duplicate among many documents', whileWriting({ message: 'm', code: 11000 }), undefined],
   ['a complaint about the query', serverError(40324), undefined],
   ['the time limit of the query', serverError(50), undefined],
   ['the memory limit of a stage', serverError(292), undefined],

@@ -1,4 +1,4 @@
-import { MongoError, MongoServerError } from 'mongodb';
+import { MongoBulkWriteError, MongoError, MongoServerError } from 'mongodb';
 import { Unavailable } from '../results/unavailable';
 
 /**
@@ -17,6 +17,12 @@ const OUTAGE_NAME =
 
 /** An outage of MongoDB as `Unavailable`; any other error as it is. */
 export function asOutage(error: unknown): unknown {
+  const wrapped = error instanceof MongoBulkWriteError ? (error.errorResponse as unknown) : undefined;
+  // A failure of the connection while many documents are written looks like an answer of the server.
+  if (wrapped instanceof MongoError) {
+    const outage = asOutage(wrapped);
+    return outage === wrapped ? error : outage;
+  }
   if (!(error instanceof MongoError) || !isMongoOutage(error)) return error;
   const isDiskFull = Number(error.code) === 14031;
   const resource = isDiskFull ? 'disk' : 'MongoDB';

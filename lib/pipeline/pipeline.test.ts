@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { MongoNetworkError, MongoServerError } from 'mongodb';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -147,6 +148,60 @@ test('work of a worker that lost its connection is taken over, once', async () =
   expect(attempts).toBe(2);
   expect(pipeline.world.ran.filter((stage) => stage === 'evidence')).toHaveLength(1);
 });
+
+const untilAborted = async (signal: AbortSignal): Promise<void> => {
+  if (!signal.aborted) await once(signal, 'abort');
+  throw signal.reason;
+};
+
+/** As a restart of PostgreSQL does to the connections that say which work is being done. */
+const cutGuards = () =>
+  pipeline.db.pool.query(`
+    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE query LIKE '%pg_try_advisory_lock%' AND application_name = 'aptmql-worker'
+      AND datname = current_database() AND pid <> pg_backend_pid()`);
+
+test.each([1, 2])('PostgreSQL goes away in a stage again and again: no death of %i workers', async (count) => {
+  let attempts = 0;
+  pipeline.world.instead.migration = (signal) => (++attempts > 4 ? Promise.resolve() : untilAborted(signal));
+  for (let started = 0; started < count; started++) await work();
+  for (let cut = 1; cut <= 4; cut++) {
+    await expect.poll(() => attempts, { timeout: 20_000 }).toBe(cut);
+    await cutGuards();
+  }
+  await pipeline.settled(databaseId);
+  const run = await pipeline.db.prisma.stageRun.findFirst({ where: { databaseId, stage: 'migration' } });
+  expect(run).toMatchObject({ state: 'done', deaths: 0, failure: null });
+  expect(pipeline.world.ran.at(-1)).toBe('evidence');
+}, 60_000);
+
+test.each(['import', 'bundle'] as const)('a worker that dies over an %s is a death, after a while', async (kind) => {
+  const user = await pipeline.db.prisma.user.create({ data: { email: `d${count}@x.y`, name: 'D', role: 'lead' } });
+  const state = 'running' as const;
+  const { id } =
+    kind === 'import'
+      ? await pipeline.db.prisma.import.create({ data: { name: 'orphan', path: '/nowhere', state } })
+      : await pipeline.db.prisma.bundle.create({ data: { benchmarkId, draft: true, userId: user.id, state } });
+  await work();
+  const find = () =>
+    kind === 'import'
+      ? pipeline.db.prisma.import.findUniqueOrThrow({ where: { id } })
+      : pipeline.db.prisma.bundle.findUniqueOrThrow({ where: { id } });
+  const wait = { timeout: 20_000 };
+  await expect.poll(async () => (await find()).state, wait).toBe(kind === 'import' ? 'failed' : 'done');
+  expect((await find()).deaths).toBe(1);
+}, 30_000);
+
+test('a stage that kills three workers fails, and says so', async () => {
+  await work();
+  await pipeline.settled(databaseId);
+  const dead = { state: 'running' as const, deaths: 2, worker: 'elsewhere:1:dead', endedAt: null };
+  await pipeline.db.prisma.stageRun.updateMany({ where: { databaseId, stage: 'evidence' }, data: dead });
+  await pipeline.settled(databaseId);
+  const run = await pipeline.db.prisma.stageRun.findFirst({ where: { databaseId, stage: 'evidence' } });
+  expect(run).toMatchObject({ state: 'failed', deaths: 3 });
+  expect(run?.failure).toMatch(/the worker died 3 times/);
+}, 30_000);
 
 test('an import is all or nothing, and a name is taken once', async () => {
   await expect(pipeline.importShop(`Shop ${count}`)).rejects.toThrow(/choose another name/);

@@ -34,6 +34,8 @@ const pollMs = 2000;
 const tidyMs = 3_600_000;
 /** After that many deaths of a worker over the same work, the work is at fault. */
 const maxDeaths = 3;
+/** A worker that lives and lost its connection to Postgres requeues its work itself; longer absence is death. */
+const deathAfterMs = 10_000;
 
 interface JobData {
   readonly id: string;
@@ -49,6 +51,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const known = new KnownResults();
   const running = new Map<string, { readonly abort: AbortController; readonly ended: Promise<void> }>();
   const stopping = new AbortController();
+  const watch: DeathWatch = { survived: new Set(), unheldSince: new Map() };
 
   const boss = new PgBoss({ connectionString: db.url, max: 3, schedule: false, application_name: 'aptmql-worker' });
   boss.on('error', (error) => console.warn(`pg-boss: ${error.message}`));
@@ -86,6 +89,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       try {
         await work(queue, id, abort.signal);
       } finally {
+        watch.survived.add(guardKey(queue, id));
         await guard.release(guardKey(queue, id));
       }
     })()
@@ -117,7 +121,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       try {
         await beat();
         await relayOutbox(options);
-        await requeueAbandoned(options);
+        await requeueAbandoned(options, watch);
         await forgetLostJobs(options);
         if (Date.now() - tidied > tidyMs) {
           tidied = Date.now();
@@ -198,27 +202,65 @@ async function dispatch({ db }: WorkerOptions, boss: PgBoss): Promise<void> {
   }
 }
 
-/** Work whose worker died waits again; work that keeps killing workers fails. */
-async function requeueAbandoned({ db }: WorkerOptions): Promise<void> {
-  const where = { state: 'running' as const };
-  const select = { id: true, deaths: true };
-  const found = [
-    ...(await db.prisma.stageRun.findMany({ where, select })).map((row) => ({ ...row, key: `stage:${row.id}`, table: 'stage_run' as const })),
-    ...(await db.prisma.import.findMany({ where, select })).map((row) => ({ ...row, key: `import:${row.id}`, table: 'import' as const })),
-    ...(await db.prisma.bundle.findMany({ where, select })).map((row) => ({ ...row, key: `bundle:${row.id}`, table: 'bundle' as const })),
-  ];
-  const free = new Set(await abandoned(db, found.map(({ key }) => key)));
-  for (const { id, deaths, table, key } of found) {
-    if (!free.has(key)) continue;
-    const gaveUp = deaths + 1 >= maxDeaths;
-    const data = gaveUp
-      ? { state: 'failed' as const, deaths: deaths + 1, endedAt: new Date(), failure: `the worker died ${deaths + 1} times while doing this (out of memory?)` }
-      : { state: 'queued' as const, deaths: deaths + 1, jobId: null };
-    const which = { where: { id, state: 'running' as const, deaths }, data };
-    if (table === 'stage_run') await requeueStage(db.prisma, id, which);
-    else if (table === 'import') await db.prisma.import.updateMany(which);
-    else await db.prisma.bundle.updateMany(which);
+interface DeathWatch {
+  /** What this process stopped doing. What is still `running` then was interrupted, and nobody died. */
+  readonly survived: Set<string>;
+  /** Since when nobody has done what is `running`, by this process's monotonic clock. */
+  readonly unheldSince: Map<string, number>;
+}
+
+/** Work that nobody does any more waits again; work that keeps killing workers fails. */
+async function requeueAbandoned({ db }: WorkerOptions, watch: DeathWatch): Promise<void> {
+  const stopped = new Set(watch.survived);
+  const running = await runningWork(db);
+  const free = new Set(await abandoned(db, running.map(({ key }) => key)));
+  for (const key of watch.unheldSince.keys()) if (!free.has(key)) watch.unheldSince.delete(key);
+  for (const work of running.filter(({ key }) => free.has(key))) {
+    if (stopped.has(work.key)) await requeue(db, work, { state: 'queued', jobId: null });
+    else {
+      const since = watch.unheldSince.get(work.key) ?? performance.now();
+      watch.unheldSince.set(work.key, since);
+      if (performance.now() - since < deathAfterMs) continue;
+      watch.unheldSince.delete(work.key);
+      await requeue(db, work, afterDeath(work.deaths + 1));
+    }
   }
+  for (const key of stopped) watch.survived.delete(key);
+}
+
+const afterDeath = (deaths: number) =>
+  deaths < maxDeaths
+    ? { state: 'queued' as const, deaths, jobId: null }
+    : {
+        state: 'failed' as const,
+        deaths,
+        endedAt: new Date(),
+        failure: `the worker died ${deaths} times while doing this (out of memory?)`,
+      };
+
+type RunningWork = Awaited<ReturnType<typeof runningWork>>[number];
+
+async function runningWork({ prisma }: WorkerOptions['db']) {
+  const query = { where: { state: 'running' as const }, select: { id: true, deaths: true } };
+  const [stages, imports, bundles] = await Promise.all([
+    prisma.stageRun.findMany(query),
+    prisma.import.findMany(query),
+    prisma.bundle.findMany(query),
+  ]);
+  return [
+    ...stages.map((row) => ({ ...row, key: `stage:${row.id}`, table: 'stage_run' as const })),
+    ...imports.map((row) => ({ ...row, key: `import:${row.id}`, table: 'import' as const })),
+    ...bundles.map((row) => ({ ...row, key: `bundle:${row.id}`, table: 'bundle' as const })),
+  ];
+}
+
+type WorkChange = ReturnType<typeof afterDeath> | { readonly state: 'queued'; readonly jobId: null };
+
+async function requeue({ prisma }: WorkerOptions['db'], { id, deaths, table }: RunningWork, data: WorkChange): Promise<void> {
+  const which = { where: { id, state: 'running' as const, deaths }, data };
+  if (table === 'stage_run') await requeueStage(prisma, id, which);
+  else if (table === 'import') await prisma.import.updateMany(which);
+  else await prisma.bundle.updateMany(which);
 }
 
 /** A worker may die between taking a job and claiming the work: then the job is gone and the work still waits. */
