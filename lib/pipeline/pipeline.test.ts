@@ -37,6 +37,18 @@ const work = async () => {
   workers.push(worker);
   return worker;
 };
+const untilAborted = async (signal: AbortSignal): Promise<void> => {
+  if (!signal.aborted) await once(signal, 'abort');
+  throw signal.reason;
+};
+
+/** As a restart of PostgreSQL does to the connections that say which work is being done. */
+const cutGuards = () =>
+  pipeline.db.pool.query(`
+    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE query LIKE '%pg_try_advisory_lock%' AND application_name = 'aptmql-worker'
+      AND datname = current_database() AND pid <> pg_backend_pid()`);
+
 const states = async () => {
   const rows = await pipeline.db.pool.query<{ gate: string; state: string; n: string }>('SELECT gate, state, count(*) AS n FROM task_state WHERE database_id = $1 GROUP BY 1, 2 ORDER BY 1, 2', [databaseId]);
   return rows.rows.map((row) => `${row.gate} ${row.state} ${row.n}`);
@@ -139,27 +151,17 @@ test('an orderly stop puts work back; the next worker resumes it', async () => {
 
 test('work of a worker that lost its connection is taken over, once', async () => {
   let attempts = 0;
-  pipeline.world.instead.migration = (signal) => (++attempts > 1 ? Promise.resolve() : new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error))));
+  pipeline.world.instead.migration = (signal) => (++attempts > 1 ? Promise.resolve() : untilAborted(signal));
   await work();
   await work();
   await expect.poll(() => attempts, { timeout: 20_000 }).toBe(1);
-  await pipeline.db.pool.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '%pg_try_advisory_lock%' AND application_name = 'aptmql-worker' AND datname = current_database() AND pid <> pg_backend_pid()`);
+  await cutGuards();
   await pipeline.settled(databaseId);
   expect(attempts).toBe(2);
   expect(pipeline.world.ran.filter((stage) => stage === 'evidence')).toHaveLength(1);
+  const run = await pipeline.db.prisma.stageRun.findFirst({ where: { databaseId, stage: 'migration' } });
+  expect(run).toMatchObject({ state: 'done', deaths: 0 });
 });
-
-const untilAborted = async (signal: AbortSignal): Promise<void> => {
-  if (!signal.aborted) await once(signal, 'abort');
-  throw signal.reason;
-};
-
-/** As a restart of PostgreSQL does to the connections that say which work is being done. */
-const cutGuards = () =>
-  pipeline.db.pool.query(`
-    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-    WHERE query LIKE '%pg_try_advisory_lock%' AND application_name = 'aptmql-worker'
-      AND datname = current_database() AND pid <> pg_backend_pid()`);
 
 test.each([1, 2])('PostgreSQL goes away in a stage again and again: no death of %i workers', async (count) => {
   let attempts = 0;
