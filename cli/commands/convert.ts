@@ -3,8 +3,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { builtinAgent } from '../../agents/drivers/builtin';
-import type { BundleDatabase } from '../../lib/bundle/content';
-import { assertWritable, exportBundle } from '../../lib/bundle/export';
+import type { BundleContent, BundleDatabase } from '../../lib/bundle/content';
+import { assertWritable, exportBundle, type ExportOptions } from '../../lib/bundle/export';
 import { installationKey } from '../../lib/bundle/signature';
 import type { Migration } from '../../lib/migration/migrate';
 import { runInMemory, collectBundleDatabase, type MemoryRun } from '../../lib/pipeline/stages/memory-run';
@@ -104,19 +104,28 @@ Exit status: 0 when every database was converted, 1 when one failed (the others 
       // A server of its own: conversions can run beside each other and beside the product, and leave nothing behind.
       mongo = await openMongo(values.uri ?? process.env.MONGODB_URI, scratch);
       const { reports, databases } = await convertAll(benchmark, settings, limit, mongo, known, abort.signal, progress);
-      const { faults } = await exportBundle(
-        {
-          name: path.basename(path.resolve(folder)).replace(/\.zip$/i, ''),
-          toolVersion: toolVersion(),
-          engine: mongo.engine,
-          questionFiles: benchmark.questionFiles,
-          databases,
-          problems: benchmark.problems,
-          provenance: { decisions: [], effort: [], agentRuns: [], auditHead: null },
-          missing: ['no person has reviewed it', ...reports.flatMap((report) => (report.failed ? [`${report.name} could not be converted: ${report.failed}`] : []))],
-        },
-        { out: values.out, mongo: mongo.client, key: installationKey(path.resolve(process.env.APTMQL_DATA ?? '.data')), signal: abort.signal, known, onProgress: (done, total, what) => progress.bar(`writing ${what}`, done, total, 'databases') },
-      );
+      const content: BundleContent = {
+        name: path.basename(path.resolve(folder)).replace(/\.zip$/i, ''),
+        toolVersion: toolVersion(),
+        engine: mongo.engine,
+        questionFiles: benchmark.questionFiles,
+        databases,
+        problems: benchmark.problems,
+        provenance: { decisions: [], effort: [], agentRuns: [], auditHead: null },
+        missing: ['no person has reviewed it', ...reports.flatMap((report) => (report.failed ? [`${report.name} could not be converted: ${report.failed}`] : []))],
+      };
+      const options: ExportOptions = {
+        out: values.out,
+        mongo: mongo.client,
+        key: installationKey(path.resolve(process.env.APTMQL_DATA ?? '.data')),
+        signal: abort.signal,
+        known,
+        onProgress: (done, total, what) => progress.bar(`writing ${what}`, done, total, 'databases'),
+      };
+      const { faults } = await throughOutages(mongo.client, abort.signal, () => exportBundle(content, options), (message) => {
+        progress.clear();
+        console.error(`the bundle is written again when MongoDB is back: ${message}`);
+      });
       const report = { databases: reports, problems: benchmark.problems };
       fs.writeFileSync(path.join(values.out, 'report.json'), `${JSON.stringify(report, null, 1)}\n`);
       progress.clear();

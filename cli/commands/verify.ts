@@ -2,10 +2,11 @@ import { parseArgs } from 'node:util';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { verifyBundle } from '../../lib/bundle/verify';
+import { verifyBundle, type Verification } from '../../lib/bundle/verify';
 import { UsageError, type Command } from '../command';
 import { openMongo } from '../mongo-connection';
 import { ProgressLine } from '../progress';
+import { throughOutages } from '../through-outages';
 
 export const command: Command = {
   summary: "check a bundle: hashes, signature, restore, gold = 1.0",
@@ -30,11 +31,17 @@ Exit status: 0 when everything holds, 1 otherwise.`,
     const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'aptmql-verify-'));
     const mongo = await openMongo(values.uri ?? process.env.MONGODB_URI, scratch);
     try {
-      const found = await verifyBundle(folder, {
-        mongo: mongo.client,
-        ...(values['public-key'] ? { publicKey: values['public-key'] } : {}),
-        signal: new AbortController().signal,
-        onProgress: (done, total, what) => progress.bar(`verifying ${what}`, done, total, 'databases'),
+      const { signal } = new AbortController();
+      const verifyAll = (): Promise<Verification> =>
+        verifyBundle(folder, {
+          mongo: mongo.client,
+          ...(values['public-key'] ? { publicKey: values['public-key'] } : {}),
+          signal,
+          onProgress: (done, total, what) => progress.bar(`verifying ${what}`, done, total, 'databases'),
+        });
+      const found = await throughOutages(mongo.client, signal, verifyAll, (message) => {
+        progress.clear();
+        console.error(`it is verified again when MongoDB is back: ${message}`);
       });
       progress.clear();
       if (values.json) console.log(JSON.stringify(found));

@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { BSON, type MongoClient } from 'mongodb';
+import { BSON, MongoClient } from 'mongodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { connectMongo } from '../mongo/client';
 import { ensureEmbeddedServer } from '../mongo/embedded/start';
@@ -168,3 +168,16 @@ describe('gold against its expected rows', () => {
     expect(found.join('\n')).toMatch(problem);
   });
 });
+
+test.each(['before', 'while'])('MongoDB goes away %s it is restored: no problem of the bundle', async (when) => {
+  const away = await ensureEmbeddedServer({ dataDir: path.join(folder, 'away') });
+  const client = new MongoClient(away.uri, { serverSelectionTimeoutMS: 1000, monitorCommands: true });
+  await client.connect();
+  let stopped: Promise<void> | undefined;
+  if (when === 'before') await away.stop();
+  else client.once('commandSucceeded', () => (stopped = away.stop()));
+  const found = await verifyBundle(bundle, { mongo: client, signal: new AbortController().signal }).catch((error: unknown) => error);
+  await stopped;
+  await client.close();
+  expect(found).toMatchObject({ name: 'Unavailable', resource: 'MongoDB' });
+}, 60_000);

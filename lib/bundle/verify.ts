@@ -3,10 +3,13 @@ import path from 'node:path';
 import type { Db, MongoClient } from 'mongodb';
 import { z } from 'zod';
 import { runGuarded, GuardedError } from '../mongo/guarded';
+import { asOutage } from '../mongo/outage';
 import { compareResults, isInOrder, isPartOf } from '../results/compare';
+import { Unavailable } from '../results/unavailable';
 import { fromBson, isValueDocument, type ResultSet, type Value } from '../results/value';
 import { AMBIGUITIES } from '../translation/open-constructs';
 import { resultDigest } from '../translation/equivalence';
+import { runPastStalls } from '../translation/past-stalls';
 import { pinPipeline } from '../translation/pinned-clock';
 import { itemKey, parseJson, readItems, readResults, type BundledItem, type BundledResult } from './bundled-items';
 import { fileProblems, signatureProblems } from './check-files';
@@ -39,7 +42,12 @@ const manifestSchema = z.object({
   publicKey: z.string(),
   files: z.record(z.string(), z.object({ sha256: z.string(), bytes: z.number() })),
 });
-/** Checks a bundle as a stranger would: hashes, signature, restore into an empty MongoDB, all gold against its results. */
+
+/**
+ * Checks a bundle as a stranger would: hashes, signature, restore into an empty MongoDB, all gold against its results.
+ *
+ * @throws Unavailable when MongoDB goes away or a query hits its time limit twice: the bundle is neither right nor wrong then
+ */
 export async function verifyBundle(folder: string, options: VerifyOptions): Promise<Verification> {
   const manifestFile = path.join(folder, 'MANIFEST.json');
   if (!fs.existsSync(manifestFile)) throw new Error(`${folder} is no bundle: it has no MANIFEST.json`);
@@ -96,6 +104,8 @@ async function restored(folder: string, database: string, mongo: MongoClient, pr
   try {
     return await restoreDatabase(path.join(folder, 'databases', database), mongo);
   } catch (error) {
+    const outage = asOutage(error);
+    if (outage instanceof Unavailable) throw outage;
     problems.push(`databases/${database}: cannot be restored: ${error instanceof Error ? error.message : String(error)}`);
     return undefined;
   }
@@ -120,7 +130,8 @@ async function runGold(item: BundledItem, expected: BundledResult | undefined, d
     const pipeline = parsePipelineJson(item.MQL!.pipeline);
     const pinned = item.clock === undefined ? pipeline : pinPipeline(pipeline, item.clock);
     const limits = { ...GOLD_LIMITS, signal };
-    documents = (await runGuarded(db, item.MQL!.collection, pinned, limits)).map(fromBson);
+    const run = () => runGuarded(db, item.MQL!.collection, pinned, limits);
+    documents = (await runPastStalls(run)).map(fromBson);
   } catch (error) {
     if (!(error instanceof GuardedError)) throw error;
     return wrong(`the gold pipeline does not run: ${error.message}`);
