@@ -1,11 +1,12 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { Int32, MongoBulkWriteError, MongoNetworkError, MongoServerError, MongoServerSelectionError, type BulkWriteResult, type MongoClient } from 'mongodb';
+import { Int32, MongoBulkWriteError, MongoNetworkError, MongoServerError, MongoServerSelectionError, MongoClient, type BulkWriteResult, type Db } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isOutage, Unavailable } from '../results/unavailable';
 import { connectMongo } from './client';
 import { ensureEmbeddedServer } from './embedded/start';
+import { documentsExamined } from './explain';
 import { GuardedError, runGuarded } from './guarded';
 import { asOutage } from './outage';
 
@@ -63,6 +64,32 @@ describe('a guarded pipeline', () => {
     const reason = new Error('stopped');
     await expect(run([{ $match: {} }], AbortSignal.abort(reason))).rejects.toBe(reason);
   });
+
+  const standsStill = async <T>(work: () => Promise<T>): Promise<T | unknown> => {
+    const { pid } = JSON.parse(fs.readFileSync(path.join(folder, 'mongo', 'server.json'), 'utf8')) as { pid: number };
+    process.kill(pid, 'SIGSTOP');
+    try {
+      return await work().catch((error: unknown) => error);
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+  };
+
+  test.each<[string, (db: Db) => Promise<unknown>]>([
+    ['a pipeline', (db) => runGuarded(db, 'c', [{ $match: {} }], { ...limits, maxTimeMS: 60_000 })],
+    ['explain', (db) => documentsExamined(db, 'c', [{ $match: {} }])],
+    ['a write of many documents', (db) => db.collection('c').insertMany([{}, {}])],
+    ['a count', (db) => db.collection('c').countDocuments()],
+    ['an index', (db) => db.collection('c').createIndex({ a: 1 })],
+    ['a list of collections', (db) => db.listCollections().toArray()],
+  ])('a server that stands still for longer than it may be silent is no verdict: %s', async (_, work) => {
+    const impatient = new MongoClient(server.uri, { heartbeatFrequencyMS: 500, connectTimeoutMS: 500, serverSelectionTimeoutMS: 2000 });
+    await impatient.connect();
+    await impatient.db('d').collection('c').findOne();
+    const still = await standsStill(() => work(impatient.db('d')));
+    await impatient.close();
+    expect(asOutage(still)).toMatchObject({ name: 'Unavailable', resource: 'MongoDB' });
+  }, 30_000);
 
   test('a server that went away is no verdict', async () => {
     await server.stop();

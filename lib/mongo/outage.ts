@@ -1,4 +1,10 @@
-import { MongoBulkWriteError, MongoError, MongoServerError } from 'mongodb';
+import {
+  MongoBulkWriteError,
+  MongoError,
+  MongoNetworkError,
+  MongoServerError,
+  MongoServerSelectionError,
+} from 'mongodb';
 import { Unavailable } from '../results/unavailable';
 
 /**
@@ -11,9 +17,17 @@ const OUTAGE_CODES = new Set([
   14031, 16964,
 ]);
 
-/** The driver's errors of a connection that is not there. */
-const OUTAGE_NAME =
-  /^Mongo(?:Network|NetworkTimeout|ServerSelection|NotConnected|TopologyClosed|PoolCleared|PoolClosed|ConnectionPoolCleared|ServerClosed|ClientClosed|OperationTimeout|WaitQueueTimeout|StalePrimary)/;
+/** The driver's errors of a connection that is not there, where their class does not tell. */
+const OUTAGE_NAMES = new Set([
+  'MongoPoolClosedError',
+  'MongoWaitQueueTimeoutError',
+  'MongoNotConnectedError',
+  'MongoTopologyClosedError',
+  'MongoServerClosedError',
+  'MongoClientClosedError',
+  'MongoOperationTimeoutError',
+  'MongoStalePrimaryError',
+]);
 
 /** An outage of MongoDB as `Unavailable`; any other error as it is. */
 export function asOutage(error: unknown): unknown {
@@ -32,5 +46,7 @@ export function asOutage(error: unknown): unknown {
 function isMongoOutage(error: MongoError): boolean {
   // Replies may keep their BSON types, error codes included.
   if (error instanceof MongoServerError) return OUTAGE_CODES.has(Number(error.code));
-  return OUTAGE_NAME.test(error.name);
+  // Not by their names: that of a connection which was cut because its server is silent has no prefix.
+  if (error instanceof MongoNetworkError || error instanceof MongoServerSelectionError) return true;
+  return OUTAGE_NAMES.has(error.name);
 }

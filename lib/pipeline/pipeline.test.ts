@@ -177,7 +177,7 @@ test.each([1, 2])('PostgreSQL goes away in a stage again and again: no death of 
   expect(pipeline.world.ran.at(-1)).toBe('evidence');
 }, 60_000);
 
-test.each(['import', 'bundle'] as const)('a worker that dies over an %s is a death, after a while', async (kind) => {
+test.each(['import', 'bundle'] as const)('a worker that dies over an unfinished %s is a death, after a while', async (kind) => {
   const user = await pipeline.db.prisma.user.create({ data: { email: `d${count}@x.y`, name: 'D', role: 'lead' } });
   const state = 'running' as const;
   const { id } =
@@ -195,10 +195,12 @@ test.each(['import', 'bundle'] as const)('a worker that dies over an %s is a dea
 }, 30_000);
 
 test('a stage that kills three workers fails, and says so', async () => {
-  await work();
+  const first = await work();
   await pipeline.settled(databaseId);
+  await first.stop();
   const dead = { state: 'running' as const, deaths: 2, worker: 'elsewhere:1:dead', endedAt: null };
   await pipeline.db.prisma.stageRun.updateMany({ where: { databaseId, stage: 'evidence' }, data: dead });
+  await work();
   await pipeline.settled(databaseId);
   const run = await pipeline.db.prisma.stageRun.findFirst({ where: { databaseId, stage: 'evidence' } });
   expect(run).toMatchObject({ state: 'failed', deaths: 3 });

@@ -1,0 +1,174 @@
+import fs from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { BlobStore } from '../lib/db/blob-store';
+import type { Database } from '../lib/db/database';
+import { listen, notify } from '../lib/db/notify';
+import { decodeContent } from '../lib/pipeline/content';
+import { importBenchmark } from '../lib/pipeline/import-benchmark';
+import { requestStage } from '../lib/pipeline/schedule';
+import { stageNames } from '../lib/pipeline/stages/stage';
+import { canonicalText } from '../lib/results/extended-json';
+import { contentHash, sha256 } from '../lib/results/hash';
+import type { SourceBenchmark } from '../lib/sqlite/benchmark';
+import { extractBenchmarkZip } from '../lib/sqlite/benchmark-zip';
+
+export interface Stores {
+  readonly db: Database;
+  readonly blobs: BlobStore;
+  /** For bundles that are unpacked. */
+  readonly scratch: string;
+}
+
+export interface Disturbance {
+  /** Takes the service away once. */
+  disturb(): Promise<void>;
+  /** How long each stage takes undisturbed: the outage begins in its middle. */
+  readonly stageMs: ReadonlyMap<string, number>;
+}
+
+export interface Outcome {
+  /** Content of every current artefact, and of every file of the bundle that tells what is in the benchmark. */
+  readonly hashes: ReadonlyMap<string, string>;
+  readonly bundle: ReadonlyMap<string, string>;
+  readonly gold: number;
+  readonly stageMs: ReadonlyMap<string, number>;
+  readonly disturbed: readonly string[];
+  readonly failed: readonly string[];
+  readonly deaths: number;
+  readonly seconds: number;
+}
+
+/** A benchmark of one database through all stages and into a draft bundle, with one outage in each. */
+export async function runThrough(
+  stores: Stores,
+  source: SourceBenchmark,
+  name: string,
+  disturbance: Disturbance | undefined,
+): Promise<Outcome> {
+  const { db } = stores;
+  const started = Date.now();
+  const benchmarkId = await importBenchmark(db, stores.blobs, source, { name, actor: 'bench', start: false });
+  const { id: databaseId } = await db.prisma.sourceDatabase.findFirstOrThrow({ where: { benchmarkId } });
+  const outages = disturbance && disturbEachStage(db, databaseId, disturbance);
+  await db.transaction((tx) => requestStage(tx, { databaseId, stage: 'profile', only: null }));
+  await settled(db, databaseId);
+  const disturbed = (await outages?.end()) ?? [];
+  const bundle = await draftBundle(stores, benchmarkId, disturbance);
+  const runs = await db.prisma.stageRun.findMany({ where: { databaseId } });
+  const unfinished = runs.filter(({ state }) => state !== 'done');
+  return {
+    hashes: await currentHashes(stores, benchmarkId),
+    bundle,
+    gold: await db.prisma.artefact.count({ where: { benchmarkId, kind: 'gold', retiredAt: null } }),
+    stageMs: new Map(runs.map((run) => [run.stage, Number(run.endedAt) - Number(run.startedAt)])),
+    disturbed,
+    failed: unfinished.map(({ stage, state, failure }) => `${stage} ${state}: ${failure ?? ''}`),
+    deaths: runs.reduce((sum, { deaths }) => sum + deaths, 0),
+    seconds: (Date.now() - started) / 1000,
+  };
+}
+
+/** Asks again while PostgreSQL is away. */
+export async function patiently<T>(ask: () => Promise<T>): Promise<T> {
+  for (const deadline = Date.now() + 300_000; ; await sleep(1000)) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+    }
+  }
+}
+
+export async function settled({ prisma }: Database, databaseId: string): Promise<void> {
+  const where = { databaseId, state: { in: ['queued' as const, 'running' as const] } };
+  while ((await patiently(() => prisma.stageRun.count({ where }))) > 0) await sleep(250);
+}
+
+function disturbEachStage(db: Database, databaseId: string, { disturb, stageMs }: Disturbance) {
+  const disturbed = new Set<string>();
+  let isAway = false;
+  let outages: Promise<void> = Promise.resolve();
+  const findRunning = () => db.prisma.stageRun.findMany({ where: { databaseId, state: 'running' } });
+  const inTheMiddle = async (stage: string): Promise<void> => {
+    await sleep((stageMs.get(stage) ?? 0) / 2);
+    const running = await patiently(findRunning);
+    if (disturbed.has(stage) || !running.some((run) => run.stage === stage)) return;
+    disturbed.add(stage);
+    isAway = true;
+    await disturb();
+    isAway = false;
+  };
+  const onRunning = (stage: string): void => {
+    if (isAway) disturbed.add(stage); // it began while the service was away
+    else if (!disturbed.has(stage)) outages = outages.then(() => inTheMiddle(stage));
+  };
+  const events = listen(db.url);
+  events.subscribe((message) => {
+    const event = message as { type: string; databaseId?: string; state?: string; stage?: string };
+    const isOurs = event.type === 'stage' && event.databaseId === databaseId;
+    if (isOurs && event.state === 'running') onRunning(event.stage!);
+    if (event.type !== 'reconnected') return;
+    // What was said while PostgreSQL was away was lost.
+    void patiently(findRunning).then((runs) => runs.forEach(({ stage }) => onRunning(stage)));
+  });
+  return {
+    end: async () => {
+      await outages;
+      await events.close();
+      return stageNames.filter((stage) => disturbed.has(stage));
+    },
+  };
+}
+
+/** With the names of the benchmark's own MongoDB databases made equal, and without how long something took. */
+async function currentHashes({ db, blobs }: Stores, benchmarkId: string): Promise<Map<string, string>> {
+  const { mongoPrefix } = await db.prisma.benchmark.findUniqueOrThrow({ where: { id: benchmarkId } });
+  const artefacts = await db.prisma.artefact.findMany({
+    where: { benchmarkId, retiredAt: null },
+    include: { current: true },
+  });
+  const hashes = new Map<string, string>();
+  for (const { kind, key, current } of artefacts) {
+    const stored = decodeContent<Record<string, unknown>>(await blobs.read(current!.blobHash));
+    const { timing: _timing, ...content } = stored;
+    const text = canonicalText(content).replaceAll(mongoPrefix, 'prefix_');
+    hashes.set(`${kind} ${key}`, contentHash(text));
+  }
+  return hashes;
+}
+
+/** Makes a draft, during which the service goes away once more. */
+async function draftBundle(
+  { db, blobs, scratch }: Stores,
+  benchmarkId: string,
+  disturbance: Disturbance | undefined,
+): Promise<Map<string, string>> {
+  const user = await db.prisma.user.findFirstOrThrow({ where: { role: 'admin' } });
+  const data = { benchmarkId, draft: true, userId: user.id };
+  const { id } = await db.prisma.bundle.create({ data });
+  await notify(db, { type: 'work' });
+  const find = () => patiently(() => db.prisma.bundle.findUniqueOrThrow({ where: { id } }));
+  while ((await find()).state === 'queued') await sleep(100);
+  await sleep(1000);
+  await disturbance?.disturb();
+  while (['queued', 'running'].includes((await find()).state)) await sleep(250);
+  const { state, failure, blobHash } = await find();
+  if (state !== 'done') return new Map([['bundle', `${state}: ${failure}`]]);
+  const folder = path.join(scratch, id);
+  await extractBenchmarkZip(await blobs.materialise(blobHash!), folder);
+  return digests(folder);
+}
+
+/** The other files name the benchmark, its audit chain and its agent runs. */
+function digests(folder: string): Map<string, string> {
+  const [root] = fs.readdirSync(folder);
+  const home = path.join(folder, root!);
+  const names = ['data', 'results', 'databases'].flatMap((part) =>
+    fs
+      .readdirSync(path.join(home, part), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => path.relative(home, path.join(entry.parentPath, entry.name))),
+  );
+  return new Map(names.sort().map((name) => [name, sha256(fs.readFileSync(path.join(home, name)))]));
+}
