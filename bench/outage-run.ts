@@ -23,7 +23,7 @@ export interface Stores {
 export interface Disturbance {
   /** Takes the service away once. */
   disturb(): Promise<void>;
-  /** How long each stage takes undisturbed: the outage begins in its middle. */
+  /** How long each stage takes undisturbed: the outage begins after a quarter. */
   readonly stageMs: ReadonlyMap<string, number>;
 }
 
@@ -90,8 +90,8 @@ function disturbEachStage(db: Database, databaseId: string, { disturb, stageMs }
   let isAway = false;
   let outages: Promise<void> = Promise.resolve();
   const findRunning = () => db.prisma.stageRun.findMany({ where: { databaseId, state: 'running' } });
-  const inTheMiddle = async (stage: string): Promise<void> => {
-    await sleep((stageMs.get(stage) ?? 0) / 2);
+  const whileItRuns = async (stage: string): Promise<void> => {
+    await sleep((stageMs.get(stage) ?? 0) / 4);
     const running = await patiently(findRunning);
     if (disturbed.has(stage) || !running.some((run) => run.stage === stage)) return;
     disturbed.add(stage);
@@ -101,7 +101,7 @@ function disturbEachStage(db: Database, databaseId: string, { disturb, stageMs }
   };
   const onRunning = (stage: string): void => {
     if (isAway) disturbed.add(stage); // it began while the service was away
-    else if (!disturbed.has(stage)) outages = outages.then(() => inTheMiddle(stage));
+    else if (!disturbed.has(stage)) outages = outages.then(() => whileItRuns(stage));
   };
   const events = listen(db.url);
   events.subscribe((message) => {

@@ -1,7 +1,7 @@
 /**
  * Outages in every stage: starts the product on a data folder of its own, lets all stages of a
  * source database run undisturbed, then again for each service and each way to go (kill -9;
- * stopped for 40 s), with one outage in the middle of each stage and one while a draft bundle is
+ * stopped for 40 s), with one outage in each stage and one while a draft bundle is
  * made. Every current artefact and every file of the bundle must be the same as undisturbed.
  * Linux only.
  *
