@@ -8,7 +8,7 @@ import { isUnreachable, pgText, type Database } from '../db/database';
 import { notify } from '../db/notify';
 import { asOutage } from '../mongo/outage';
 import { isOutage } from '../results/unavailable';
-import { StageStopped } from './run-stage';
+import { pauseForOutage, StageStopped } from './run-stage';
 
 /** Writes a benchmark's bundle into an empty folder. It refuses, naming what is missing, unless finalised or a draft. */
 export type BundleMaker = (wanted: {
@@ -64,16 +64,18 @@ export async function runBundleJob(runner: BundleRunner, bundleId: string, signa
     });
     await tell('done', 1, 1);
   } catch (error) {
+    const isAway = isOutage(asOutage(error)) || isUnreachable(error);
+    if (isAway) await pauseForOutage(signal);
     const stopped = signal.reason instanceof StageStopped ? signal.reason.why : undefined;
     if (stopped === 'lost') return;
     const failure = pgText(error instanceof Error ? error.message : String(error));
-    const isAway = !stopped && (isOutage(asOutage(error)) || isUnreachable(error));
+    const isQueued = stopped ? stopped === 'shutdown' : isAway;
     const state = stopped ? 'cancelled' : 'failed';
     await db.prisma.bundle.updateMany({
       where: { id: bundleId, state: 'running' },
-      data: stopped === 'shutdown' || isAway ? { state: 'queued', jobId: null } : { state, failure, endedAt: new Date() },
+      data: isQueued ? { state: 'queued', jobId: null } : { state, failure, endedAt: new Date() },
     });
-    await tell(state, 0, 0);
+    await tell(isQueued ? 'queued' : state, 0, 0);
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }

@@ -5,7 +5,7 @@ import { isUnreachable, pgText, type Database } from '../db/database';
 import { notify } from '../db/notify';
 import { openBenchmark, type OpenBenchmark } from '../sqlite/open-benchmark';
 import { importBenchmark } from './import-benchmark';
-import { StageStopped } from './run-stage';
+import { pauseForOutage, StageStopped } from './run-stage';
 
 interface ImportRunner {
   readonly db: Database;
@@ -47,12 +47,14 @@ export async function runImportJob(runner: ImportRunner, importId: string, signa
     });
     await db.prisma.import.update({ where: { id: importId }, data: { state: 'done', phase: 'done', endedAt: new Date(), benchmarkId, failure: null } });
   } catch (error) {
+    const isAway = isUnreachable(error);
+    if (isAway) await pauseForOutage(signal);
     const stopped = signal.reason instanceof StageStopped ? signal.reason.why : undefined;
     if (stopped === 'lost') return;
     const failure = pgText(error instanceof Error ? error.message : String(error));
     await db.prisma.import.updateMany({
       where: { id: importId, state: 'running' },
-      data: stopped === 'shutdown' || (!stopped && isUnreachable(error)) ? { state: 'queued', jobId: null } : { state: stopped ? 'cancelled' : 'failed', failure, endedAt: new Date() },
+      data: (stopped ? stopped === 'shutdown' : isAway) ? { state: 'queued', jobId: null } : { state: stopped ? 'cancelled' : 'failed', failure, endedAt: new Date() },
     });
   } finally {
     await opened?.close();

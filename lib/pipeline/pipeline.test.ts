@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
+import { setTimeout } from 'node:timers/promises';
 import { MongoNetworkError, MongoServerError } from 'mongodb';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { Unavailable } from '../results/unavailable';
@@ -113,6 +114,20 @@ test.each([
   const runs = await pipeline.db.prisma.stageRun.findMany({ where: { databaseId } });
   expect(runs.map(({ state, failure }) => [state, failure])).toEqual(stageNames.map(() => ['done', null]));
 });
+
+test('an outage that lasts is waited for, and ends when it is cancelled', async () => {
+  let attempts = 0;
+  pipeline.world.instead.migration = () => Promise.reject(new Unavailable('disk', `full, ${++attempts}`));
+  await work();
+  await expect.poll(() => attempts, { timeout: 20_000 }).toBe(1);
+  await setTimeout(3000);
+  expect(attempts).toBeGreaterThan(1);
+  expect(attempts).toBeLessThan(5);
+  await pipeline.db.transaction((tx) => cancelStages(tx, databaseId));
+  await pipeline.settled(databaseId);
+  const last = await pipeline.db.prisma.stageRun.findFirst({ where: { databaseId, stage: 'migration' } });
+  expect(last).toMatchObject({ state: 'cancelled', deaths: 0 });
+}, 40_000);
 
 test('what hit a limit is pending again, item by item', async () => {
   await work();

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { MongoClient } from 'mongodb';
 import type { Agent } from '../../agents/contract';
 import type { BlobStore } from '../db/blob-store';
@@ -200,11 +201,22 @@ async function isAwaited(tx: Tx, databaseId: string, stage: StageName): Promise<
   return row!.awaited;
 }
 
+/** A server that is away, or a full disk, is asked again after this, not at once. */
+const OUTAGE_PAUSE_MS = 1000;
+
+/** Before work that met an outage is put back into the queue. */
+export async function pauseForOutage(signal: AbortSignal): Promise<void> {
+  await sleep(OUTAGE_PAUSE_MS, undefined, { signal }).catch(() => undefined); // woken by a stop
+}
+
 async function endUnfinished(db: Database, run: ClaimedRun, worker: string, error: unknown, signal: AbortSignal): Promise<void> {
-  const stopped = error instanceof StageStopped ? error : signal.aborted && signal.reason instanceof StageStopped ? signal.reason : undefined;
+  const isAway = isOutage(asOutage(error)) || isUnreachable(error);
+  if (isAway) await pauseForOutage(signal);
+  const reason: unknown = error instanceof StageStopped ? error : signal.reason;
+  const stopped = reason instanceof StageStopped ? reason : undefined;
   if (stopped?.why === 'lost') return; // another worker has it, or will
   const message = pgText(error instanceof Error ? error.message : String(error));
-  const again = stopped?.why === 'shutdown' || (!stopped && (isOutage(asOutage(error)) || isUnreachable(error)));
+  const again = stopped ? stopped.why === 'shutdown' : isAway;
   const state = again ? 'queued' : stopped ? 'cancelled' : 'failed';
   if (state === 'failed') console.error(`${run.database.name}: ${run.stage} failed: ${process.env.DEBUG && error instanceof Error ? error.stack : message}`);
   await db.transaction(async (tx) => {
