@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { ColumnDescriptions, ImportProblem, Item, QuestionFile, SourceBenchmark, SourceDatabase } from './benchmark';
 import { catalogOf } from './introspect';
 import { withIdentities } from './item-identity';
-import { assertIntact, isOutage, openSource, SourceError } from './open';
+import { assertIntact, lacksResource, openSource, SourceError } from './open';
 import { copySource } from './source-copy';
 
 /** The folder is no benchmark, or one that cannot be used; the message says what was looked for and where. */
@@ -186,7 +186,7 @@ async function readDatabase(file: string, copy: string, name: string, problems: 
     }
     return { name, path: copied, sha256, bytes, descriptions: readDescriptions(file, name, problems) };
   } catch (error) {
-    if (isOutage(error)) throw error;
+    if (lacksResource(error)) throw error;
     problems.push({ kind: 'database_unreadable', subject: name, detail: error instanceof Error ? error.message : String(error) });
     return undefined;
   }

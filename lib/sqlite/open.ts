@@ -54,13 +54,13 @@ const OUTAGES = new Set(['SQLITE_FULL', 'SQLITE_NOMEM', 'ENOSPC', 'EDQUOT', 'EMF
 const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '');
 
 /** True where this machine lacks something (disk, memory, file handles): that says nothing of the file. */
-export const isOutage = (error: unknown): boolean => OUTAGES.has(codeOf(error));
+export const lacksResource = (error: unknown): boolean => OUTAGES.has(codeOf(error));
 
 /** What a failed access to the file at `path` means; an outage stays what it is. */
 export function sourceError(path: string, error: unknown): unknown {
   const code = codeOf(error);
   const text = error instanceof Error ? error.message : String(error);
-  if (error instanceof SourceError || isOutage(error)) return error;
+  if (error instanceof SourceError || lacksResource(error)) return error;
   if (code === 'SQLITE_NOTADB') return new SourceError('encrypted_or_not_sqlite', 'the file is not an SQLite database, or it is encrypted');
   if (code === 'SQLITE_CORRUPT') return new SourceError('corrupt', `the database file is damaged: ${text}`);
   if (code === 'SQLITE_CANTOPEN' || code === 'ENOENT' || code === 'EACCES' || /does not exist/.test(text)) return new SourceError('missing', `there is no readable file at ${path}`);
