@@ -17,14 +17,13 @@ export async function runDatabase(db: Database, user: Principal, databaseId: str
   });
 }
 
-/** Queues the earliest stage that failed or was cancelled, with all that follows it. */
+/** Queues the earliest stage that failed or was cancelled, with all that follows it; where none did, what is pending. */
 export async function retryDatabase(db: Database, user: Principal, databaseId: string): Promise<StageRunRow | null> {
   return onDatabase(db, user, databaseId, 'retry_stages', {}, async (tx) => {
     const state = new Map((await latestRuns(tx, databaseId)).map((run) => [run.stage, run.state]));
     const stage = stageNames.find((name) => state.get(name) === 'failed' || state.get(name) === 'cancelled');
-    if (!stage) return null;
-    const id = await requestStage(tx, { databaseId, stage, only: null, carriesChange: true });
-    return stageRunRow(await tx.stageRun.findUniqueOrThrow({ where: { id } }));
+    const id = stage ? await requestStage(tx, { databaseId, stage, only: null, carriesChange: true }) : await requestPending(tx, databaseId);
+    return id ? stageRunRow(await tx.stageRun.findUniqueOrThrow({ where: { id } })) : null;
   });
 }
 
