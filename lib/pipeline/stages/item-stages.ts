@@ -103,14 +103,18 @@ async function judge(item: Item, answer: Translation, at: ItemWork, input: Stage
   // What SQL leaves open is a matter of the source: the check tells, whatever the translation had to choose.
   const own = answer.caveats.filter((caveat) => !(AMBIGUITIES as readonly string[]).includes(caveat));
   const all = [...new Set([...own, ...caveats])].sort();
-  if (isEquivalent(verdict)) return { ...base, status: 'translated', mql, columns: answer.columns, caveats: all, verdict };
+  const translated = { ...base, status: 'translated' as const, mql, columns: answer.columns, caveats: all, verdict };
+  if (verdict.kind === 'equal') return translated;
   const attempts: Attempt[] = [{ mql, verdict: { kind: verdict.kind, detail: verdict.detail } }];
   if (answer.alternative && expected) {
     const other: Mql = { collection: answer.collection, pipeline: answer.alternative };
     const second = await equivalence(item, other, answer.columns, at, input, context);
-    if (isEquivalent(second.verdict)) return { ...base, status: 'translated', mql: other, columns: answer.columns, caveats: all, verdict: second.verdict, attempts };
+    // SQLite's own answer before another legal one.
+    const isBetter = second.verdict.kind === 'equal' || (isEquivalent(second.verdict) && !isEquivalent(verdict));
+    if (isBetter) return { ...translated, mql: other, verdict: second.verdict, attempts };
     attempts.push({ mql: other, verdict: { kind: second.verdict.kind, detail: second.verdict.detail } });
   }
+  if (isEquivalent(verdict)) return translated;
   if (!expected) {
     return { ...base, status: 'untranslated', caveats: [...new Set([...all, 'source_defect'])], verdict, attempts, reason: { code: SOURCE_FAILS, text: verdict.detail } };
   }

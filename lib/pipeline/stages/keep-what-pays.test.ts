@@ -70,6 +70,13 @@ test.each([
   expect(kept.timing).toBeDefined();
 });
 
+test('a rewriting that chooses other rows among ties is undone, unless the translation did so before', async () => {
+  const queries = { $limit: { ms: 1 }, a: { ms: 1, verdict: 'tie' as const } };
+  expect((await keep(queries, ['a'], true)).kept).toMatchObject({ rules: [], undone: [{ reason: 'it chooses other rows among ties' }] });
+  const tied = { $limit: { ms: 1, verdict: 'tie' as const }, a: { ms: 1, verdict: 'tie' as const } };
+  expect((await keep(tied, ['a'], true)).kept).toMatchObject({ rules: [{ rule: 'a' }], undone: [] });
+});
+
 test('a rewriting that does not finish is undone', async () => {
   const { kept } = await keep({ $limit: { ms: 100, examined: 5 }, a: { ms: 50 }, b: { ms: 60_001 } }, ['a', 'b'], true);
   expect(kept).toMatchObject({ rules: [{ rule: 'a' }], undone: [{ rule: 'b', reason: 'it does not finish within the time limit' }] });

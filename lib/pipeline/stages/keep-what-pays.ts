@@ -1,3 +1,4 @@
+import type { VerdictKind } from '../../results/compare';
 import type { CheckedQuery } from '../../translation/check-query';
 import { isEquivalent, TIMEOUT_MS } from '../../translation/equivalence';
 import { startOf, type AppliedRule } from '../../translation/optimise';
@@ -38,7 +39,7 @@ export async function keepWhatPays(
   const undone: { rule: string; reason: string }[] = [];
   for (let rules = applied; rules.length > 0; rules = rules.slice(0, -1)) {
     const mql: Mql = { collection: startOf(before.collection, rules), pipeline: rules.at(-1)!.after };
-    const tried = await attempt(before, explainBefore, mql, trials);
+    const tried = await attempt(before, first.verdict.kind, explainBefore, mql, trials);
     if (!('worse' in tried)) return { mql, rules, undone, ...tried };
     undone.unshift({ rule: rules.at(-1)!.rule, reason: tried.worse });
   }
@@ -51,6 +52,7 @@ type Attempt =
 
 async function attempt(
   before: Mql,
+  verdictBefore: VerdictKind,
   explainBefore: () => Promise<Explained>,
   after: Mql,
   trials: Trials,
@@ -58,6 +60,9 @@ async function attempt(
   const checked = await trials.check(after, { maxTimeMS: TIMEOUT_MS });
   if (checked.verdict.kind === 'timeout') return { worse: 'it does not finish within the time limit' };
   if (!isEquivalent(checked.verdict)) return { worse: `the result changed: ${checked.verdict.detail}` };
+  // SQLite's own answer is not given up for another legal one.
+  const isOtherChoice = verdictBefore === 'equal' && checked.verdict.kind === 'tie';
+  if (isOtherChoice) return { worse: 'it chooses other rows among ties' };
   const explained = await explainBefore();
   const now = await explain(trials, after);
   const isKnown = explained.documents !== null && now.documents !== null;
