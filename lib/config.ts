@@ -39,8 +39,20 @@ export interface Config {
 
 export class ConfigError extends Error {}
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const variables = Object.keys(environment.shape);
+/** What was read last: each request asks, and the environment hardly ever changes. */
+let latest: { readonly given: readonly (string | undefined)[]; readonly config: Config } | undefined;
+
 /** @throws {ConfigError} naming each variable that makes no sense. */
-export function readConfig(env: Readonly<Record<string, string | undefined>> = process.env): Config {
+export function readConfig(env: Environment = process.env): Config {
+  const given = variables.map((name) => env[name]);
+  if (!latest || given.some((value, index) => value !== latest!.given[index])) latest = { given, config: parseConfig(env) };
+  return latest.config;
+}
+
+function parseConfig(env: Environment): Config {
   const read = environment.safeParse(env);
   if (!read.success) {
     throw new ConfigError(read.error.issues.map((issue) => `the environment variable ${issue.path.join('.')} ${issue.message}`).join('; '));

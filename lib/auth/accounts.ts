@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { audited, installationChain, type AuditEntry } from '../db/audit';
 import { isUniqueViolation, type Database } from '../db/database';
+import { Prisma } from '../db/generated/client';
 import { roles, scopes, type Role, type Scope, type SessionUser, type TokenRow, type UserRow } from '../review/api-types';
 import { AppError, notFound } from './errors';
 import { generatePassword, hashPassword, verifyPassword } from './password';
@@ -68,11 +69,11 @@ export async function signIn(db: Database, given: { email: string; password: str
 export async function principalOfSession(db: Database, token: string): Promise<Principal | undefined> {
   const tokenHash = hashToken(token);
   // Each request asks this: one statement, and a write only where the last one is a minute old.
-  const [session] = await db.prisma.$queryRaw<{ id: string; email: string; name: string; role: string; outdated: boolean }[]>`
+  const [session] = await db.query<{ id: string; email: string; name: string; role: string; outdated: boolean }>(Prisma.sql`
     SELECT app_user.id, app_user.email, app_user.name, app_user.role::text, session.last_seen_at < now() - interval '1 minute' AS outdated
     FROM session JOIN app_user ON app_user.id = session.user_id
     WHERE session.token_hash = ${tokenHash} AND session.revoked_at IS NULL AND session.expires_at > now()
-      AND session.last_seen_at > now() - make_interval(secs => ${sessionIdle / 1000}) AND app_user.disabled_at IS NULL`;
+      AND session.last_seen_at > now() - make_interval(secs => ${sessionIdle / 1000}) AND app_user.disabled_at IS NULL`);
   if (!session || !isRole(session.role)) return undefined;
   const { id, email, name, role, outdated } = session;
   if (outdated) await db.prisma.session.updateMany({ where: { tokenHash }, data: { lastSeenAt: new Date() } });

@@ -1,6 +1,7 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { Prisma, PrismaClient } from './generated/client';
+import { statementNames } from './statement-names';
 
 export type Tx = Prisma.TransactionClient;
 
@@ -9,6 +10,11 @@ export interface Database {
   readonly url: string;
   readonly prisma: PrismaClient;
   readonly pool: pg.Pool;
+  /**
+   * A statement by itself, without Prisma's machinery, which takes longer than a short statement does: for what each
+   * request asks. An `int8` is a string, `bytea` is a Buffer.
+   */
+  query<Row>(statement: Prisma.Sql): Promise<Row[]>;
   /** All or nothing. Serialises nothing by itself: lock the rows that a decision rests on. */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
   close(): Promise<void>;
@@ -18,11 +24,16 @@ export function openDatabase(url: string, options: { readonly connections?: numb
   const pool = new pg.Pool({ connectionString: url, max: options.connections ?? 10, connectionTimeoutMillis: 10_000 });
   // An idle connection that breaks (Postgres restarts) is replaced at the next use; without a listener it ends the process.
   pool.on('error', (error) => console.warn(`a connection to Postgres was lost: ${error.message}`));
-  const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
+  const nameOf = statementNames();
+  const prisma = new PrismaClient({ adapter: new PrismaPg(pool, { statementNameGenerator: nameOf }) });
   return {
     url,
     prisma,
     pool,
+    query: async <Row>({ text, values }: Prisma.Sql): Promise<Row[]> => {
+      const { rows } = await pool.query({ name: nameOf({ sql: text }), text, values });
+      return rows as Row[];
+    },
     transaction: (work) => prisma.$transaction(work, { maxWait: 15_000, timeout: 120_000 }),
     close: async () => {
       await prisma.$disconnect();

@@ -329,7 +329,7 @@ async function loadTask(on: Tx, taskId: string) {
 
 /** What a decision of this key has led to; undefined when there is none. */
 async function decidedBefore(db: Database, user: Principal, idempotencyKey: string, taskId?: string): Promise<DecideResponse | undefined> {
-  const made = await findDecision(db.prisma, idempotencyKey);
+  const made = await findDecision(db, idempotencyKey);
   if (!made) return undefined;
   if (made.row.by.id !== user.id || (taskId !== undefined && made.taskId !== taskId)) {
     throw new AppError('conflict', 'This idempotency key belongs to another decision', 'Make a new key for each decision.');

@@ -52,21 +52,8 @@ interface RawTask {
  * work, so that it waits for others that do. Read after the locks were got, so that nothing of it is outdated.
  */
 export async function lockTask(tx: Tx, taskId: string, idempotencyKey: string, changesVersions: boolean): Promise<DecidableTask> {
-  await tx.$queryRaw`SELECT lock_task(${taskId}::uuid, ${changesVersions})`;
   const [row] = await tx.$queryRaw<RawTask[]>`
-    SELECT task.id, task.benchmark_id, task.database_id, task.artefact_id, task.gate, task.decision_id,
-      artefact.kind, artefact.key, artefact.current_id, version.content_hash, version.inputs_hash, derived.state,
-      holder.id AS holder_id, holder.name AS holder, decider.id AS decider_id, decider.name AS decider, decision.verdict,
-      EXISTS (SELECT 1 FROM decision made WHERE made.idempotency_key = ${idempotencyKey}::uuid) AS made_before
-    FROM task
-    JOIN artefact ON artefact.id = task.artefact_id
-    JOIN artefact_version version ON version.id = artefact.current_id
-    JOIN task_state derived ON derived.id = task.id
-    LEFT JOIN lease ON lease.task_id = task.id AND lease.expires_at > clock_timestamp()
-    LEFT JOIN app_user holder ON holder.id = lease.user_id
-    LEFT JOIN decision ON decision.id = task.decision_id
-    LEFT JOIN app_user decider ON decider.id = decision.user_id
-    WHERE task.id = ${taskId}::uuid`;
+    SELECT * FROM decidable_task(${taskId}::uuid, ${idempotencyKey}::uuid, ${changesVersions})`;
   if (!row) throw notFound('This task');
   return {
     id: row.id,

@@ -1,4 +1,4 @@
-import type { Tx } from '../db/database';
+import type { Database } from '../db/database';
 import { Prisma } from '../db/generated/client';
 import type { DecisionRow, ReasonCode, TaskState, Verdict } from './api-types';
 
@@ -52,8 +52,10 @@ const decisionRow = (row: RawDecision): DecisionRow => ({
 });
 
 /** A task's decisions, newest first, with what each is worth now. */
-export async function decisionRows(on: Tx, taskId: string): Promise<DecisionRow[]> {
-  const rows = await on.$queryRaw<RawDecision[]>`${selectDecisions} WHERE decision.task_id = ${taskId}::uuid ORDER BY decision.created_at DESC`;
+export async function decisionRows(db: Database, taskId: string): Promise<DecisionRow[]> {
+  const rows = await db.query<RawDecision>(
+    Prisma.sql`${selectDecisions} WHERE decision.task_id = ${taskId}::uuid ORDER BY decision.created_at DESC`,
+  );
   return rows.map(decisionRow);
 }
 
@@ -64,7 +66,9 @@ export interface FoundDecision {
 }
 
 /** The decision of an idempotency key; one on a whole database has no task, which is as a closed one. */
-export async function findDecision(on: Tx, idempotencyKey: string): Promise<FoundDecision | undefined> {
-  const [row] = await on.$queryRaw<RawDecision[]>`${selectDecisions} WHERE decision.idempotency_key = ${idempotencyKey}::uuid`;
+export async function findDecision(db: Database, idempotencyKey: string): Promise<FoundDecision | undefined> {
+  const [row] = await db.query<RawDecision>(
+    Prisma.sql`${selectDecisions} WHERE decision.idempotency_key = ${idempotencyKey}::uuid`,
+  );
   return row && { row: decisionRow(row), taskId: row.task_id, taskState: row.state ?? 'closed' };
 }

@@ -75,7 +75,7 @@ interface ClaimConditions {
 /** What a claim has to know of the reviewer, in one statement. */
 async function claimContext(db: Database, user: Principal, conditions: ClaimConditions): Promise<ClaimContext> {
   const { condition, passOver, leaveOut, after } = conditions;
-  const [row] = await db.prisma.$queryRaw<ClaimContext[]>`
+  const [row] = await db.query<ClaimContext>(Prisma.sql`
     WITH origin AS (SELECT database_id, benchmark_id FROM task WHERE id = ${after ?? null}::uuid),
     own AS (
       SELECT task.id, task.database_id, gate_rank(task.gate) AS rank, task.position
@@ -88,7 +88,7 @@ async function claimContext(db: Database, user: Principal, conditions: ClaimCond
       EXISTS (SELECT 1 FROM task WHERE assignee_id = ${user.id}::uuid AND state IN ('open', 'stale')) AS assigned,
       (SELECT own.id FROM own WHERE NOT EXISTS (SELECT 1 FROM origin WHERE origin.database_id <> own.database_id)
         ORDER BY own.rank, own.position LIMIT 1) AS "resumeHere",
-      (SELECT own.id FROM own ORDER BY own.rank, own.position LIMIT 1) AS "resumeElsewhere"`;
+      (SELECT own.id FROM own ORDER BY own.rank, own.position LIMIT 1) AS "resumeElsewhere"`);
   return row!;
 }
 
@@ -99,9 +99,9 @@ const nearestFirst = ({ databaseId, benchmarkId }: ClaimContext): Prisma.Sql[] =
 
 /** Renews one's own lease; undefined when somebody else has it by now. */
 async function renewLease(db: Database, user: Principal, taskId: string): Promise<LeaseInfo | undefined> {
-  const [row] = await db.prisma.$queryRaw<{ task_id: string; expires_at: Date }[]>`
+  const [row] = await db.query<{ task_id: string; expires_at: Date }>(Prisma.sql`
     UPDATE lease SET heartbeat_at = now(), expires_at = ${expiry}
-    WHERE task_id = ${taskId}::uuid AND user_id = ${user.id}::uuid RETURNING task_id, expires_at`;
+    WHERE task_id = ${taskId}::uuid AND user_id = ${user.id}::uuid RETURNING task_id, expires_at`);
   return row && leaseInfo(row);
 }
 
@@ -120,7 +120,7 @@ async function claimFirst(db: Database, user: Principal, condition: Prisma.Sql, 
  * refuses (`lost`), and the caller asks again.
  */
 async function claimOnce(db: Database, user: Principal, condition: Prisma.Sql, passOver: Prisma.Sql): Promise<LeaseInfo | 'none' | 'lost'> {
-  const rows = await db.prisma.$queryRaw<{ task_id: string | null; expires_at: Date | null }[]>`
+  const [row] = await db.query<{ task_id: string | null; expires_at: Date | null }>(Prisma.sql`
     WITH candidate AS (
       SELECT task.id, task.benchmark_id, task.database_id FROM task
       WHERE task.state IN ('open', 'stale') AND ${condition}
@@ -136,8 +136,7 @@ async function claimOnce(db: Database, user: Principal, condition: Prisma.Sql, p
     )
     SELECT claimed.task_id, claimed.expires_at, ${notification(Prisma.sql`jsonb_build_object('type', 'task', 'benchmarkId', candidate.benchmark_id,
       'databaseId', candidate.database_id, 'taskId', claimed.task_id, 'change', 'leased')`, Prisma.sql`claimed.task_id IS NOT NULL`)}
-    FROM candidate LEFT JOIN claimed ON claimed.task_id = candidate.id`;
-  const [row] = rows;
+    FROM candidate LEFT JOIN claimed ON claimed.task_id = candidate.id`);
   if (!row) return 'none';
   return row.task_id && row.expires_at ? leaseInfo({ task_id: row.task_id, expires_at: row.expires_at }) : 'lost';
 }
@@ -145,12 +144,12 @@ async function claimOnce(db: Database, user: Principal, condition: Prisma.Sql, p
 /** Takes this very task, or renews one's own lease. @throws {AppError} leased, naming the holder */
 export async function leaseTask(db: Database, user: Principal, taskId: string): Promise<LeaseInfo> {
   if (!(await db.prisma.task.findUnique({ where: { id: taskId }, select: { id: true } }))) throw notFound('This task');
-  const [lease] = await db.prisma.$queryRaw<{ task_id: string; expires_at: Date }[]>`
+  const [lease] = await db.query<{ task_id: string; expires_at: Date }>(Prisma.sql`
     INSERT INTO lease (task_id, user_id, expires_at) VALUES (${taskId}::uuid, ${user.id}::uuid, ${expiry})
     ON CONFLICT (task_id) DO UPDATE SET user_id = excluded.user_id, heartbeat_at = now(), expires_at = excluded.expires_at,
       acquired_at = CASE WHEN lease.user_id = excluded.user_id THEN lease.acquired_at ELSE now() END
       WHERE lease.expires_at <= now() OR lease.user_id = excluded.user_id
-    RETURNING task_id, expires_at`;
+    RETURNING task_id, expires_at`);
   if (lease) return leaseInfo(lease);
   throw await heldByAnother(db.prisma, taskId);
 }

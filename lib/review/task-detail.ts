@@ -2,6 +2,7 @@ import type { Principal } from '../auth/accounts';
 import { AppError, notFound } from '../auth/errors';
 import type { BlobStore } from '../db/blob-store';
 import { pgText, type Database, type Tx } from '../db/database';
+import { Prisma } from '../db/generated/client';
 import type { Item } from '../sqlite/benchmark';
 import { itemKinds, lastPart } from '../pipeline/artefact-store';
 import { decodeContent } from '../pipeline/content';
@@ -23,7 +24,7 @@ import type {
   VersionRow,
 } from './api-types';
 import { decisionRows } from './decision-rows';
-import { findTaskRow } from './task-query';
+import { rowColumns, rowTables, taskRow, type RawRow } from './task-query';
 
 const withVersion = { authorUser: true, agentRun: true, currentOf: { select: { id: true } } } as const;
 type LoadedVersion = NonNullable<Awaited<ReturnType<typeof loadVersion>>>;
@@ -57,8 +58,8 @@ export async function versionBySeq(on: Tx, artefactId: string, seq: number): Pro
   return version;
 }
 
-/** What a task's screen needs beside its row, and which of the rarer parts there are. */
-interface TaskParts {
+/** A task's row, what its screen needs beside it, and which of the rarer parts there are. */
+interface ScreenRow extends RawRow {
   readonly artefact_id: string;
   readonly benchmark_name: string;
   readonly decision_id: string | null;
@@ -69,7 +70,7 @@ interface TaskParts {
   readonly agent: string | null;
   readonly agent_run_id: string | null;
   readonly blob_hash: string;
-  readonly bytes: bigint;
+  readonly bytes: string;
   /** The content's first chunk, which is nearly always all of it. */
   readonly first: Uint8Array | null;
   readonly seen_id: string | null;
@@ -80,21 +81,26 @@ interface TaskParts {
   readonly decisions: boolean;
   readonly commented: boolean;
   readonly directives: boolean;
+  readonly inputs: readonly RawInput[];
 }
 
-async function taskParts(on: Tx, userId: string, taskId: string): Promise<TaskParts | undefined> {
-  const [parts] = await on.$queryRaw<TaskParts[]>`
-    SELECT task.artefact_id, benchmark.name AS benchmark_name, task.decision_id, artefact.current_id, version.content_hash,
-      version.created_at, author.name AS author, agent_run.agent, version.agent_run_id, version.blob_hash, blob.bytes, chunk.data AS first,
+/** One statement, because each costs more than what it reads here. */
+async function screenRow(db: Database, userId: string, taskId: string): Promise<ScreenRow> {
+  const [row] = await db.query<ScreenRow>(Prisma.sql`
+    SELECT ${rowColumns},
+      task.artefact_id, benchmark.name AS benchmark_name, task.decision_id, artefact.current_id, version.content_hash,
+      version.created_at, author.name AS author, agent_run.agent, version.agent_run_id,
+      version.blob_hash, blob.bytes, chunk.data AS first,
       seen.version_id AS seen_id, draft_text.text AS draft, item.id AS item_id, item.content AS item_content,
-      EXISTS (SELECT 1 FROM artefact_version other WHERE other.artefact_id = artefact.id AND other.id <> version.id) AS versions,
-      EXISTS (SELECT 1 FROM decision WHERE decision.task_id = task.id) AS decisions,
+      EXISTS (SELECT 1 FROM artefact_version other
+        WHERE other.artefact_id = artefact.id AND other.id <> version.id) AS versions,
+      EXISTS (SELECT 1 FROM decision made WHERE made.task_id = task.id) AS decisions,
       EXISTS (SELECT 1 FROM comment WHERE comment.task_id = task.id) AS commented,
-      EXISTS (SELECT 1 FROM decision JOIN directive ON directive.decision_id = decision.id WHERE decision.task_id = task.id) AS directives
-    FROM task
+      EXISTS (SELECT 1 FROM decision made JOIN directive ON directive.decision_id = made.id
+        WHERE made.task_id = task.id) AS directives,
+      ${inputColumn} AS inputs
+    FROM ${rowTables}
     JOIN benchmark ON benchmark.id = task.benchmark_id
-    JOIN artefact ON artefact.id = task.artefact_id
-    JOIN artefact_version version ON version.id = artefact.current_id
     JOIN blob ON blob.hash = version.blob_hash
     LEFT JOIN blob_chunk chunk ON chunk.hash = blob.hash AND chunk.seq = 0
     LEFT JOIN app_user author ON author.id = version.author_user_id
@@ -103,48 +109,47 @@ async function taskParts(on: Tx, userId: string, taskId: string): Promise<TaskPa
     LEFT JOIN draft_text ON draft_text.task_id = task.id AND draft_text.user_id = ${userId}::uuid
     LEFT JOIN item ON artefact.kind = ANY(${[...itemKinds]}::text[]) AND item.database_id = task.database_id
       AND item.question_id = substr(artefact.key, strpos(artefact.key, '/') + 1)
-    WHERE task.id = ${taskId}::uuid`;
-  return parts;
+    WHERE task.id = ${taskId}::uuid`);
+  if (!row) throw notFound('This task');
+  return row;
 }
 
 /** Everything that a gate's screen shows of a task. What most tasks do not have is asked for only where there is some. */
 export async function taskDetail(db: Database, blobs: BlobStore, user: Principal, taskId: string): Promise<TaskDetail> {
   const on = db.prisma;
-  const [row, parts] = await Promise.all([findTaskRow(on, taskId), taskParts(on, user.id, taskId)]);
-  if (!row || !parts) throw notFound('This task');
-  const { artefact_id: artefactId, current_id: currentId } = parts;
-  const whole = parts.first?.length === Number(parts.bytes) ? parts.first : await blobs.read(parts.blob_hash);
-  const [decisions, inputs, comments, directives, waitingFor, lastSeen] = await Promise.all([
-    parts.decisions ? decisionRows(on, taskId) : [],
-    inputRows(on, currentId, parts.decision_id),
-    parts.commented ? commentRows(on, taskId) : [],
-    parts.directives ? directiveRows(on, taskId) : [],
-    row.state === 'waiting' ? whatItWaitsFor(db, row.databaseId) : null,
-    parts.seen_id && parts.seen_id !== currentId ? loadVersion(on, parts.seen_id) : null,
+  const row = await screenRow(db, user.id, taskId);
+  const { artefact_id: artefactId, current_id: currentId } = row;
+  const whole = row.first?.length === Number(row.bytes) ? row.first : await blobs.read(row.blob_hash);
+  const [decisions, comments, directives, waitingFor, lastSeen] = await Promise.all([
+    row.decisions ? decisionRows(db, taskId) : [],
+    row.commented ? commentRows(on, taskId) : [],
+    row.directives ? directiveRows(on, taskId) : [],
+    row.state === 'waiting' ? whatItWaitsFor(db, row.database_id) : null,
+    row.seen_id && row.seen_id !== currentId ? loadVersion(on, row.seen_id) : null,
   ]);
-  const earlier = lastSeen || !parts.versions ? null : await earlierVersion(on, artefactId, taskId, row.version);
-  const { comments: _open, ...listed } = row;
+  const earlier = lastSeen || !row.versions ? null : await earlierVersion(on, artefactId, taskId, row.seq);
+  const { comments: _open, ...listed } = taskRow(row);
   return {
     ...listed,
     artefactId,
-    benchmarkName: parts.benchmark_name,
+    benchmarkName: row.benchmark_name,
     current: {
       id: currentId,
-      seq: row.version,
-      contentHash: parts.content_hash,
-      createdAt: parts.created_at.toISOString(),
-      author: authorOf(parts.author, parts.agent, parts.agent_run_id),
+      seq: row.seq,
+      contentHash: row.content_hash,
+      createdAt: row.created_at.toISOString(),
+      author: authorOf(row.author, row.agent, row.agent_run_id),
       current: true,
       content: relaxedJson(decodeContent(whole)),
     },
     lastSeen: lastSeen && (await versionDetail(blobs, lastSeen)),
     earlier: earlier && (await versionDetail(blobs, earlier)),
     decisions,
-    inputs,
+    inputs: row.inputs.map((input) => inputRow(input, row.decision_id)),
     comments,
     directives,
-    draft: parts.draft && draftOf(Buffer.from(parts.draft).toString('utf8')),
-    item: parts.item_id && parts.item_content ? itemDetail(parts.item_id, parts.item_content, row.key) : null,
+    draft: row.draft && draftOf(Buffer.from(row.draft).toString('utf8')),
+    item: row.item_id && row.item_content ? itemDetail(row.item_id, row.item_content, row.key) : null,
     waitingFor,
   };
 }
@@ -173,26 +178,45 @@ function itemDetail(id: string, content: Uint8Array, key: string): ItemDetail {
 
 // ── Inputs and directives ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** What the current version depends on, and what of it changed since the standing decision. */
-async function inputRows(on: Tx, versionId: string, decisionId: string | null): Promise<InputRow[]> {
-  const rows = await on.$queryRaw<{ kind: ArtefactKind; key: string; part: string; hash: string; source_id: string | null; behind: boolean; decided: string | null; task_id: string | null }[]>`
+interface RawInput {
+  readonly kind: ArtefactKind;
+  readonly key: string;
+  readonly part: string;
+  readonly hash: string;
+  readonly source_id: string | null;
+  readonly behind: boolean;
+  readonly decided: string | null;
+  readonly task_id: string | null;
+}
+
+/** What the current version depends on, and its hashes as the standing decision was bound to them. */
+const inputColumn = Prisma.sql`(
+  SELECT coalesce(json_agg(one ORDER BY one.kind, one.key, one.part), '[]') FROM (
     SELECT input.kind, input.key, input.part, input.hash, input.source_id,
       coalesce(source_version.content_hash <> input.source_hash, false) AS behind,
       decided.hash AS decided,
-      (SELECT task.id FROM task WHERE task.artefact_id = input.source_id AND task.closed_at IS NULL LIMIT 1) AS task_id
+      (SELECT feeding.id FROM task feeding
+        WHERE feeding.artefact_id = input.source_id AND feeding.closed_at IS NULL LIMIT 1) AS task_id
     FROM artefact_input input
     LEFT JOIN artefact source ON source.id = input.source_id
     LEFT JOIN artefact_version source_version ON source_version.id = source.current_id
-    LEFT JOIN decision_input decided ON decided.decision_id = ${decisionId}::uuid AND decided.kind = input.kind AND decided.key = input.key AND decided.part = input.part
-    WHERE input.version_id = ${versionId}::uuid ORDER BY input.kind, input.key, input.part`;
-  return rows.map((row) => ({
-    kind: row.kind,
-    key: row.key,
-    part: row.part || null,
-    state: row.behind ? 'catching_up' : decisionId !== null && row.decided !== row.hash ? 'changed' : 'current',
-    artefactId: row.source_id,
-    taskId: row.task_id,
-  }));
+    LEFT JOIN decision_input decided ON decided.decision_id = task.decision_id
+      AND decided.kind = input.kind AND decided.key = input.key AND decided.part = input.part
+    WHERE input.version_id = artefact.current_id) one)`;
+
+const inputRow = (input: RawInput, decisionId: string | null): InputRow => ({
+  kind: input.kind,
+  key: input.key,
+  part: input.part || null,
+  state: inputState(input, decisionId),
+  artefactId: input.source_id,
+  taskId: input.task_id,
+});
+
+/** What of an input changed since the standing decision. */
+function inputState({ behind, decided, hash }: RawInput, decisionId: string | null): InputRow['state'] {
+  if (behind) return 'catching_up';
+  return decisionId !== null && decided !== hash ? 'changed' : 'current';
 }
 
 async function directiveRows(on: Tx, taskId: string): Promise<DirectiveRow[]> {

@@ -24,7 +24,7 @@ export function filterSql(filter: QueueFilter, userId: string): Prisma.Sql {
   return Prisma.join(conditions, ' AND ');
 }
 
-interface RawRow {
+export interface RawRow {
   readonly id: string;
   readonly benchmark_id: string;
   readonly database_id: string;
@@ -45,12 +45,13 @@ interface RawRow {
   readonly comments: number;
 }
 
-const selectRows = Prisma.sql`
-  SELECT task.id, task.benchmark_id, task.database_id, source_database.name AS database, task.gate, artefact.kind, artefact.key,
+export const rowColumns = Prisma.sql`
+  task.id, task.benchmark_id, task.database_id, source_database.name AS database, task.gate, artefact.kind, artefact.key,
     task.title, task.state, decision.verdict, decider.name AS decided_by, decision.created_at AS decided_at,
     holder.name AS leased_by, lease.expires_at AS leased_until, task.assignee_id, assignee.name AS assignee, version.seq,
-    (SELECT count(*)::int FROM comment WHERE comment.task_id = task.id AND comment.resolved_at IS NULL) AS comments
-  FROM task
+    (SELECT count(*)::int FROM comment WHERE comment.task_id = task.id AND comment.resolved_at IS NULL) AS comments`;
+export const rowTables = Prisma.sql`
+  task
   JOIN source_database ON source_database.id = task.database_id
   JOIN artefact ON artefact.id = task.artefact_id
   JOIN artefact_version version ON version.id = artefact.current_id
@@ -60,7 +61,7 @@ const selectRows = Prisma.sql`
   LEFT JOIN app_user holder ON holder.id = lease.user_id
   LEFT JOIN app_user assignee ON assignee.id = task.assignee_id`;
 
-const taskRow = (row: RawRow): TaskRow => ({
+export const taskRow = (row: RawRow): TaskRow => ({
   id: row.id,
   benchmarkId: row.benchmark_id,
   databaseId: row.database_id,
@@ -80,11 +81,6 @@ const taskRow = (row: RawRow): TaskRow => ({
   comments: row.comments,
 });
 
-export async function findTaskRow(on: Tx, taskId: string): Promise<TaskRow | undefined> {
-  const [row] = await on.$queryRaw<RawRow[]>`${selectRows} WHERE task.id = ${taskId}::uuid`;
-  return row && taskRow(row);
-}
-
 export interface QueueQuery extends QueueFilter {
   readonly state: TaskState | 'actionable' | 'all';
   readonly search?: string | undefined;
@@ -102,7 +98,7 @@ export async function listTasks(db: Database, query: QueueQuery, userId: string)
     AND ${search === null ? Prisma.sql`true` : Prisma.sql`(task.title ILIKE ${search} OR artefact.key ILIKE ${search})`}`;
   const order = { queue: queueOrder, newest: Prisma.sql`task.position DESC`, key: Prisma.sql`artefact.key, task.position` }[query.sort];
   const [rows, totals] = await Promise.all([
-    db.prisma.$queryRaw<RawRow[]>`${selectRows} WHERE ${where} ORDER BY ${order} LIMIT ${query.pageSize} OFFSET ${(query.page - 1) * query.pageSize}`,
+    db.prisma.$queryRaw<RawRow[]>`SELECT ${rowColumns} FROM ${rowTables} WHERE ${where} ORDER BY ${order} LIMIT ${query.pageSize} OFFSET ${(query.page - 1) * query.pageSize}`,
     db.prisma.$queryRaw<{ total: number }[]>`
       SELECT count(*)::int AS total FROM task JOIN artefact ON artefact.id = task.artefact_id WHERE ${where}`,
   ]);
