@@ -1,7 +1,7 @@
 import { canonicalText, parseCanonical } from '../results/extended-json';
 import { sha256 } from '../results/hash';
-import type { Database, Tx } from './database';
-import { pgText } from './database';
+import { pgText, queriesIn, type Database, type Queries, type Tx } from './database';
+import { Prisma } from './generated/client';
 
 /** What happened, for the audit trail. */
 export interface AuditEntry {
@@ -26,15 +26,20 @@ export async function audited<T>(
 ): Promise<T> {
   return db.transaction(async (tx) => {
     const { result, audit } = await work(tx);
-    // Chains in one order for all: two transactions never wait for each other's.
-    const entries = [...audit].sort((a, b) => Number(a.chain > b.chain) - Number(a.chain < b.chain));
-    for (const { chain, actor, action, subject, detail } of entries) {
-      await tx.$executeRaw`
-        INSERT INTO audit_pending (chain, actor, action, subject, detail)
-        VALUES (${chain}, ${pgText(actor)}, ${action}, ${pgText(subject)}, ${new Uint8Array(Buffer.from(canonicalText(detail)))})`;
-    }
+    await leaveForAudit(queriesIn(tx), audit);
     return result;
   });
+}
+
+/** The entries of a transaction, in it. */
+export async function leaveForAudit(on: Queries, audit: readonly AuditEntry[]): Promise<void> {
+  // Chains in one order for all: two transactions never wait for each other's.
+  const entries = [...audit].sort((a, b) => Number(a.chain > b.chain) - Number(a.chain < b.chain));
+  for (const { chain, actor, action, subject, detail } of entries) {
+    await on.query(Prisma.sql`
+      INSERT INTO audit_pending (chain, actor, action, subject, detail)
+      VALUES (${chain}, ${pgText(actor)}, ${action}, ${pgText(subject)}, ${Buffer.from(canonicalText(detail))})`);
+  }
 }
 
 interface HashedEvent {

@@ -1,22 +1,27 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import pg from 'pg';
 import { Prisma, PrismaClient } from './generated/client';
-import { statementNames } from './statement-names';
+import { statementNames, type StatementNames } from './statement-names';
 
 export type Tx = Prisma.TransactionClient;
 
+/**
+ * Where statements run: each by itself, or all in one transaction. Each has a name where it is asked often. An `int8` is a
+ * string and `bytea` a Buffer, but in a transaction of Prisma's a bigint and a Uint8Array.
+ */
+export interface Queries {
+  query<Row>(statement: Prisma.Sql): Promise<Row[]>;
+}
+
 /** One process's access to Postgres: Prisma for the tables, the pool for what Prisma cannot do (LISTEN, locks). */
-export interface Database {
+export interface Database extends Queries {
   readonly url: string;
   readonly prisma: PrismaClient;
   readonly pool: pg.Pool;
-  /**
-   * A statement by itself, without Prisma's machinery, which takes longer than a short statement does: for what each
-   * request asks. An `int8` is a string, `bytea` is a Buffer.
-   */
-  query<Row>(statement: Prisma.Sql): Promise<Row[]>;
   /** All or nothing. Serialises nothing by itself: lock the rows that a decision rests on. */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  /** The same without Prisma's machinery, which takes longer than short statements do: for what is done all the time. */
+  shortTransaction<T>(work: (on: Queries) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
@@ -30,11 +35,9 @@ export function openDatabase(url: string, options: { readonly connections?: numb
     url,
     prisma,
     pool,
-    query: async <Row>({ text, values }: Prisma.Sql): Promise<Row[]> => {
-      const { rows } = await pool.query({ name: nameOf({ sql: text }), text, values });
-      return rows as Row[];
-    },
+    query: queriesOf(pool, nameOf).query,
     transaction: (work) => prisma.$transaction(work, { maxWait: 15_000, timeout: 120_000 }),
+    shortTransaction: (work) => shortTransaction(pool, (client) => work(queriesOf(client, nameOf))),
     close: async () => {
       await prisma.$disconnect();
       await pool.end();
@@ -42,12 +45,45 @@ export function openDatabase(url: string, options: { readonly connections?: numb
   };
 }
 
+function queriesOf(on: pg.Pool | pg.PoolClient, nameOf: StatementNames): Queries {
+  return {
+    query: async <Row>({ text, values }: Prisma.Sql): Promise<Row[]> => {
+      const { rows } = await on.query({ name: nameOf({ sql: text }), text, values });
+      return rows as Row[];
+    },
+  };
+}
+
+/** A transaction of Prisma's, for what also runs without. */
+export const queriesIn = (tx: Tx): Queries => ({ query: (statement) => tx.$queryRaw(statement) });
+
+async function shortTransaction<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let lost: Error | undefined;
+  // The statement that waits fails, too; without a listener a lost connection ends the process.
+  const onLost = (error: Error): void => void (lost = error);
+  client.on('error', onLost);
+  try {
+    await client.query('BEGIN');
+    const result = await work(client);
+    await client.query('COMMIT');
+    return result;
+  } catch (error) {
+    // Where even this fails the connection is lost, and with it the transaction.
+    await client.query('ROLLBACK').catch(onLost);
+    throw error;
+  } finally {
+    client.off('error', onLost);
+    client.release(lost);
+  }
+}
+
 /** Text for a Postgres text column, which refuses NUL: replaced by its visible symbol. */
 export const pgText = (text: string): string => text.replaceAll('\0', '␀');
 
 /** `23505` is what a statement written in SQL gets. */
 export const isUniqueViolation = (error: unknown): boolean =>
-  error instanceof Prisma.PrismaClientKnownRequestError && (error.code === 'P2002' || postgresCode(error) === '23505');
+  postgresCode(error) === '23505' || (error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002');
 
 /** The code that Postgres gave to a failure, from under Prisma's wrapping, e.g. `40001`. */
 export function postgresCode(error: unknown): string | undefined {

@@ -4,7 +4,8 @@ import path from 'node:path';
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openBlobStore, BlobMissingError, type BlobStore } from './blob-store';
-import type { Database } from './database';
+import { isUniqueViolation, isUnreachable, type Database } from './database';
+import { Prisma } from './generated/client';
 import { listen, notify } from './notify';
 import { createTestDatabase } from './test-database';
 
@@ -78,5 +79,35 @@ describe('audit trail', () => {
     await expect(db.pool.query(`UPDATE audit_event SET actor = 'b'`)).rejects.toThrow(/append-only/);
     await expect(db.pool.query('DELETE FROM audit_event')).rejects.toThrow(/append-only/);
     await expect(db.pool.query('TRUNCATE audit_event')).rejects.toThrow(/append-only/);
+  });
+});
+
+describe('a short transaction', () => {
+  const marks = async () => (await db.query<{ name: string }>(Prisma.sql`SELECT name FROM setting ORDER BY name`)).map(({ name }) => name);
+
+  test('keeps all or nothing, and its connection serves again after a failure', async () => {
+    const put = (name: string) => Prisma.sql`INSERT INTO setting (name, value) VALUES (${name}, '')`;
+    await expect(
+      db.shortTransaction(async (on) => {
+        await on.query(put('first'));
+        throw new Error('changed my mind');
+      }),
+    ).rejects.toThrow('changed my mind');
+    await expect(db.shortTransaction(async (on) => [await on.query(put('second')), await on.query(put('second'))])).rejects.toSatisfy(isUniqueViolation);
+    expect(await marks()).toEqual([]);
+    for (let turn = 0; turn < 20; turn++) await db.shortTransaction((on) => on.query(put(`kept ${turn}`)));
+    expect(await marks()).toHaveLength(20);
+    expect(db.pool.idleCount).toBe(db.pool.totalCount);
+  });
+
+  test('whose connection is lost fails, and the next gets another one', async () => {
+    const lost = db.shortTransaction(async (on) => {
+      await on.query(Prisma.sql`INSERT INTO setting (name, value) VALUES ('lost', '')`);
+      await on.query(Prisma.sql`SELECT pg_terminate_backend(pg_backend_pid())`);
+    });
+    await expect(lost).rejects.toSatisfy(isUnreachable);
+    expect(await marks()).not.toContain('lost');
+    await db.shortTransaction((on) => on.query(Prisma.sql`SELECT 1`));
+    expect(db.pool.idleCount).toBe(db.pool.totalCount);
   });
 });

@@ -6,11 +6,14 @@ const mostNames = 400;
 const mostCounted = 2000;
 const unnamed = '';
 
+/** Empty: no name. */
+export type StatementNames = (statement: { readonly sql: string }) => string;
+
 /**
  * Names for statements that are asked again and again: PostgreSQL parses and plans a named one once for each
  * connection. Planning a join of ten tables takes longer than reading the few rows that it finds.
  */
-export function statementNames(): (statement: { readonly sql: string }) => string {
+export function statementNames(): StatementNames {
   const names = new Map<string, string>();
   let uses = new Map<string, number>();
   return ({ sql }) => {

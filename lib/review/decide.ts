@@ -1,8 +1,8 @@
 import type { Principal } from '../auth/accounts';
 import { AppError, notFound } from '../auth/errors';
-import { audited, type AuditEntry } from '../db/audit';
+import { audited, leaveForAudit, type AuditEntry } from '../db/audit';
 import type { BlobStore } from '../db/blob-store';
-import { isUniqueViolation, pgText, type Database, type Tx } from '../db/database';
+import { isUniqueViolation, pgText, queriesIn, type Database, type Queries, type Tx } from '../db/database';
 import { notify } from '../db/notify';
 import { lockDatabase, restoreVersion, saveEdit } from '../pipeline/artefact-store';
 import { encodeContent } from '../pipeline/content';
@@ -46,10 +46,16 @@ export async function decide(services: DecisionServices, user: Principal, taskId
   const { db } = services;
   const edit = 'content' in input ? await preparedEdit(services, user, taskId, input, signal) : undefined;
   try {
-    const first = await audited(db, async (tx) => {
-      const audit = await record(tx, user, taskId, input, edit);
-      return { result: audit !== undefined, audit: audit ? [audit] : [] };
-    });
+    const first = changesVersions(input)
+      ? await audited(db, async (tx) => {
+          const audit = await record(queriesIn(tx), user, taskId, input, { tx, edit });
+          return { result: audit !== undefined, audit: audit ? [audit] : [] };
+        })
+      : await db.shortTransaction(async (on) => {
+          const audit = await record(on, user, taskId, input);
+          if (audit) await leaveForAudit(on, [audit]);
+          return audit !== undefined;
+        });
     return { ...(await outcome(db, user, input.idempotencyKey, taskId)), first };
   } catch (error) {
     const same = isUniqueViolation(error) ? await decidedBefore(db, user, input.idempotencyKey, taskId) : undefined;
@@ -74,14 +80,26 @@ export async function checkTaskEdit(
 
 // ── One transaction ─────────────────────────────────────────────────────────────────────────────────────────────────
 
+/** For a decision that edits an artefact or sets agents to work. */
+interface Consequences {
+  readonly tx: Tx;
+  readonly edit: PreparedEdit | undefined;
+}
+
 /** Undefined when the same decision has been made before. */
-async function record(tx: Tx, user: Principal, taskId: string, input: DecideInput, edit: PreparedEdit | undefined): Promise<AuditEntry | undefined> {
-  const changesVersions = edit !== undefined || input.verdict === 'request_changes' || input.verdict === 'keep_unoptimised';
-  const task = await lockTask(tx, taskId, input.idempotencyKey, changesVersions);
+async function record(
+  on: Queries,
+  user: Principal,
+  taskId: string,
+  input: DecideInput,
+  consequences?: Consequences,
+): Promise<AuditEntry | undefined> {
+  const edit = consequences?.edit;
+  const task = await lockTask(on, taskId, input.idempotencyKey, consequences !== undefined);
   if (task.madeBefore) return undefined;
   assertDecidable(task, user, input);
   const { databaseId, current } = task;
-  const saved = edit && (await saveEdit(tx, { databaseId, userId: user.id, artefact: edit.artefact, blobHash: edit.blobHash }));
+  const saved = edit && (await saveEdit(consequences.tx, { databaseId, userId: user.id, artefact: edit.artefact, blobHash: edit.blobHash }));
   // An edit of another artefact (a collection's design, from its validation) is answered by doing this one again.
   const elsewhere = saved !== undefined && saved.artefactId !== task.artefactId;
   const bound = saved && !elsewhere ? saved : { versionId: current.id, contentHash: current.contentHash, inputsHash: current.inputsHash };
@@ -90,14 +108,17 @@ async function record(tx: Tx, user: Principal, taskId: string, input: DecideInpu
   const restart = restartOf(input, task, edit);
   const replacedId = saved && saved.replacedId !== saved.versionId ? saved.replacedId : null;
   const editedId = elsewhere ? saved.artefactId : null;
-  const decisionId = await writeDecision(tx, { task, userId: user.id, input, bound, settles, awaits, replacedId, editedId, restart });
+  const decisionId = await writeDecision(on, { task, userId: user.id, input, bound, settles, awaits, replacedId, editedId, restart });
   const directives = directivesOf(input, task);
-  for (const directive of directives) {
-    await tx.directive.create({ data: { databaseId, decisionId, content: new Uint8Array(encodeContent(directive)) } });
-  }
-  if (restart) {
-    if (awaits && !elsewhere) await releaseEdits(tx, databaseId, restart);
-    await postRequest(tx, { databaseId, stage: restart.stage, only: restart.only, carriesChange: edit !== undefined, decisionId });
+  if (consequences) {
+    const { tx } = consequences;
+    for (const directive of directives) {
+      await tx.directive.create({ data: { databaseId, decisionId, content: new Uint8Array(encodeContent(directive)) } });
+    }
+    if (restart) {
+      if (awaits && !elsewhere) await releaseEdits(tx, databaseId, restart);
+      await postRequest(tx, { databaseId, stage: restart.stage, only: restart.only, carriesChange: edit !== undefined, decisionId });
+    }
   }
   return {
     chain: task.benchmarkId,
@@ -115,6 +136,9 @@ async function record(tx: Tx, user: Principal, taskId: string, input: DecideInpu
     },
   };
 }
+
+const changesVersions = (input: DecideInput): boolean =>
+  'content' in input || input.verdict === 'request_changes' || input.verdict === 'keep_unoptimised';
 
 const settlesTask = (input: DecideInput): boolean => (input.verdict === 'edit' ? input.approve : !['request_changes', 'keep_unoptimised'].includes(input.verdict));
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { notFound } from '../auth/errors';
-import { pgText, type Tx } from '../db/database';
+import { pgText, type Queries } from '../db/database';
 import { Prisma } from '../db/generated/client';
 import { notification } from '../db/notify';
 import type { StageName } from '../pipeline/stages/stage';
@@ -51,9 +51,9 @@ interface RawTask {
  * Locks a task and reads what a decision rests on. `changesVersions`: the decision edits an artefact or sets agents to
  * work, so that it waits for others that do. Read after the locks were got, so that nothing of it is outdated.
  */
-export async function lockTask(tx: Tx, taskId: string, idempotencyKey: string, changesVersions: boolean): Promise<DecidableTask> {
-  const [row] = await tx.$queryRaw<RawTask[]>`
-    SELECT * FROM decidable_task(${taskId}::uuid, ${idempotencyKey}::uuid, ${changesVersions})`;
+export async function lockTask(on: Queries, taskId: string, idempotencyKey: string, changesVersions: boolean): Promise<DecidableTask> {
+  const [row] = await on.query<RawTask>(Prisma.sql`
+    SELECT * FROM decidable_task(${taskId}::uuid, ${idempotencyKey}::uuid, ${changesVersions}::boolean)`);
   if (!row) throw notFound('This task');
   return {
     id: row.id,
@@ -90,13 +90,13 @@ export interface NewDecision {
  * The decision, what it was bound to, and what ends with it: the lease, the decider's draft. One statement. The time is
  * read after the locks were got, so that it is not before anything that was saved meanwhile.
  */
-export async function writeDecision(tx: Tx, made: NewDecision): Promise<string> {
+export async function writeDecision(on: Queries, made: NewDecision): Promise<string> {
   const { task, userId, input, bound, restart } = made;
   const id = randomUUID();
   const reason = input.verdict === 'request_changes' ? input.reason : null;
   const note = input.note === undefined ? null : pgText(input.note);
   const message = JSON.stringify({ type: 'task', benchmarkId: task.benchmarkId, databaseId: task.databaseId, taskId: task.id, change: 'decided' });
-  await tx.$queryRaw`
+  await on.query(Prisma.sql`
     WITH decided AS (
       INSERT INTO decision (id, benchmark_id, database_id, task_id, version_id, content_hash, inputs_hash, user_id, verdict, settles,
         awaits, restart_stage, restart_only, restart_all, edited_id, reason_code, note, idempotency_key, replaced_id, previous_id, created_at)
@@ -118,6 +118,6 @@ export async function writeDecision(tx: Tx, made: NewDecision): Promise<string> 
       INSERT INTO seen (user_id, artefact_id, version_id) VALUES (${userId}::uuid, ${task.artefactId}::uuid, ${bound.versionId}::uuid)
       ON CONFLICT (user_id, artefact_id) DO UPDATE SET version_id = excluded.version_id, at = now()
     )
-    SELECT ${notification(Prisma.sql`${message}`, Prisma.sql`true`)}`;
+    SELECT ${notification(Prisma.sql`${message}`, Prisma.sql`true`)}`);
   return id;
 }
