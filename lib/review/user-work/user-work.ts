@@ -18,6 +18,10 @@ class UserWorkers {
   readonly #queue = new FairQueue(PROCESSES, MOST_WAITING);
   readonly #idle = Array.from({ length: PROCESSES }, () => new WorkProcess());
 
+  constructor() {
+    for (const worker of this.#idle) worker.warm();
+  }
+
   async run(userId: string, kind: WorkKind, input: unknown, signal: AbortSignal): Promise<unknown> {
     const giveBack = await this.#queue.take(userId, signal).catch((error: unknown) => {
       if (!(error instanceof QueueFull)) throw error;

@@ -33,6 +33,11 @@ export class WorkProcess {
   /** @param script relative to the project's folder */
   constructor(private readonly script = 'lib/review/user-work/work-child.ts') {}
 
+  /** Starts the process before there is work for it: loading it takes seconds. */
+  warm(): void {
+    this.#child ??= this.#start();
+  }
+
   /** @throws AppError of the work itself, or `too_large` when it takes too long or ends the process */
   run(kind: string, input: unknown, limitMs: number, signal: AbortSignal): Promise<unknown> {
     signal.throwIfAborted();
