@@ -4,8 +4,10 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { processTree, signalAll } from './process-tree';
 
-export const services = ['mongodb', 'postgres', 'worker', 'web'] as const;
-export type Service = (typeof services)[number];
+const processes = ['mongodb', 'postgres', 'worker', 'web'] as const;
+type Process = (typeof processes)[number];
+/** The disk goes away by being full, whatever the mode. */
+export type Service = Process | 'disk';
 /** `kill -9`, or stopped for a while as a machine that stands still. */
 export type Mode = 'kill' | 'stop';
 
@@ -21,7 +23,10 @@ const SCRIPTS = {
   web: 'next/dist/bin/next',
 };
 
-/** Starts the product on a data folder, whose `log` gets what it says. Resolves when it is ready. */
+/** The largest disk that is filled: one made for this. */
+const MOST_FILLED = 2 ** 31;
+
+/** Starts the product on a data folder and resolves when it is ready. Its output goes to `log`. */
 export async function startProduct(
   dataDir: string,
   port: string,
@@ -35,14 +40,14 @@ export async function startProduct(
   });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
 
-  const rootOf = (service: Service): number | undefined => {
+  const rootOf = (service: Process): number | undefined => {
     // pg_ctl detaches PostgreSQL from us; its pid file is in our data folder.
     const pidFile = path.join(dataDir, 'postgres/data/postmaster.pid');
     if (service === 'postgres') return Number(fs.readFileSync(pidFile, 'utf8').split('\n')[0]);
     const own = processTree(child.pid!);
     return own.find(({ command }) => command.includes(SCRIPTS[service]))?.pid;
   };
-  const processesOf = async (service: Service): Promise<number[]> => {
+  const processesOf = async (service: Process): Promise<number[]> => {
     for (;;) {
       const root = rootOf(service);
       if (root !== undefined) return processTree(root).map(({ pid }) => pid);
@@ -56,6 +61,7 @@ export async function startProduct(
   }
   return {
     disturb: async (service, mode) => {
+      if (service === 'disk') return fillDisk(dataDir, stoppedMs);
       const pids = await processesOf(service);
       if (mode === 'kill') return signalAll(pids.slice(0, 1), 'SIGKILL');
       signalAll(pids, 'SIGSTOP');
@@ -63,7 +69,7 @@ export async function startProduct(
       signalAll(pids, 'SIGCONT');
     },
     stop: async () => {
-      for (const service of services) {
+      for (const service of processes) {
         const root = rootOf(service);
         if (root !== undefined) signalAll(processTree(root).map(({ pid }) => pid), 'SIGCONT');
       }
@@ -71,4 +77,41 @@ export async function startProduct(
       await ended;
     },
   };
+}
+
+/** Asks again while PostgreSQL is away. */
+export async function patiently<T>(ask: () => Promise<T>): Promise<T> {
+  for (const deadline = Date.now() + 300_000; ; await sleep(1000)) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+    }
+  }
+}
+
+async function fillDisk(folder: string, milliseconds: number): Promise<void> {
+  const { bavail, bsize } = fs.statfsSync(folder);
+  if (bavail * bsize > MOST_FILLED) throw new Error(`the disk of ${folder} is too large to fill`);
+  const file = path.join(folder, 'filled');
+  const handle = fs.openSync(file, 'w');
+  try {
+    fill(handle);
+    await sleep(milliseconds);
+  } finally {
+    fs.closeSync(handle);
+    fs.rmSync(file);
+  }
+}
+
+/** Down to the last bytes. */
+function fill(handle: number): void {
+  for (let size = 2 ** 20; size >= 1; ) {
+    try {
+      fs.writeSync(handle, Buffer.alloc(size, 1));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+      size /= 4;
+    }
+  }
 }

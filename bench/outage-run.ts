@@ -1,17 +1,16 @@
-import fs from 'node:fs';
-import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BlobStore } from '../lib/db/blob-store';
 import type { Database } from '../lib/db/database';
-import { listen, notify } from '../lib/db/notify';
+import { listen } from '../lib/db/notify';
 import { decodeContent } from '../lib/pipeline/content';
 import { importBenchmark } from '../lib/pipeline/import-benchmark';
 import { requestStage } from '../lib/pipeline/schedule';
 import { stageNames } from '../lib/pipeline/stages/stage';
 import { canonicalText } from '../lib/results/extended-json';
-import { contentHash, sha256 } from '../lib/results/hash';
+import { contentHash } from '../lib/results/hash';
 import type { SourceBenchmark } from '../lib/sqlite/benchmark';
-import { extractBenchmarkZip } from '../lib/sqlite/benchmark-zip';
+import { finalBundle } from './outage-bundle';
+import { patiently } from './outage-product';
 
 export interface Stores {
   readonly db: Database;
@@ -28,7 +27,7 @@ export interface Disturbance {
 }
 
 export interface Outcome {
-  /** Content of every current artefact, and of every file of the bundle that tells what is in the benchmark. */
+  /** Content of every current artefact, and of every file of the bundle with items or data. */
   readonly hashes: ReadonlyMap<string, string>;
   readonly bundle: ReadonlyMap<string, string>;
   readonly gold: number;
@@ -39,7 +38,7 @@ export interface Outcome {
   readonly seconds: number;
 }
 
-/** A benchmark of one database through all stages and into a draft bundle, with one outage in each. */
+/** A benchmark of one database through all stages and into its bundle, with one outage in each. */
 export async function runThrough(
   stores: Stores,
   source: SourceBenchmark,
@@ -48,19 +47,21 @@ export async function runThrough(
 ): Promise<Outcome> {
   const { db } = stores;
   const started = Date.now();
-  const benchmarkId = await importBenchmark(db, stores.blobs, source, { name, actor: 'bench', start: false });
-  const { id: databaseId } = await db.prisma.sourceDatabase.findFirstOrThrow({ where: { benchmarkId } });
+  const options = { name, actor: 'bench', start: false };
+  const benchmarkId = await importBenchmark(db, stores.blobs, source, options);
+  const where = { benchmarkId };
+  const { id: databaseId } = await db.prisma.sourceDatabase.findFirstOrThrow({ where });
   const outages = disturbance && disturbEachStage(db, databaseId, disturbance);
   await db.transaction((tx) => requestStage(tx, { databaseId, stage: 'profile', only: null }));
   await settled(db, databaseId);
   const disturbed = (await outages?.end()) ?? [];
-  const bundle = await draftBundle(stores, benchmarkId, disturbance);
+  const bundle = await finalBundle(stores, benchmarkId, databaseId, disturbance?.disturb);
   const runs = await db.prisma.stageRun.findMany({ where: { databaseId } });
   const unfinished = runs.filter(({ state }) => state !== 'done');
   return {
     hashes: await currentHashes(stores, benchmarkId),
     bundle,
-    gold: await db.prisma.artefact.count({ where: { benchmarkId, kind: 'gold', retiredAt: null } }),
+    gold: await db.prisma.artefact.count({ where: { ...where, kind: 'gold', retiredAt: null } }),
     stageMs: new Map(runs.map((run) => [run.stage, Number(run.endedAt) - Number(run.startedAt)])),
     disturbed,
     failed: unfinished.map(({ stage, state, failure }) => `${stage} ${state}: ${failure ?? ''}`),
@@ -69,27 +70,24 @@ export async function runThrough(
   };
 }
 
-/** Asks again while PostgreSQL is away. */
-export async function patiently<T>(ask: () => Promise<T>): Promise<T> {
-  for (const deadline = Date.now() + 300_000; ; await sleep(1000)) {
-    try {
-      return await ask();
-    } catch (error) {
-      if (Date.now() > deadline) throw error;
-    }
-  }
-}
-
 export async function settled({ prisma }: Database, databaseId: string): Promise<void> {
   const where = { databaseId, state: { in: ['queued' as const, 'running' as const] } };
   while ((await patiently(() => prisma.stageRun.count({ where }))) > 0) await sleep(250);
+}
+
+interface StageEvent {
+  readonly type: string;
+  readonly databaseId?: string;
+  readonly state?: string;
+  readonly stage?: string;
 }
 
 function disturbEachStage(db: Database, databaseId: string, { disturb, stageMs }: Disturbance) {
   const disturbed = new Set<string>();
   let isAway = false;
   let outages: Promise<void> = Promise.resolve();
-  const findRunning = () => db.prisma.stageRun.findMany({ where: { databaseId, state: 'running' } });
+  const where = { databaseId, state: 'running' as const };
+  const findRunning = () => db.prisma.stageRun.findMany({ where });
   const whileItRuns = async (stage: string): Promise<void> => {
     await sleep((stageMs.get(stage) ?? 0) / 4);
     const running = await patiently(findRunning);
@@ -105,7 +103,7 @@ function disturbEachStage(db: Database, databaseId: string, { disturb, stageMs }
   };
   const events = listen(db.url);
   events.subscribe((message) => {
-    const event = message as { type: string; databaseId?: string; state?: string; stage?: string };
+    const event = message as StageEvent;
     const isOurs = event.type === 'stage' && event.databaseId === databaseId;
     if (isOurs && event.state === 'running') onRunning(event.stage!);
     if (event.type !== 'reconnected') return;
@@ -121,9 +119,13 @@ function disturbEachStage(db: Database, databaseId: string, { disturb, stageMs }
   };
 }
 
-/** With the names of the benchmark's own MongoDB databases made equal, and without how long something took. */
-async function currentHashes({ db, blobs }: Stores, benchmarkId: string): Promise<Map<string, string>> {
-  const { mongoPrefix } = await db.prisma.benchmark.findUniqueOrThrow({ where: { id: benchmarkId } });
+/** With the names of the benchmark's own MongoDB databases made equal, and without times. */
+async function currentHashes(
+  { db, blobs }: Stores,
+  benchmarkId: string,
+): Promise<Map<string, string>> {
+  const where = { id: benchmarkId };
+  const { mongoPrefix } = await db.prisma.benchmark.findUniqueOrThrow({ where });
   const artefacts = await db.prisma.artefact.findMany({
     where: { benchmarkId, retiredAt: null },
     include: { current: true },
@@ -136,39 +138,4 @@ async function currentHashes({ db, blobs }: Stores, benchmarkId: string): Promis
     hashes.set(`${kind} ${key}`, contentHash(text));
   }
   return hashes;
-}
-
-/** Makes a draft, during which the service goes away once more. */
-async function draftBundle(
-  { db, blobs, scratch }: Stores,
-  benchmarkId: string,
-  disturbance: Disturbance | undefined,
-): Promise<Map<string, string>> {
-  const user = await db.prisma.user.findFirstOrThrow({ where: { role: 'admin' } });
-  const data = { benchmarkId, draft: true, userId: user.id };
-  const { id } = await db.prisma.bundle.create({ data });
-  await notify(db, { type: 'work' });
-  const find = () => patiently(() => db.prisma.bundle.findUniqueOrThrow({ where: { id } }));
-  while ((await find()).state === 'queued') await sleep(100);
-  await sleep(1000);
-  await disturbance?.disturb();
-  while (['queued', 'running'].includes((await find()).state)) await sleep(250);
-  const { state, failure, blobHash } = await find();
-  if (state !== 'done') return new Map([['bundle', `${state}: ${failure}`]]);
-  const folder = path.join(scratch, id);
-  await extractBenchmarkZip(await blobs.materialise(blobHash!), folder);
-  return digests(folder);
-}
-
-/** The other files name the benchmark, its audit chain and its agent runs. */
-function digests(folder: string): Map<string, string> {
-  const [root] = fs.readdirSync(folder);
-  const home = path.join(folder, root!);
-  const names = ['data', 'results', 'databases'].flatMap((part) =>
-    fs
-      .readdirSync(path.join(home, part), { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map((entry) => path.relative(home, path.join(entry.parentPath, entry.name))),
-  );
-  return new Map(names.sort().map((name) => [name, sha256(fs.readFileSync(path.join(home, name)))]));
 }

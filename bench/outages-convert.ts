@@ -3,7 +3,8 @@
  * while, at moments spread over the whole conversion. Every file of the bundle must be the same as
  * undisturbed, apart from the times in report.json. Linux only.
  *
- *   npx tsx bench/outages-convert.ts <BIRD folder> [--database superhero] [--moments 6] [--seconds 40]
+ *   npx tsx bench/outages-convert.ts <BIRD folder> [--database superhero] [--seconds 40]
+ *     [--moments 6]
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import fs from 'node:fs';
@@ -52,7 +53,8 @@ async function startServer(): Promise<Server> {
 
 async function convert(folder: string, uri: string, out: string, during?: () => Promise<void>) {
   const started = Date.now();
-  const child = aptmql('convert', folder, '--databases', values.database, '--uri', uri, '--out', out);
+  const { database } = values;
+  const child = aptmql('convert', folder, '--databases', database, '--uri', uri, '--out', out);
   let said = '';
   child.stderr!.setEncoding('utf8').on('data', (text: string) => (said += text));
   child.stdout!.resume();
@@ -88,7 +90,8 @@ async function main(folder: string): Promise<void> {
     const reference = path.join(home, 'undisturbed');
     const whole = await convert(folder, server.uri, reference);
     const expected = digests(reference);
-    console.log(`undisturbed: status ${whole.status}, ${expected.size} files, ${whole.milliseconds} ms`);
+    const { status, milliseconds } = whole;
+    console.log(`undisturbed: status ${status}, ${expected.size} files, ${milliseconds} ms`);
     const moments = Number(values.moments);
     for (const [name, outage] of Object.entries({ kill, stop })) {
       for (let moment = 1; moment <= moments; moment++) {
@@ -106,7 +109,8 @@ async function main(folder: string): Promise<void> {
           `${name} after ${afterMs} ms: status ${status}, ${found.size} files, ` +
             `${differing.length} differ, done again ${again} times, ${milliseconds} ms`,
         );
-        if (differing.length > 0) console.log(`  ${differing.slice(0, 8).join('; ')}\n  ${said.trim()}`);
+        if (differing.length === 0) continue;
+        console.log(`  ${differing.slice(0, 8).join('; ')}\n  ${said.trim()}`);
       }
     }
   } finally {

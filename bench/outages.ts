@@ -1,12 +1,14 @@
 /**
  * Outages in every stage: starts the product on a data folder of its own, lets all stages of a
  * source database run undisturbed, then again for each service and each way to go (kill -9;
- * stopped for 40 s), with one outage in each stage and one while a draft bundle is
- * made. Every current artefact and every file of the bundle must be the same as undisturbed.
+ * stopped for 40 s), with one outage in each stage and one while the final bundle
+ * is made. Every current artefact and every file of the bundle must be the same as undisturbed.
  * Linux only.
  *
  *   npx tsx bench/outages.ts <BIRD folder> [--database superhero] [--seconds 40]
- *     [--services mongodb,postgres,worker,web] [--modes kill,stop]
+ *     [--services mongodb,postgres,worker,web,disk] [--modes kill,stop] [--in <folder>]
+ *
+ * `disk` fills the disk of the folder `--in`, e.g. a tmpfs of 500 MB mounted for this.
  */
 import fs from 'node:fs';
 import os from 'node:os';
@@ -29,6 +31,7 @@ const { values, positionals } = parseArgs({
     modes: { type: 'string', default: 'kill,stop' },
     seconds: { type: 'string', default: '40' },
     port: { type: 'string', default: '3987' },
+    in: { type: 'string', default: os.tmpdir() },
   },
 });
 
@@ -99,7 +102,7 @@ async function compareOutages(
 }
 
 async function main(folder: string): Promise<void> {
-  const dataDir = fs.mkdtempSync(path.join(os.tmpdir(), 'aptmql-outages-'));
+  const dataDir = fs.mkdtempSync(path.join(values.in, 'aptmql-outages-'));
   fs.chmodSync(dataDir, 0o755); // PostgreSQL runs as another user where this one is root
   const product = await startProduct(dataDir, values.port, Number(values.seconds) * 1000);
   const opened = await openBenchmark(folder, { databases: [values.database] });
