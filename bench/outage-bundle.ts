@@ -76,6 +76,14 @@ function digests(folder: string): Map<string, string> {
       .filter((entry) => entry.isFile())
       .map((entry) => path.relative(home, path.join(entry.parentPath, entry.name))),
   );
-  const digest = (name: string): string => sha256(fs.readFileSync(path.join(home, name)));
-  return new Map(names.sort().map((name) => [name, digest(name)]));
+  return new Map(names.sort().map((name) => [name, digest(path.join(home, name))]));
+}
+
+/** Items without their decisions, which have times and ids of their own. */
+function digest(file: string): string {
+  const bytes = fs.readFileSync(file);
+  if (!file.endsWith('.jsonl')) return sha256(bytes);
+  const lines = bytes.toString('utf8').split('\n').filter((line) => line !== '');
+  const items = lines.map((line) => ({ ...(JSON.parse(line) as object), decisions: undefined }));
+  return sha256(items.map((item) => JSON.stringify(item)).join('\n'));
 }

@@ -2,15 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { MongoClient } from 'mongodb';
 import type { Agent } from '../../agents/contract';
 import type { BlobStore } from '../db/blob-store';
-import { isUnreachable, pgText, type Database, type Tx } from '../db/database';
+import { pgText, type Database, type Tx } from '../db/database';
 import { notify } from '../db/notify';
 import type { CannotAct, Directive } from '../design/directive';
-import { asOutage } from '../mongo/outage';
-import { isOutage } from '../results/unavailable';
 import type { KnownResults } from '../translation/known-results';
 import { recordAgent } from './agent-runs';
 import { lockDatabase, prepareProduction } from './artefact-store';
 import { decodeContent, encodeContent } from './content';
+import { isAway } from './outage';
 import { latestRuns, passedOn, requestStage, stageAfter, stageIndex } from './schedule';
 import { stageInput } from './stage-input';
 import { stageNames, type Stage, type StageInput, type StageName, type StageResult } from './stages/stage';
@@ -210,13 +209,13 @@ export async function pauseForOutage(signal: AbortSignal): Promise<void> {
 }
 
 async function endUnfinished(db: Database, run: ClaimedRun, worker: string, error: unknown, signal: AbortSignal): Promise<void> {
-  const isAway = isOutage(asOutage(error)) || isUnreachable(error);
-  if (isAway) await pauseForOutage(signal);
+  const outage = isAway(error);
+  if (outage) await pauseForOutage(signal);
   const reason: unknown = error instanceof StageStopped ? error : signal.reason;
   const stopped = reason instanceof StageStopped ? reason : undefined;
   if (stopped?.why === 'lost') return; // another worker has it, or will
   const message = pgText(error instanceof Error ? error.message : String(error));
-  const again = stopped ? stopped.why === 'shutdown' : isAway;
+  const again = stopped ? stopped.why === 'shutdown' : outage;
   const state = again ? 'queued' : stopped ? 'cancelled' : 'failed';
   if (state === 'failed') console.error(`${run.database.name}: ${run.stage} failed: ${process.env.DEBUG && error instanceof Error ? error.stack : message}`);
   await db.transaction(async (tx) => {
