@@ -11,6 +11,7 @@ import { ensureGeneratedClient } from '../lib/db/migrate';
 import { connectMongo } from '../lib/mongo/client';
 import { ensureEmbeddedServer } from '../lib/mongo/embedded/start';
 import { supervise } from './children';
+import { outliveFullLog } from './full-log';
 import { ensureWebBuild, webArguments } from './web-build';
 import type { Stores } from './services';
 
@@ -63,6 +64,7 @@ async function reachable<T>(variable: string, connect: () => Promise<T>): Promis
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { 'reset-admin': { type: 'boolean' }, help: { type: 'boolean' } } });
   if (values.help) return say(help);
+  outliveFullLog();
   const config = readConfig();
   const host = config.publicUrl ? '0.0.0.0' : '127.0.0.1';
   const taken = await portProblem(config.port, host);

@@ -108,6 +108,7 @@ async function main(): Promise<void> {
   process.stdin.on('end', stop).on('close', stop).on('error', stop).resume();
   process.on('SIGTERM', stop).on('SIGINT', () => undefined);
   process.stdout.on('error', stop);
+  process.stderr.on('error', () => undefined); // a message is lost, on a full disk; the data is served
   process.stdout.write(`${JSON.stringify({ uri: server.uri })}\n`);
 }
 
