@@ -1,4 +1,4 @@
-import { Binary, Double, Long } from 'mongodb';
+import { Binary, BSON, Double, Long } from 'mongodb';
 import { expect, test } from 'vitest';
 import { contentHash } from '../results/hash';
 import { parseRelaxed, relaxedJson } from '../results/extended-json';
@@ -24,14 +24,14 @@ test('bytes and numbers from 2^53 on keep their type', () => {
   const read = decodeContent<Record<string, unknown>>(encodeContent(written));
   expect(read).toEqual({
     bytes: new Binary(new Uint8Array([137, 80])),
-    huge: new Double(2 ** 63),
-    rows: [[new Double(2 ** 53), new Binary(new Uint8Array())]],
+    huge: 2 ** 63,
+    rows: [[2 ** 53, new Binary(new Uint8Array())]],
   });
   expect(contentHash(read)).toBe(contentHash(written));
   expect(relaxedJson(written)).toEqual({
     bytes: { $binary: { base64: 'iVA=', subType: '00' } },
-    huge: { $numberDouble: '9223372036854776000' },
-    rows: [[{ $numberDouble: '9007199254740992' }, { $binary: { base64: '', subType: '00' } }]],
+    huge: 2 ** 63,
+    rows: [[2 ** 53, { $binary: { base64: '', subType: '00' } }]],
   });
   expect(parseRelaxed(relaxedJson({ a: new Double(5) }))).toEqual({ a: new Double(5) });
 });
@@ -41,3 +41,14 @@ test('deep content takes time in proportion to its size', () => {
   for (let depth = 0; depth < 100; depth++) deep = { deep };
   expect(() => encodeContent(deep)).not.toThrow();
 }, 2000);
+
+test('a literal keeps its type on every way: a long is no double, nor the other way round', () => {
+  const pipeline = [{ $set: { long: Long.fromBigInt(2n ** 31n), double: 2 ** 31, small: 5, large: Long.fromBigInt(2n ** 53n + 1n), whole: new Double(5) } }];
+  const sent = (value: unknown): unknown => BSON.deserialize(BSON.serialize({ value }), { promoteValues: false });
+  const stored = decodeContent<typeof pipeline>(encodeContent(pipeline));
+  expect(sent(stored)).toEqual(sent(pipeline));
+  const overHttp = parseRelaxed(JSON.parse(JSON.stringify(relaxedJson(stored))));
+  expect(sent(overHttp)).toEqual(sent(pipeline));
+  expect(sent(decodeContent(encodeContent(stored)))).toEqual(sent(pipeline));
+  expect(contentHash(stored)).toBe(contentHash(pipeline));
+});

@@ -6,9 +6,10 @@ export function canonicalText(content: unknown): string {
 }
 
 /**
- * The content as it was before `canonicalText`: numbers are JavaScript numbers. Only what JavaScript would write in
- * another way keeps its BSON type (a double with an integral value) or is a bigint (a small long, anything beyond
- * 2^53), so that the content hash of what is read is the one of what was written.
+ * The content as it was before `canonicalText`, so that the content hash of what is read is the one of what was written,
+ * and a pipeline that is read does what it did: a JavaScript number is what the driver makes of it (an int where it is
+ * integral and has 32 bits, else a double), a bigint is a long. A double with an integral value of 32 bits keeps its
+ * BSON type.
  */
 export function parseCanonical<T>(text: string): T {
   return plainNumbers(BSON.EJSON.parse(text, { relaxed: false })) as T;
@@ -16,23 +17,32 @@ export function parseCanonical<T>(text: string): T {
 
 /**
  * For the wire and for files that people read: relaxed Extended JSON, key order kept, with a wrapper only where a plain
- * number would lose something: integers beyond 2^53, and doubles with an integral value.
+ * number would lose something: longs beyond 32 bits, and doubles with an integral value.
  */
 export const relaxedJson = (content: unknown): unknown => {
-  const named = largeIntegersNamed(withBsonTypes(content));
+  const named = largeIntegersNamed(content);
   return BSON.EJSON.serialize({ content: named } as object, { relaxed: true }).content;
 };
 
 /** The inverse of `relaxedJson`. */
-export const parseRelaxed = (content: unknown): unknown => parseCanonical(JSON.stringify(content));
+export const parseRelaxed = (content: unknown): unknown =>
+  parseCanonical(JSON.stringify(doublesNamed(content)));
+
+/** EJSON reads a plain number beyond 32 bits as a long; here it was a double. */
+function doublesNamed(value: unknown): unknown {
+  if (typeof value === 'number' && isLargeInteger(value)) return { $numberDouble: String(value) };
+  if (Array.isArray(value)) return value.map(doublesNamed);
+  return isPlainObject(value) ? mapped(value, doublesNamed) : value;
+}
 
 function largeIntegersNamed(value: unknown): unknown {
   if (typeof value === 'bigint') {
-    return Number.isSafeInteger(Number(value)) ? Number(value) : { $numberLong: value.toString() };
+    return isInt32(value) ? Number(value) : { $numberLong: value.toString() };
   }
   if (value instanceof Double) {
     return Number.isInteger(value.value) ? { $numberDouble: doubleText(value.value) } : value;
   }
+  if (value instanceof Uint8Array) return new Binary(value);
   if (Array.isArray(value)) return value.map(largeIntegersNamed);
   if (!isPlainObject(value)) return value;
   return mapped(value, largeIntegersNamed);
@@ -41,8 +51,8 @@ function largeIntegersNamed(value: unknown): unknown {
 const doubleText = (value: number): string => (Object.is(value, -0) ? '-0' : String(value));
 
 /**
- * EJSON writes an array of bytes as an object with a key for each byte, and a JavaScript number from 2^53 on as a long
- * with digits that it does not have.
+ * EJSON writes an array of bytes as an object with a key for each byte, and a JavaScript number beyond 32 bits as a long,
+ * which it is not for the driver.
  */
 function withBsonTypes(value: unknown): unknown {
   if (typeof value === 'number') return isLargeInteger(value) ? new Double(value) : value;
@@ -57,16 +67,13 @@ function withBsonTypes(value: unknown): unknown {
 }
 
 const isLargeInteger = (value: number): boolean =>
-  Number.isInteger(value) && !Number.isSafeInteger(value);
+  Number.isInteger(value) && (value | 0) !== value;
 
 /** Extended JSON's numbers as in `parseCanonical`; changes documents in place. */
 export function plainNumbers(value: unknown): unknown {
   if (value instanceof Int32) return value.value;
   if (value instanceof Double) return keepsItsType(value.value) ? value : value.value;
-  if (value instanceof Long) return plainNumbers(value.toBigInt());
-  if (typeof value === 'bigint') {
-    return !isInt32(value) && Number.isSafeInteger(Number(value)) ? Number(value) : value;
-  }
+  if (value instanceof Long) return value.toBigInt();
   if (Array.isArray(value)) return value.map(plainNumbers);
   if (!isPlainObject(value)) return value;
   for (const [key, inner] of Object.entries(value)) {
@@ -77,7 +84,7 @@ export function plainNumbers(value: unknown): unknown {
 }
 
 const keepsItsType = (double: number): boolean =>
-  Number.isInteger(double) && !Object.is(double, -0);
+  (double | 0) === double && !Object.is(double, -0);
 
 const isInt32 = (value: bigint): boolean => BigInt.asIntN(32, value) === value;
 

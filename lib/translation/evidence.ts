@@ -240,7 +240,8 @@ function valueAfter(text: string, { path, transform }: Candidate): { text: strin
 const rangeOf = (path: string, { start, end }: Period): string => `${path} >= ${printed(start)} and ${path} < ${printed(end)}`;
 
 /** A day without its midnight. */
-const printed = (value: Parameters<typeof printValue>[0]): string => printValue(value).replace(/T00:00:00(?:\.000)?Z(?=")/, '');
+/** Evidence is prose: a long is its digits there. */
+const printed = (value: unknown): string => printValue(value).replace(/^NumberLong\("(-?\d+)"\)$/, '$1').replace(/T00:00:00(?:\.000)?Z(?=")/, '');
 
 const PARTS: Readonly<Record<string, string>> = { '%Y': 'year', '%m': 'month', '%d': 'day', '%Y-%m': 'month', '%Y-%m-%d': 'day', '%H': 'hour' };
 const DATE_PART = /strftime\s*\(\s*(['"])(%[^'"]+)\1\s*,\s*([^(),]+)\)(?:(\s*(?:=|==)\s*)(['"])([^'"]*)\5)?/iy;

@@ -63,6 +63,11 @@ const QUERIES = [
   'SELECT image FROM thing WHERE image IS NOT NULL ORDER BY label, id',
   'SELECT MAX(big), MIN(big) FROM thing',
   'SELECT id FROM thing WHERE id < 0',
+  // Literals of more than 32 bits are longs, wherever they have been stored.
+  'SELECT COUNT(DISTINCT big - 2147483648) FROM thing WHERE id IN (1, 4)',
+  'SELECT id FROM thing WHERE big - 2147483648 = 9007197107257345',
+  'SELECT id, id * 4503599627370496 + 4294967297 FROM thing',
+  'SELECT SUM(big) + 2147483648 FROM thing WHERE id IN (1, 4)',
   // Several rows have the least weight: what ships is the one that SQLite takes.
   'SELECT thing, data, MIN(weight) FROM part GROUP BY thing',
   'SELECT t.label, p.data, MIN(p.weight) FROM part p JOIN thing t ON t.id = p.thing GROUP BY t.label',

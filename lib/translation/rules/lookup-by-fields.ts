@@ -1,6 +1,6 @@
 import { columnProfile } from '../../sqlite/profile';
 import { columnFields } from '../design-fields';
-import { isDocument, type Mql, type MqlDocument } from '../mql';
+import { fingerprint, isDocument, type Mql, type MqlDocument } from '../mql';
 import { dropsEmpty, stageName, unwindPath } from '../pipeline-paths';
 import { replaceStages, type Rule, type RuleContext } from '../rule';
 
@@ -33,7 +33,7 @@ function byFields(lookup: MqlDocument, before: readonly MqlDocument[], context: 
   const foreign = comparedWith(match['$expr'] ?? null, `$$${name}`);
   const { $expr: _, ...others } = match;
   const rest = [...stages.slice(0, where), ...(Object.keys(others).length > 0 ? [{ $match: others }] : []), ...stages.slice(where + 1)];
-  if (foreign === undefined || JSON.stringify(rest).includes(`$$${name}`) || !isReordered(stages.slice(0, where))) return undefined;
+  if (foreign === undefined || fingerprint(rest).includes(`$$${name}`) || !isReordered(stages.slice(0, where))) return undefined;
   const local = value.slice(1);
   if (!isPlainKey(local, context.collection, before, context) || !isPlainKey(foreign, from, stages.slice(0, where), context)) return undefined;
   const unwinds = stages.slice(0, where).some((stage) => '$unwind' in stage && foreign.startsWith(`${unwindPath(stage) ?? ''}.`));
@@ -41,7 +41,7 @@ function byFields(lookup: MqlDocument, before: readonly MqlDocument[], context: 
   // The fields form finds documents, not entries: enough for whether there is one, if nothing else is asked of the entry.
   const array = unwindPath(stages.slice(0, where).find((stage) => '$unwind' in stage) ?? {}) ?? '';
   const plain = rest.filter((stage) => !('$unwind' in stage));
-  const isExistence = plain.length === rest.length - 1 && stageName(plain.at(-1) ?? {}) === '$limit' && plain.slice(0, -1).every((stage) => '$match' in stage) && !JSON.stringify(plain).includes(`"${array}`);
+  const isExistence = plain.length === rest.length - 1 && stageName(plain.at(-1) ?? {}) === '$limit' && plain.slice(0, -1).every((stage) => '$match' in stage) && !fingerprint(plain).includes(`"${array}`);
   return isExistence ? { from, localField: local, foreignField: foreign, pipeline: plain, as } : undefined;
 }
 

@@ -97,7 +97,7 @@ function semiJoin(pipeline: readonly MqlDocument[]): Turned | undefined {
   const [first, limit, ...others] = (Array.isArray(inner) ? inner : []) as MqlDocument[];
   const filter = first?.['$match'];
   if (typeof from !== 'string' || typeof localField !== 'string' || typeof foreignField !== 'string' || typeof as !== 'string') return undefined;
-  if (!isDocument(filter) || '$expr' in filter || limit?.['$limit'] !== 1 || others.length > 0 || JSON.stringify(match) !== JSON.stringify({ [as]: { $ne: [] } })) return undefined;
+  if (!isDocument(filter) || '$expr' in filter || limit?.['$limit'] !== 1 || others.length > 0 || fingerprint(match) !== fingerprint({ [as]: { $ne: [] } })) return undefined;
   return { kind: 'semi', from, localField, foreignField, as, filter, rest: pipeline.slice(2) };
 }
 
@@ -108,7 +108,7 @@ function isIndifferent(rest: readonly MqlDocument[]): boolean {
     if (name === '$sort') return true;
     if (name === '$limit' || name === '$skip' || name === '$setWindowFields' || name === '$unionWith') return false;
     if (name === '$facet') return isDocument(stage['$facet']) && Object.values(stage['$facet']).every((inner) => Array.isArray(inner) && isIndifferent(inner as MqlDocument[]));
-    if (name === '$group' && /"\$(first|last|push|addToSet)"/.test(JSON.stringify(stage))) return false;
+    if (name === '$group' && /"\$(first|last|push|addToSet)"/.test(fingerprint(stage))) return false;
     if (makesNewDocuments(stage)) return true;
   }
   return false;

@@ -1,4 +1,4 @@
-import { isDocument, type Mql, type MqlDocument } from '../mql';
+import { fingerprint, isDocument, type Mql, type MqlDocument } from '../mql';
 import { replaceStages, type Rule } from '../rule';
 
 /**
@@ -32,7 +32,7 @@ function plainPaths(project: MqlDocument): Map<string, string> | undefined {
 }
 
 function readThrough(stage: MqlDocument, paths: ReadonlyMap<string, string>): MqlDocument | undefined {
-  const text = JSON.stringify(stage);
+  const text = fingerprint(stage);
   if (/\$\$(ROOT|CURRENT)/.test(text)) return undefined;
   const project = stage['$project'];
   if (isDocument(project)) {
