@@ -19,6 +19,11 @@ export interface Reordering {
   readonly legal?: boolean;
   /** Sort keys whose first term puts null first put it last. */
   readonly nullsLast?: boolean;
+  /**
+   * Instead of all that: tables are read in an order of their own for each multiplier (of a row's place, modulo a prime),
+   * and what is open stays open. SQLite then takes the rows that it meets first, so that each is an answer that SQL allows.
+   */
+  readonly shuffle?: number;
   /** By table, columns whose texts are read as numbers. */
   readonly numeric?: ReadonlyMap<string, ReadonlySet<string>>;
 }
@@ -28,6 +33,10 @@ export interface Reordering {
  * that SQL allows. In both directions, rows that tie come first and last.
  */
 export function reorderedSql(statement: SelectStatement, binding: Binding, catalog: Catalog, reordering: Reordering): string {
+  if (reordering.shuffle !== undefined) {
+    const shuffled = scannedTables(statement, catalog, new Map(), reordering);
+    return printSelect({ ...statement, with: [...shuffled, ...statement.with] });
+  }
   const rewriter = new Rewriter(binding, reordering);
   const rewritten = rewriter.statement(statement);
   const whole = reordering.outermost ? rewriter.complete(statement, rewritten, 'outermost') : rewritten;
@@ -140,7 +149,7 @@ function scannedTables(
   statement: SelectStatement,
   catalog: Catalog,
   scanned: ReadonlyMap<string, ReadonlySet<string>>,
-  { direction, numeric }: Reordering,
+  { direction, numeric, shuffle }: Reordering,
 ): CommonTable[] {
   const named = new Set<string>();
   const defined = new Set<string>();
@@ -153,13 +162,17 @@ function scannedTables(
     const columns = table ? [...(scanned.get(table.name) ?? [])].map(quoteName) : [];
     const hasRowid = table && !table.withoutRowid && !table.columns.some((column) => sameName(column.name, 'rowid'));
     const last = hasRowid ? 'rowid' : 'row_number() OVER ()';
-    const order = [...columns, last].map((term) => `${term} ${direction}`).join(', ');
+    const order = shuffle === undefined ? [...columns, last].map((term) => `${term} ${direction}`).join(', ') : shuffled(last, shuffle);
     const asNumbers = table && numeric?.get(table.name);
     const items = asNumbers ? table.columns.map((column) => itemOf(column.name, asNumbers.has(column.name))) : ['*'];
     const query = parseSelect(`SELECT ${items.join(', ')} FROM main.${quoteName(name)} ORDER BY ${order} LIMIT -1`);
     return [{ name, materialized: true, query }];
   });
 }
+
+/** An order that no index has and that nothing else in the query sorts by. */
+const shuffled = (place: string, multiplier: number): string =>
+  `(${place} % 1000003) * ${multiplier} % 1000003`;
 
 function itemOf(column: string, asNumber: boolean): string {
   const name = quoteName(column);
