@@ -248,6 +248,6 @@ function printReport(reports: readonly DatabaseReport[], problems: readonly Impo
   const seconds = reports.reduce((sum, report) => ({ design: sum.design + report.seconds.design, migrate: sum.migrate + report.seconds.migrate, validate: sum.validate + report.seconds.validate, translate: sum.translate + report.seconds.translate }), { design: 0, migrate: 0, validate: 0, translate: 0 });
   console.log(`\n${reports.filter((report) => report.lossless).length} of ${reports.length} databases lossless; ${translated} of ${total} items translated (${total ? ((100 * translated) / total).toFixed(1) : 0} %)`);
   console.log(`seconds: ${Object.entries(seconds).map(([name, value]) => `${name} ${value.toFixed(1)}`).join(', ')}; peak memory of this process ${Math.round(process.resourceUsage().maxRSS / 1024)} MB`);
-  for (const { kind, subject, detail } of problems) console.log(`${subject}${isMissing(kind) ? ' was not converted' : ''}: ${detail}`);
+  for (const { kind, subject, detail } of problems) console.log(`${subject}${kind === 'database_unreadable' ? ' was not converted' : ''}: ${detail}`);
   console.log(`draft bundle: ${out}`);
 }

@@ -35,6 +35,47 @@ function folder(files: Record<string, string | Buffer>): string {
 const copies = (): string => path.join(root, `c${++made}`);
 const questions = JSON.stringify([item]);
 
+describe('files that people have beside a benchmark', () => {
+  const another = (): Buffer => {
+    const sqlite = new Database(':memory:');
+    sqlite.exec('CREATE TABLE old (a)');
+    const bytes = sqlite.serialize();
+    sqlite.close();
+    return bytes;
+  };
+  const tablesOf = (file: string): unknown[] => {
+    const sqlite = new Database(file, { readonly: true });
+    const names = sqlite.prepare('SELECT name FROM sqlite_schema').pluck().all();
+    sqlite.close();
+    return names;
+  };
+
+  test.each(['backup', 'a', 'zzz'])('a copy below %s is named, and the database in its place is used', async (name) => {
+    const home = folder({ 'dev.json': questions, 'dev_databases/d/d.sqlite': good, [`dev_databases/${name}/d/d.sqlite`]: another() });
+    const { databases, problems } = await readBenchmarkFolder(home, { copies: copies() });
+    expect(tablesOf(databases[0]!.path)).toEqual(['t']);
+    expect(problems).toMatchObject([{ kind: 'database_left_out', detail: expect.stringContaining(`${name}/d/d.sqlite`) as string }]);
+  });
+
+  test('question files of other names are named; descriptions of tables are none', async () => {
+    const home = folder({ 'dev.json': questions, 'dev_tied_append.json': questions, 'dev_tables.json': '[]', 'tables.json': '[]', 'dev_databases/d/d.sqlite': good });
+    const { problems, items } = await readBenchmarkFolder(home, { copies: copies() });
+    expect(items).toHaveLength(1);
+    expect(problems).toMatchObject([{ kind: 'file_left_out', subject: 'dev_tied_append.json' }]);
+  });
+
+  test('links to files are followed, as caches of datasets have them; those that lead nowhere are none', async () => {
+    const blobs = folder({ one: questions, two: good });
+    const home = folder({ 'dev_databases/d/notes.txt': '' });
+    fs.symlinkSync(path.join(blobs, 'one'), path.join(home, 'dev.json'));
+    fs.symlinkSync(path.join(blobs, 'two'), path.join(home, 'dev_databases/d/d.sqlite'));
+    fs.symlinkSync(path.join(blobs, 'nowhere'), path.join(home, 'dev_databases/e.sqlite'));
+    const { databases, items, problems } = await readBenchmarkFolder(home, { copies: copies() });
+    expect([databases.length, items.length, problems]).toEqual([1, 1, []]);
+    expect(tablesOf(databases[0]!.path)).toEqual(['t']);
+  });
+});
+
 describe('folders', () => {
   test('BIRD: ids of its own, descriptions in UTF-8, with BOM, in cp1252', async () => {
     const csv = (text: string): string => `original_column_name,column_name,column_description,data_format,value_description\r\nb,,${text},,"yes, ""no"""\r\n`;

@@ -51,6 +51,9 @@ export async function readBenchmarkFolder(folder: string, { copies, databases: w
   if (questionPaths.length === 0) {
     throw new BenchmarkFolderError(`there is no question file (dev.json, train.json, train_spider.json, mini_dev….json) at the top of the folder. ${LAYOUT}`);
   }
+  for (const name of unreadQuestionFiles(root, questionPaths)) {
+    problems.push({ kind: 'file_left_out', subject: name, detail: 'it is not read: question files are named dev.json, train….json, test….json or mini_dev….json' });
+  }
   fs.mkdirSync(copies, { recursive: true });
   const read = questionPaths.map((name) => readQuestionFile(path.join(root, name), path.join(copies, name), problems));
   const found = findDatabases(root);
@@ -68,7 +71,7 @@ export async function readBenchmarkFolder(folder: string, { copies, databases: w
     names.add(name);
     if (wanted && !wanted.includes(name)) continue;
     if (databases.some((database) => database.name.toLowerCase() === name.toLowerCase())) {
-      problems.push({ kind: 'database_left_out', subject: name, detail: `a second file of that name was left out: ${path.relative(root, file)}` });
+      problems.push({ kind: 'database_left_out', subject: name, detail: `another file of that name is used; this one is left out: ${path.relative(root, file)}` });
       continue;
     }
     const database = await readDatabase(file, path.join(copies, `${name}.sqlite`), name, problems);
@@ -119,7 +122,7 @@ function unmatched(items: readonly Item[], names: ReadonlySet<string>, readable:
 /** Archives often hold one folder that holds the benchmark. */
 function descendToQuestions(folder: string, depth = 0): string {
   const entries = fs.readdirSync(folder, { withFileTypes: true });
-  if (entries.some((entry) => entry.isFile() && QUESTION_FILE.test(entry.name))) return folder;
+  if (entries.some((entry) => isFile(path.join(folder, entry.name), entry) && QUESTION_FILE.test(entry.name))) return folder;
   const folders = entries.filter((entry) => entry.isDirectory() && !/^(\.|__MACOSX)/.test(entry.name));
   return depth < 3 && folders.length === 1 ? descendToQuestions(path.join(folder, folders[0]!.name), depth + 1) : folder;
 }
@@ -159,17 +162,27 @@ function readQuestionFile(file: string, copy: string, problems: ImportProblem[])
   return { file: { split, path: copy, sha256: createHash('sha256').update(bytes).digest('hex'), items: items.length }, items, bird };
 }
 
+/** A file, or a link to one: caches of datasets consist of links. */
+const isFile = (file: string, entry: fs.Dirent): boolean =>
+  entry.isFile() || (entry.isSymbolicLink() && fs.statSync(file, { throwIfNoEntry: false })?.isFile() === true);
+
+/** JSON files at the top that may hold questions; descriptions of tables do not. */
+const unreadQuestionFiles = (root: string, read: readonly string[]): string[] =>
+  fs.readdirSync(root).filter((name) => /\.json$/i.test(name) && !/tables\.json$/i.test(name) && !read.includes(name)).sort();
+
 function findDatabases(root: string): string[] {
   const out: string[] = [];
   const walk = (folder: string, depth: number): void => {
     for (const entry of fs.readdirSync(folder, { withFileTypes: true })) {
       const full = path.join(folder, entry.name);
       if (entry.isDirectory() && depth < MAX_DEPTH && !/^(\.|__MACOSX)/.test(entry.name)) walk(full, depth + 1);
-      else if (entry.isFile() && DATABASE_FILE.test(entry.name) && !entry.name.startsWith('.')) out.push(full);
+      else if (isFile(full, entry) && DATABASE_FILE.test(entry.name) && !entry.name.startsWith('.')) out.push(full);
     }
   };
   walk(root, 0);
-  return out.sort();
+  // The database in the benchmark's place is used before a copy further down.
+  const depth = (file: string): number => file.split(path.sep).length;
+  return out.sort((a, b) => depth(a) - depth(b) || (a < b ? -1 : 1));
 }
 
 async function readDatabase(file: string, copy: string, name: string, problems: ImportProblem[]): Promise<SourceDatabase | undefined> {

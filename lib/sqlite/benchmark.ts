@@ -58,6 +58,7 @@ export interface ImportProblem {
     | 'database_unreadable'
     | 'database_left_out'
     | 'table_left_out'
+    | 'file_left_out'
     | 'item_malformed'
     | 'item_repeated';
   readonly subject: string;

@@ -5,7 +5,7 @@ import { QueryError, type QueryProcess, type QueryResult } from '../sqlite/query
 import { isOutermostOrdered } from '../sqlite/select/outermost-order';
 import { runnableSql } from '../sqlite/select/runnable-sql';
 import { compareResults, type TiedRows, type Verdict } from '../results/compare';
-import { equalWithin, rowKey, valueKey } from '../results/equality';
+import { rowKey, valueKey } from '../results/equality';
 import { isOutage, Unavailable } from '../results/unavailable';
 import { fromBson, isValueDocument, type ResultSet, type SqliteValue, type Value } from '../results/value';
 import { applyTransform, type Transform } from '../design/transform';
@@ -16,7 +16,7 @@ import { keyedSql, type KeyedSql } from './keyed-sql';
 import { AMBIGUITIES } from './open-constructs';
 import { runPastStalls } from './past-stalls';
 import { pinPipeline, pinSql } from './pinned-clock';
-import { tiedRows } from './tied-rows';
+import { equalKeys, tiedRows } from './tied-rows';
 
 /** One output column of a query in MQL: the field that holds it, and the transform that its source values go through. */
 export interface OutputColumn {
@@ -208,7 +208,7 @@ function sourceSql(input: SourceQuery): { sql: string; timed: readonly string[] 
 type Whole = Pick<NonNullable<ReturnType<typeof keyedSql>>, 'width' | 'keys' | 'limit' | 'offset' | 'ordered'> & { readonly rows: readonly (readonly Value[])[] };
 
 const sortKey = (whole: Whole, row: readonly Value[]): Value[] => whole.keys.map((at) => row[at] ?? null);
-const sameKey = (whole: Whole, a: readonly Value[], b: readonly Value[]): boolean => sortKey(whole, a).every((value, at) => equalWithin(value, sortKey(whole, b)[at]!));
+const sameKey = (whole: Whole, a: readonly Value[], b: readonly Value[]): boolean => sortKey(whole, a).every((value, at) => equalKeys(value, sortKey(whole, b)[at]!));
 
 /**
  * The rows without the LIMIT, as many as are needed: up to where the ties at it end, and where the rows are equal only
