@@ -91,13 +91,14 @@ export async function exportBundle(content: BundleContent, options: ExportOption
     if (failures.length > 0 && content.missing === undefined) throw new ExportRefused(failures);
     for (const [split, lines] of items) await files.write(`data/${split}.jsonl`, lines.map((line) => `${line}\n`).join(''));
     for (const [split, lines] of results) await files.write(`results/${split}.jsonl.gz`, lines.map((line) => `${line}\n`).join(''));
-    await writeFront(files, content, options.key, failures);
+    const counts = lineCounts(items, results);
+    await writeFront(files, content, options.key, failures, counts);
     const { publicKey } = options.key;
     const { databases } = content;
     const faults = await readBack(partial, { databases, items: written, files: files.records, publicKey });
     if (faults.length > 0 && content.missing === undefined) throw new ReadBackFailed(faults);
     // A draft keeps the work of hours, and says in its front what is wrong with it.
-    if (faults.length > 0) await writeFront(files, content, options.key, [...failures, ...faults]);
+    if (faults.length > 0) await writeFront(files, content, options.key, [...failures, ...faults], counts);
     fs.rmSync(options.out, { recursive: true, force: true });
     fs.renameSync(partial, options.out);
     return { faults };
@@ -265,7 +266,16 @@ async function itemLines(entry: BundleItem, database: BundleDatabase, db: Db, qu
 const asShipped = (pipeline: readonly Document[]): Document[] =>
   parsePipelineJson(JSON.parse(JSON.stringify(pipelineJson(pipeline))));
 
-async function writeFront(files: BundleFiles, content: BundleContent, key: SigningKey, failures: readonly string[]): Promise<void> {
+type LineCounts = Readonly<Record<string, { readonly items: number; readonly results: number }>>;
+
+/** By question file, so that a line that was taken out is missed. */
+const lineCounts = (
+  items: ReadonlyMap<string, readonly string[]>,
+  results: ReadonlyMap<string, readonly string[]>,
+): LineCounts =>
+  Object.fromEntries([...items].map(([split, lines]) => [split, { items: lines.length, results: results.get(split)?.length ?? 0 }]));
+
+async function writeFront(files: BundleFiles, content: BundleContent, key: SigningKey, failures: readonly string[], counts: LineCounts): Promise<void> {
   const draft = content.missing !== undefined;
   const missing = [...(content.missing ?? []), ...failures];
   await files.write('VERSION', `${content.toolVersion}${draft ? ' DRAFT' : ''}\n`);
@@ -287,6 +297,7 @@ async function writeFront(files: BundleFiles, content: BundleContent, key: Signi
     engine: content.engine,
     sources: content.databases.map(({ source }) => ({ database: source.name, sha256: source.sha256, bytes: source.bytes })),
     questions: content.questionFiles.map(({ split, sha256, items }) => ({ split, sha256, items })),
+    lines: counts,
     audit: content.provenance.auditHead,
     publicKey: key.publicKey,
     files: Object.fromEntries(files.records),

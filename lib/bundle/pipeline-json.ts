@@ -1,5 +1,6 @@
 import { BSON, type Document } from 'mongodb';
 import { extendedPipeline } from '../mql/extended-pipeline';
+import { MqlSyntaxError, parseMql } from '../mql/parse';
 
 /**
  * A pipeline as JSON that Extended JSON parsers read back with the same types: canonical, except that 32-bit integers and
@@ -22,4 +23,27 @@ function plainNumbers(node: unknown): unknown {
   }
   // `$literal` keeps its argument as data; inside it an object that looks like Extended JSON was escaped by no one.
   return Object.fromEntries(entries.map(([name, inner]) => [name, plainNumbers(inner)]));
+}
+
+interface Mql {
+  readonly collection: string;
+  readonly pipeline: readonly unknown[];
+}
+
+/** Equal for queries that the driver sends as the same bytes. */
+export const pipelineKey = ({ collection, pipeline }: Mql): string =>
+  JSON.stringify([collection, extendedPipeline(pipeline)]);
+
+/** The same of a query as it ships in `MQL`. */
+export const shippedKey = ({ collection, pipeline }: Mql): string =>
+  pipelineKey({ collection, pipeline: parsePipelineJson(pipeline) });
+
+/** The same of a query as it ships in `MQL_text`; a text that is none has the key of no query. */
+export function textKey(text: string): string {
+  try {
+    return pipelineKey(parseMql(text));
+  } catch (error) {
+    if (error instanceof MqlSyntaxError) return error.message;
+    throw error;
+  }
 }

@@ -1,10 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { createGunzip } from 'node:zlib';
-import { BSON } from 'mongodb';
 import { LogicalCsvError, logicalCsv, readLogicalCsv } from '../design/logical-csv';
-import { extendedPipeline } from '../mql/extended-pipeline';
-import { MqlSyntaxError, parseMql } from '../mql/parse';
 import type { TiedRows } from '../results/compare';
 import { isIdentical } from '../results/equality';
 import { contentHash } from '../results/hash';
@@ -13,8 +9,9 @@ import { sourceIdOf } from '../sqlite/benchmark';
 import { itemKey, readItems, readResults, type BundledItem, type BundledResult } from './bundled-items';
 import { fileProblems, signatureProblems } from './check-files';
 import type { BundleDatabase, BundleItem } from './content';
-import { gunzippedLines, type FileRecord } from './files';
-import { parsePipelineJson } from './pipeline-json';
+import { documentProblems } from './check-documents';
+import type { FileRecord } from './files';
+import { pipelineKey, shippedKey, textKey } from './pipeline-json';
 
 /** An item as it was meant to be written, with the rows that its source query gives. */
 export interface WrittenItem {
@@ -46,7 +43,9 @@ export async function readBack(folder: string, written: WrittenBundle): Promise<
   for (const database of written.databases) {
     problems.push(...designProblems(folder, database));
     for (const { collection } of database.logical) {
-      problems.push(...(await documentProblems(folder, database, collection)));
+      const written = database.migration.collections.find(({ name }) => name === collection);
+      const home = `databases/${database.source.name}`;
+      problems.push(...(await documentProblems(folder, home, collection, written?.documents)));
     }
   }
   problems.push(...(await itemProblems(folder, written.items)));
@@ -90,48 +89,6 @@ function designProblems(folder: string, { source, conceptual, logical }: BundleD
   return problems;
 }
 
-/** A dump and its Extended JSON hold the same bytes of BSON, as many as were migrated. */
-async function documentProblems(
-  folder: string,
-  { source, migration }: BundleDatabase,
-  collection: string,
-): Promise<string[]> {
-  const home = path.join(folder, 'databases', source.name);
-  const name = `databases/${source.name}/ejson/${collection}.jsonl.gz`;
-  const dump = bsonDocuments(path.join(home, 'dump', `${collection}.bson.gz`));
-  let count = 0;
-  for await (const line of gunzippedLines(path.join(home, 'ejson', `${collection}.jsonl.gz`))) {
-    if (line === '') continue;
-    const dumped = await dump.next();
-    count++;
-    const document = BSON.serialize(BSON.EJSON.parse(line, { relaxed: false }) as object);
-    if (dumped.done || !dumped.value.equals(document)) return [`${name}, line ${count}: is not the document of the dump`];
-  }
-  const rest = await dump.next();
-  const expected = migration.collections.find((entry) => entry.name === collection)?.documents;
-  const isWhole = rest.done === true && (expected === undefined || expected === count);
-  return isWhole ? [] : [`${name}: holds ${count} documents instead of ${expected ?? 'those of the dump'}`];
-}
-
-/** The documents of a compressed dump, as their BSON bytes. */
-async function* bsonDocuments(file: string): AsyncGenerator<Buffer, void> {
-  const source = fs.createReadStream(file);
-  const unzip = createGunzip();
-  source.on('error', (error) => unzip.destroy(error));
-  let rest: Buffer = Buffer.alloc(0);
-  for await (const chunk of source.pipe(unzip)) {
-    rest = rest.length === 0 ? (chunk as Buffer) : Buffer.concat([rest, chunk as Buffer]);
-    let offset = 0;
-    while (rest.length - offset >= 4 && rest.length - offset >= rest.readInt32LE(offset)) {
-      const size = rest.readInt32LE(offset);
-      yield rest.subarray(offset, offset + size);
-      offset += size;
-    }
-    rest = rest.subarray(offset);
-  }
-  if (rest.length > 0) throw new Error(`${file} ends in the middle of a document`);
-}
-
 async function itemProblems(folder: string, written: readonly WrittenItem[]): Promise<string[]> {
   const problems: string[] = [];
   const results = await readResults(folder, problems);
@@ -166,22 +123,10 @@ function goldProblems({ item: source, mql, evidenceMql }: BundleItem, item: Bund
   ];
   const problems = texts.filter(([, meant, read]) => meant !== read).map(([name]) => `${name} reads as another text`);
   if (!mql || !item.MQL) return mql === item.MQL ? problems : [...problems, 'MQL is missing'];
-  const meant = [mql.collection, JSON.stringify(extendedPipeline(mql.pipeline))];
-  const shipped = [item.MQL.collection, JSON.stringify(extendedPipeline(parsePipelineJson(item.MQL.pipeline)))];
-  if (meant.join() !== shipped.join()) problems.push('MQL reads as another pipeline');
-  const text = readText(item.MQL_text ?? '');
-  if (meant.join() !== text) problems.push(`MQL_text reads as another pipeline`);
+  const meant = pipelineKey(mql);
+  if (meant !== shippedKey(item.MQL)) problems.push('MQL reads as another pipeline');
+  if (meant !== textKey(item.MQL_text ?? '')) problems.push('MQL_text reads as another pipeline');
   return problems;
-}
-
-function readText(text: string): string {
-  try {
-    const { collection, pipeline } = parseMql(text);
-    return [collection, JSON.stringify(extendedPipeline(pipeline))].join();
-  } catch (error) {
-    if (error instanceof MqlSyntaxError) return error.message;
-    throw error;
-  }
 }
 
 function resultProblems(

@@ -38,7 +38,7 @@ const sound: Readonly<Record<string, string | Buffer>> = {
 };
 
 /** Writes a bundle of these files, signed and summed. */
-function write(files: Readonly<Record<string, string | Buffer>>): void {
+function write(files: Readonly<Record<string, string | Buffer>>, lines?: Record<string, { items: number; results: number }>): void {
   fs.rmSync(bundle, { recursive: true, force: true });
   const records: Record<string, { sha256: string; bytes: number }> = {};
   for (const [name, content] of Object.entries(files)) {
@@ -46,7 +46,7 @@ function write(files: Readonly<Record<string, string | Buffer>>): void {
     fs.writeFileSync(path.join(bundle, name), content);
     records[name] = { sha256: createHash('sha256').update(content).digest('hex'), bytes: Buffer.from(content).length };
   }
-  const manifest = JSON.stringify({ draft: false, publicKey: key.publicKey, files: records });
+  const manifest = JSON.stringify({ draft: false, publicKey: key.publicKey, lines, files: records });
   fs.writeFileSync(path.join(bundle, 'MANIFEST.json'), manifest);
   fs.writeFileSync(path.join(bundle, 'MANIFEST.sig'), key.sign(Buffer.from(manifest)));
   fs.writeFileSync(path.join(bundle, 'SHA256SUMS'), Object.entries(records).map(([name, { sha256 }]) => `${sha256}  ${name}\n`).join(''));
@@ -90,7 +90,11 @@ describe('files', () => {
 describe('contents that were signed, but are not what a bundle holds', () => {
   test.each<[string, Record<string, string | Buffer>, RegExp[]]>([
     ['an item line that is no JSON', { 'data/dev.jsonl': `${JSON.stringify(item)}\n{"question_id": \n` }, [/^data\/dev.jsonl, line 2: no JSON/]],
-    ['an item without its columns', { 'data/dev.jsonl': `${JSON.stringify({ ...item, columns: undefined })}\n` }, [/^data\/dev.jsonl, line 1: columns: /]],
+    ['an item without its columns', { 'data/dev.jsonl': `${JSON.stringify({ ...item, columns: undefined })}\n` }, [/^data\/dev.jsonl, line 1: columns: /, /rows of an item that does not exist/]],
+    ['another query as text', { 'data/dev.jsonl': `${JSON.stringify({ ...item, MQL_text: 'db.c.aggregate([])' })}\n` }, [/MQL_text is another query than MQL/]],
+    ['an item of a database that is not there', { 'data/dev.jsonl': `${JSON.stringify(item)}\n${JSON.stringify({ ...item, question_id: 'q2', db_id: 'gone' })}\n` }, [/item q2 is of gone, which is not in databases/]],
+    ['an empty dump', { 'databases/shop/dump/c.bson.gz': gzipSync('') }, [/is not the document of the dump/]],
+    ['rows of no item', { 'results/dev.jsonl.gz': gzipSync(`${result}${result.replace('q1', 'q9')}`) }, [/rows of an item that does not exist: .*q9/]],
     ['a result line that is none', { 'results/dev.jsonl.gz': gzipSync('{"question_id":"q1"}\n') }, [/^results\/dev.jsonl.gz, line 1: cannot be read/, /^shop\/q1: its expected rows are missing/]],
     ['damaged compression', { 'results/dev.jsonl.gz': Buffer.from('not gzip') }, [/^results\/dev.jsonl.gz: cannot be read: incorrect header check/, /expected rows are missing/]],
     ['truncated compression of documents', { 'databases/shop/ejson/c.jsonl.gz': gzipSync('{"_id":1}\n').subarray(0, 20) }, [/^databases\/shop: cannot be restored: unexpected end of file/]],
@@ -181,3 +185,10 @@ test.each(['before', 'while'])('MongoDB goes away %s it is restored: no problem 
   await client.close();
   expect(found).toMatchObject({ name: 'Unavailable', resource: 'MongoDB' });
 }, 60_000);
+
+test('lines that were taken out are missed, although all is signed', async () => {
+  write(sound, { dev: { items: 2, results: 2 } });
+  expect((await verify()).problems).toEqual(['data/dev.jsonl: 1 items instead of 2', 'results/dev.jsonl.gz: 1 lines instead of 2']);
+  write(sound, { dev: { items: 1, results: 1 } });
+  expect((await verify()).problems).toEqual([]);
+});

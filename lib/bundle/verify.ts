@@ -13,7 +13,8 @@ import { runPastStalls } from '../translation/past-stalls';
 import { pinPipeline } from '../translation/pinned-clock';
 import { itemKey, parseJson, readItems, readResults, type BundledItem, type BundledResult } from './bundled-items';
 import { fileProblems, signatureProblems } from './check-files';
-import { parsePipelineJson } from './pipeline-json';
+import { documentProblems } from './check-documents';
+import { parsePipelineJson, shippedKey, textKey } from './pipeline-json';
 import { restoreDatabase } from './restore';
 
 export interface VerifyOptions {
@@ -40,6 +41,8 @@ export interface Verification {
 const manifestSchema = z.object({
   draft: z.boolean(),
   publicKey: z.string(),
+  /** Lines of data/ and results/ by question file. */
+  lines: z.record(z.string(), z.object({ items: z.number(), results: z.number() })).optional(),
   files: z.record(z.string(), z.object({ sha256: z.string(), bytes: z.number() })),
 });
 
@@ -59,14 +62,17 @@ export async function verifyBundle(folder: string, options: VerifyOptions): Prom
   const items = readItems(folder, problems);
   problems.push(...itemProblems(items));
   const expected = await readResults(folder, problems);
+  problems.push(...countProblems(manifest.lines, items, expected));
   let [gold, equal, ties] = [0, 0, 0];
   const home = path.join(folder, 'databases');
   const databases = fs.existsSync(home) ? fs.readdirSync(home).sort() : [];
   if (databases.length === 0) problems.push('databases/: there is none');
+  problems.push(...itemsWithoutDatabase(items, databases));
   for (const [done, database] of databases.entries()) {
     options.onProgress?.(done, databases.length, database);
     const db = await restored(folder, database, options.mongo, problems);
     if (!db) continue;
+    problems.push(...(await dumpProblems(folder, database)));
     try {
       for (const item of items.filter((candidate) => candidate.db_id === database && candidate.MQL)) {
         options.signal.throwIfAborted();
@@ -94,9 +100,58 @@ function itemProblems(items: readonly BundledItem[]): string[] {
     const isTranslated = item.status === 'translated';
     return [
       ...(isRepeated ? [`${name} is repeated`] : []),
+      ...(textDiffers(item) ? [`${name}: MQL_text is another query than MQL`] : []),
       ...(isTranslated !== (item.MQL !== null) ? [`${name} is ${item.status}, but its MQL says otherwise`] : []),
     ];
   });
+}
+
+function textDiffers({ MQL, MQL_text: text }: BundledItem): boolean {
+  if (text === undefined) return false;
+  if (MQL === null || text === null) return (MQL === null) !== (text === null);
+  return shippedKey(MQL) !== textKey(text);
+}
+
+/** Lines that were taken out or added. */
+function countProblems(
+  lines: z.infer<typeof manifestSchema>['lines'],
+  items: readonly BundledItem[],
+  results: ReadonlyMap<string, BundledResult>,
+): string[] {
+  const known = new Set(items.map((item) => itemKey(item.split, item.db_id, item.question_id)));
+  const strays = [...results.keys()].filter((key) => !known.has(key));
+  const counts = Object.entries(lines ?? {}).flatMap(([split, expected]) => {
+    const found = items.filter((item) => item.split === split).length;
+    const rows = [...results.keys()].filter((key) => (JSON.parse(key) as string[])[0] === split).length;
+    return [
+      ...(found === expected.items ? [] : [`data/${split}.jsonl: ${found} items instead of ${expected.items}`]),
+      ...(rows === expected.results ? [] : [`results/${split}.jsonl.gz: ${rows} lines instead of ${expected.results}`]),
+    ];
+  });
+  return [...strays.map((key) => `results/: rows of an item that does not exist: ${key}`), ...counts];
+}
+
+const itemsWithoutDatabase = (items: readonly BundledItem[], databases: readonly string[]): string[] =>
+  items
+    .filter((item) => !databases.includes(item.db_id))
+    .map((item) => `data/${item.split}.jsonl: item ${item.question_id} is of ${item.db_id}, which is not in databases/`);
+
+/** Dumps hold the documents that were restored from Extended JSON. */
+async function dumpProblems(folder: string, database: string): Promise<string[]> {
+  const home = `databases/${database}`;
+  if (!fs.existsSync(path.join(folder, home, 'dump'))) return [];
+  const names = fs.readdirSync(path.join(folder, home, 'ejson')).sort();
+  const problems: string[] = [];
+  for (const name of names) {
+    const collection = name.replace(/\.jsonl\.gz$/, '');
+    try {
+      problems.push(...(await documentProblems(folder, home, collection)));
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      problems.push(`${home}/dump/${collection}.bson.gz: cannot be read: ${reason}`);
+    }
+  }
+  return problems;
 }
 
 /** A database that cannot be restored is a finding of its own; the others are verified nevertheless. */
