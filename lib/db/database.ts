@@ -30,7 +30,7 @@ export function openDatabase(url: string, options: { readonly connections?: numb
   // An idle connection that breaks (Postgres restarts) is replaced at the next use; without a listener it ends the process.
   pool.on('error', (error) => console.warn(`a connection to Postgres was lost: ${error.message}`));
   const nameOf = statementNames();
-  const prisma = new PrismaClient({ adapter: new PrismaPg(pool, { statementNameGenerator: nameOf }) });
+  const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
   return {
     url,
     prisma,
