@@ -4,7 +4,7 @@
  * Prints the times as the client sees them, the decisions made in each second, and what was decided twice or lost.
  * The load is made by this process, on the same machine.
  *
- *   npx tsx bench/review-load.ts [--tasks 10000] [--reviewers 100] [--seconds 60] [--no-events] [--profile folder]
+ *   npx tsx bench/review-load.ts [--tasks 10000] [--reviewers 100] [--seconds 60] [--warm-up 15] [--no-events] [--profile folder]
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -26,6 +26,7 @@ const { values } = parseArgs({
     tasks: { type: 'string', default: '10000' },
     reviewers: { type: 'string', default: '100' },
     seconds: { type: 'string', default: '60' },
+    'warm-up': { type: 'string', default: '15' },
     port: { type: 'string', default: '3971' },
     'no-events': { type: 'boolean' },
     profile: { type: 'string' },
@@ -156,11 +157,11 @@ async function measure(db: Database, seeded: Seeded, web: ChildProcess, postmast
   const measured: Measured = { claim: [], decide: [], overview: [], approved: [], refused: new Map(), late: 0 };
   let eventBytes = 0;
   const closers = values['no-events'] ? [] : seeded.reviewers.map((token) => openEvents(token, (bytes) => (eventBytes += bytes)));
-  // The first requests load the routes: not measured.
-  for (const token of seeded.reviewers.slice(0, 2)) {
-    const now = performance.now();
-    await review(token, seeded.benchmarkId, now, now + 1500, { claim: [], decide: [], overview: [], approved: [], refused: new Map(), late: 0 });
-  }
+  // The first requests load the routes, and the code of the first thousand is still being compiled: not measured.
+  const unmeasured: Measured = { claim: [], decide: [], overview: [], approved: [], refused: new Map(), late: 0 };
+  const warm = performance.now() + Number(values['warm-up']) * 1000;
+  const begun = performance.now();
+  await Promise.all(seeded.reviewers.map((token, index) => review(token, seeded.benchmarkId, begun + (index * 1000) / seeded.reviewers.length, warm, unmeasured)));
   await call(seeded.lead, 'GET', `/api/benchmarks/${seeded.benchmarkId}/overview`);
   const spent = (): readonly number[] => (os.platform() === 'linux' ? [processorSeconds(web.pid!, false), processorSeconds(postmaster, true), process.cpuUsage().user / 1e6 + process.cpuUsage().system / 1e6] : [0, 0, 0]);
   const spentBefore = spent();
