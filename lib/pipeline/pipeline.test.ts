@@ -129,6 +129,20 @@ test('an outage that lasts is waited for, and ends when it is cancelled', async 
   expect(last).toMatchObject({ state: 'cancelled', deaths: 0 });
 }, 40_000);
 
+test('a stage that was asked to stop while it was about to be put back is cancelled', async () => {
+  let attempts = 0;
+  pipeline.world.instead.migration = async () => {
+    attempts++;
+    // Asked for without the notification that would abort the pause.
+    await pipeline.db.prisma.stageRun.updateMany({ where: { databaseId, stage: 'migration' }, data: { cancelAsked: true } });
+    throw new Unavailable('disk', 'full');
+  };
+  await work();
+  await pipeline.settled(databaseId);
+  expect(attempts).toBe(1);
+  expect(await pipeline.db.prisma.stageRun.findFirst({ where: { databaseId, stage: 'migration' } })).toMatchObject({ state: 'cancelled' });
+});
+
 test('what hit a limit is pending again, item by item', async () => {
   await work();
   await pipeline.settled(databaseId);

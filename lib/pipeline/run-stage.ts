@@ -215,13 +215,15 @@ async function endUnfinished(db: Database, run: ClaimedRun, worker: string, erro
   const stopped = reason instanceof StageStopped ? reason : undefined;
   if (stopped?.why === 'lost') return; // another worker has it, or will
   const message = pgText(error instanceof Error ? error.message : String(error));
-  const again = stopped ? stopped.why === 'shutdown' : outage;
-  const state = again ? 'queued' : stopped ? 'cancelled' : 'failed';
+  const isRepeated = stopped ? stopped.why === 'shutdown' : outage;
+  const state = isRepeated ? 'queued' : stopped ? 'cancelled' : 'failed';
   if (state === 'failed') console.error(`${run.database.name}: ${run.stage} failed: ${process.env.DEBUG && error instanceof Error ? error.stack : message}`);
   await db.transaction(async (tx) => {
     await lockDatabase(tx, run.databaseId);
     const now = await tx.stageRun.findUnique({ where: { id: run.id } });
     if (now?.state !== 'running' || now.worker !== worker) return;
+    // It may have been asked to stop just before this: then it is not put back.
+    const again = isRepeated && !now.cancelAsked;
     // The same stage may have been asked for meanwhile: then that row stands for both.
     const waiting = await tx.stageRun.findFirst({ where: { databaseId: run.databaseId, stage: run.stage, state: 'queued' } });
     if (again && !waiting) {
@@ -229,7 +231,7 @@ async function endUnfinished(db: Database, run: ClaimedRun, worker: string, erro
       return;
     }
     if (again && waiting && run.everything) await tx.stageRun.update({ where: { id: waiting.id }, data: { everything: true, only: [] } });
-    await tx.stageRun.update({ where: { id: run.id }, data: { state: again ? 'cancelled' : state, endedAt: new Date(), failure: state === 'failed' ? message : null } });
+    await tx.stageRun.update({ where: { id: run.id }, data: { state: isRepeated ? 'cancelled' : state, endedAt: new Date(), failure: state === 'failed' ? message : null } });
     await notify(tx, { type: 'work' });
     await notify(tx, { type: 'tasks', benchmarkId: run.database.benchmarkId, databaseId: run.databaseId });
   });
