@@ -87,7 +87,7 @@ async function main(): Promise<void> {
   const indexes = readJson<IndexDesign>(folder, 'indexes.json');
   const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'aptmql-migrate-'));
   try {
-    // With what lies in files beside the source (-wal, -journal), as it was when the bundle was made.
+    // With the files beside the source (-wal, -journal), as when the bundle was made.
     const copy = await copySource(options.source, path.join(scratch, 'source.sqlite'));
     if (!options.anySource) checkSource(folder, options.source, copy.sha256);
     const sqlite = openSource(copy.path);

@@ -1,13 +1,12 @@
 import type { Column } from './catalog';
-import { tokenize, type Token } from './select/lexer';
-import { SqlSyntaxError } from './select/syntax-error';
+import { tokensIfAny, type Token } from './select/lexer';
 
 /** What SQLite reports by no PRAGMA and is read from the tokens of a declaration: linear, whatever its text is. */
 
 /** The query of a CREATE VIEW; undefined where the text cannot be read. */
 export function viewSelect(sql: string): string | undefined {
   let depth = 0;
-  for (const { kind, value, keyword, end } of tokensOf(sql)) {
+  for (const { kind, value, keyword, end } of tokensIfAny(sql)) {
     depth += nesting(kind, value);
     // A column list is in parentheses, and a name that is the word AS is quoted.
     if (depth === 0 && keyword === 'AS') return sql.slice(end).trim();
@@ -21,7 +20,7 @@ const TABLE_CONSTRAINTS = new Set(['CONSTRAINT', 'PRIMARY', 'UNIQUE', 'CHECK', '
 /** The collations that the columns of a CREATE TABLE name; the last one of a column counts. */
 export function declaredCollations(sql: string): Map<string, Column['collation']> {
   const found = new Map<string, Column['collation']>();
-  const tokens = tokensOf(sql);
+  const tokens = tokensIfAny(sql);
   let depth = 0;
   let column: string | undefined;
   let isStart = false;
@@ -41,13 +40,4 @@ export function declaredCollations(sql: string): Map<string, Column['collation']
 function nesting(kind: Token['kind'], value: string): number {
   if (kind !== 'symbol') return 0;
   return Number(value === '(') - Number(value === ')');
-}
-
-function tokensOf(sql: string): Token[] {
-  try {
-    return tokenize(sql);
-  } catch (error) {
-    if (error instanceof SqlSyntaxError) return [];
-    throw error;
-  }
 }

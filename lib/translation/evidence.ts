@@ -4,8 +4,7 @@ import { columnPath, placementOf } from '../design/placement';
 import type { Transform } from '../design/transform';
 import { printValue } from '../mql/print';
 import { sameName, type Catalog } from '../sqlite/catalog';
-import { tokenize, type Token } from '../sqlite/select/lexer';
-import { SqlSyntaxError } from '../sqlite/select/syntax-error';
+import { tokensIfAny } from '../sqlite/select/lexer';
 import { likeRegex } from './like-pattern';
 import { operationsInWords } from './evidence-operations';
 import { encode } from './lower-expression';
@@ -136,7 +135,7 @@ interface Candidate {
 /** `FROM table AS alias`, as far as the text is SQL. */
 function aliasesIn(sql: string, catalog: Catalog): Map<string, string> {
   const aliases = new Map<string, string>();
-  const tokens = tokensOf(sql);
+  const tokens = tokensIfAny(sql);
   for (const [index, { keyword, value }] of tokens.entries()) {
     if (!['FROM', 'JOIN'].includes(keyword) && value !== ',') continue;
     const [table, word, other] = tokens.slice(index + 1, index + 4);
@@ -146,15 +145,6 @@ function aliasesIn(sql: string, catalog: Catalog): Map<string, string> {
     if (isNamed && isTable) aliases.set(alias.value.toLowerCase(), table.value);
   }
   return aliases;
-}
-
-function tokensOf(sql: string): Token[] {
-  try {
-    return tokenize(sql);
-  } catch (error) {
-    if (error instanceof SqlSyntaxError) return [];
-    throw error;
-  }
 }
 
 class ColumnNames {

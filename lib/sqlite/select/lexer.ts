@@ -84,6 +84,16 @@ export function tokenize(sql: string): Token[] {
   return tokens;
 }
 
+/** The tokens of a text that may be no SQL at all; then there are none. */
+export function tokensIfAny(sql: string): Token[] {
+  try {
+    return tokenize(sql);
+  } catch (error) {
+    if (error instanceof SqlSyntaxError) return [];
+    throw error;
+  }
+}
+
 // A doubled quote stands for itself; the first single one closes.
 function closingQuote(sql: string, open: number): number {
   const quote = sql[open] ?? '';

@@ -1,5 +1,4 @@
-import { tokenize } from './lexer';
-import { SqlSyntaxError } from './syntax-error';
+import { tokensIfAny } from './lexer';
 
 /**
  * Whether the outermost SELECT has an ORDER BY, which is when the order of the rows counts. Read from the tokens, so that
@@ -9,20 +8,11 @@ import { SqlSyntaxError } from './syntax-error';
 export function isOutermostOrdered(sql: string): boolean {
   let depth = 0;
   let previous = '';
-  for (const { kind, value, keyword } of tokensOf(sql)) {
+  for (const { kind, value, keyword } of tokensIfAny(sql)) {
     if (kind === 'symbol' && value === '(') depth++;
     if (kind === 'symbol' && value === ')') depth--;
     if (depth === 0 && previous === 'ORDER' && keyword === 'BY') return true;
     previous = keyword;
   }
   return false;
-}
-
-function tokensOf(sql: string): ReturnType<typeof tokenize> {
-  try {
-    return tokenize(sql);
-  } catch (error) {
-    if (error instanceof SqlSyntaxError) return [];
-    throw error;
-  }
 }
