@@ -1,39 +1,18 @@
-import { generateKeyPairSync } from 'node:crypto';
-import fs from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
 import Sqlite from 'better-sqlite3';
-import type { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { builtinAgent } from '../../../agents/drivers/builtin';
-import { readItems, readResults, itemKey } from '../../bundle/bundled-items';
-import { exportBundle } from '../../bundle/export';
+import { itemKey, readItems, readResults } from '../../bundle/bundled-items';
 import { readBack } from '../../bundle/read-back';
-import { signingKey } from '../../bundle/signature';
 import { verifyBundle } from '../../bundle/verify';
-import { connectMongo } from '../../mongo/client';
-import { ensureEmbeddedServer } from '../../mongo/embedded/start';
 import { isIdentical } from '../../results/equality';
 import { fromBson, type SqliteValue, type Value } from '../../results/value';
-import { readBenchmarkFolder } from '../../sqlite/benchmark-folder';
-import { collectBundleDatabase, runInMemory } from './memory-run';
-import { defaultSettings } from './stage';
+import { ConversionWorld } from './bundle-fixture';
 
-const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'aptmql-values-'));
-const { privateKey } = generateKeyPairSync('ed25519');
-const key = signingKey(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
-const signal = new AbortController().signal;
-let server: Awaited<ReturnType<typeof ensureEmbeddedServer>>;
-let mongo: MongoClient;
+let world: ConversionWorld;
 beforeAll(async () => {
-  server = await ensureEmbeddedServer({ dataDir: path.join(folder, 'mongo') });
-  mongo = await connectMongo(server.uri);
+  world = await ConversionWorld.start();
 });
-afterAll(async () => {
-  await mongo.close();
-  await server.stop();
-  fs.rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => world.close());
 
 const DDL = `
   CREATE TABLE thing(id INTEGER PRIMARY KEY, label TEXT, image BLOB, size REAL, big INTEGER, any);
@@ -73,43 +52,18 @@ const QUERIES = [
   'SELECT t.label, p.data, MIN(p.weight) FROM part p JOIN thing t ON t.id = p.thing GROUP BY t.label',
 ];
 
-/** A benchmark of this schema and these queries, converted. */
-async function convert(name: string) {
-  const home = path.join(folder, name);
-  fs.mkdirSync(path.join(home, 'dev_databases', name), { recursive: true });
-  const sqlite = new Sqlite(path.join(home, 'dev_databases', name, `${name}.sqlite`));
-  sqlite.exec(DDL);
-  sqlite.close();
-  const items = QUERIES.map((SQL, id) => ({ question_id: id, db_id: name, question: 'q', evidence: '', SQL }));
-  fs.writeFileSync(path.join(home, 'dev.json'), JSON.stringify(items));
-  const benchmark = await readBenchmarkFolder(home, { copies: path.join(folder, 'copies', name) });
-  const [source] = benchmark.databases;
-  const run = await runInMemory({
-    source: source!,
-    items: benchmark.items,
-    settings: defaultSettings,
-    agent: builtinAgent,
-    mongo,
-    mongoPrefix: name,
-    signal,
-  });
-  return { benchmark, source: source!, run, database: await collectBundleDatabase(source!, benchmark.items, run.artefacts) };
-}
+const convert = (name: string) => world.convert(name, DDL, { dev: QUERIES });
 
 test.each([['draft', ['review']], ['final', undefined]] as const)(
   'every expected value ships with the type that SQLite gave it: %s',
   async (name, missing) => {
-    const { benchmark, source, database } = await convert(name);
+    const converted = await convert(name);
+    const { source, database } = converted;
     const untranslated = database.items.filter((item) => item.status !== 'translated');
     expect(untranslated.map(({ item, reason }) => [item.sql, reason])).toEqual([]);
-    const out = path.join(folder, `${name}-bundle`);
-    const { questionFiles } = benchmark;
-    const provenance = { decisions: [], effort: [], agentRuns: [], auditHead: null };
-    const engine = { name: 'test', version: '8.0.0' };
-    const content = { name, toolVersion: '0', engine, questionFiles, databases: [database], problems: [], provenance };
-    const { faults } = await exportBundle({ ...content, missing }, { out, mongo, key, signal });
-    expect(faults).toEqual([]);
-    const verified = await verifyBundle(out, { mongo, signal });
+    const out = path.join(world.folder, `${name}-bundle`);
+    expect(await world.export(out, converted, missing)).toEqual([]);
+    const verified = await verifyBundle(out, world);
     expect(verified).toMatchObject({ problems: [], gold: QUERIES.length, equal: QUERIES.length, ties: 0 });
 
     const problems: string[] = [];
@@ -129,15 +83,13 @@ test.each([['draft', ['review']], ['final', undefined]] as const)(
 );
 
 test('reading back names what is not as it was meant', async () => {
-  const { benchmark, database } = await convert('damaged');
-  const out = path.join(folder, 'damaged-bundle');
-  const { questionFiles } = benchmark;
-  const provenance = { decisions: [], effort: [], agentRuns: [], auditHead: null };
-  const engine = { name: 'test', version: '8.0.0' };
-  await exportBundle({ name: 'd', toolVersion: '0', engine, questionFiles, databases: [database], problems: [], provenance, missing: [] }, { out, mongo, key, signal });
+  const converted = await convert('damaged');
+  const { database } = converted;
+  const out = path.join(world.folder, 'damaged-bundle');
+  await world.export(out, converted, []);
   const [entry] = database.items;
   const read = (databases: readonly (typeof database)[], items: Parameters<typeof readBack>[1]['items']) =>
-    readBack(out, { databases, items, files: new Map(), publicKey: key.publicKey });
+    readBack(out, { databases, items, files: new Map(), publicKey: world.key.publicKey });
   const others = database.items.slice(1);
   const image = (...bytes: number[]): Uint8Array => new Uint8Array(bytes);
   const rows: Value[][] = [[1n, 'a', image(0x89, 0x50, 0x4e, 0x47)], [2n, 'b', null], [3n, 'c', image()], [4n, 'd$', image(0)], [5n, '', image(0xff, 0)], [6n, 'b', image(1)]];
