@@ -1,6 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import { expect, test, type Browser, type Page } from '@playwright/test';
-import type { BenchmarkRow, DatabaseDetail, BenchmarkDetail, Page as ApiPage, TaskRow } from '../lib/review/api-types';
+import type { DatabaseDetail, BenchmarkDetail, ImportRow, Page as ApiPage, TaskRow } from '../lib/review/api-types';
+import { generateSampleBenchmark } from '../sample/generate';
 import { admin } from './start-product';
 
 const password = 'another-password-for-tests';
@@ -34,33 +38,67 @@ async function reviewer(browser: Browser, lead: Page, name: string): Promise<{ d
   return { desk, email };
 }
 
-const todo = (page: Page): Promise<ApiPage<TaskRow>> => get(page, '/api/queue?pageSize=200&state=actionable');
+/** A benchmark of its own: other files of tests find the sample as it was. */
+let own: { readonly id: string; readonly name: string };
+const queue = (page: Page, query: string): Promise<ApiPage<TaskRow>> => get(page, `/api/queue?pageSize=200&benchmarkId=${own.id}&${query}`);
+const todo = (page: Page): Promise<ApiPage<TaskRow>> => queue(page, 'state=actionable');
 const taskOf = (page: Page): string => /\/tasks\/([^/?]+)/.exec(page.url())?.[1] ?? '';
 const approve = (page: Page) => page.getByRole('button', { name: /^Approve/ });
 const emptyNote = (page: Page) => page.getByRole('status').filter({ has: page.getByRole('link', { name: 'All tasks' }) });
 
 async function start(desk: Page, query = ''): Promise<void> {
-  await desk.goto(`/queue${query}`);
+  await desk.goto(`/queue?benchmark=${own.id}${query}`);
   await desk.getByRole('button', { name: 'Start reviewing' }).click();
   await expect(approve(desk)).toBeEnabled();
 }
 
-test.beforeEach(async ({ page }) => {
-  test.setTimeout(10 * 60_000);
-  await signIn(page, admin);
-  const { benchmarks } = await get<{ benchmarks: BenchmarkRow[] }>(page, '/api/benchmarks');
-  const { benchmark } = await get<{ benchmark: BenchmarkDetail }>(page, `/api/benchmarks/${benchmarks[0]!.id}`);
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'aptmql-decisions-'));
+
+/** Imports the benchmark and waits until the agents have nothing left to do. */
+async function importOwn(page: Page): Promise<typeof own> {
+  const name = `Decisions ${randomUUID().slice(0, 8)}`;
+  const headers = { origin: new URL(page.url()).origin };
+  const answer = await page.request.post('/api/benchmarks/import', { headers, data: { name, path: folder } });
+  expect(answer.ok(), await answer.text()).toBe(true);
+  const { import: queued } = (await answer.json()) as { import: ImportRow };
+  const find = async (): Promise<ImportRow> => (await get<{ import: ImportRow }>(page, `/api/imports/${queued.id}`)).import;
+  await expect.poll(async () => (await find()).state, { timeout: 2 * 60_000 }).toBe('done');
+  const id = (await find()).benchmarkId!;
+  const { benchmark } = await get<{ benchmark: BenchmarkDetail }>(page, `/api/benchmarks/${id}`);
   const unfinished = async (): Promise<number> => {
-    const details = await Promise.all(benchmark.databaseRows.map(({ id }) => get<{ database: DatabaseDetail }>(page, `/api/databases/${id}`)));
+    const details = await Promise.all(benchmark.databaseRows.map((row) => get<{ database: DatabaseDetail }>(page, `/api/databases/${row.id}`)));
     return details.flatMap(({ database }) => database.stages).filter(({ run }) => run?.state !== 'done').length;
   };
   await expect.poll(unfinished, { timeout: 4 * 60_000, intervals: [1000] }).toBe(0);
+  return { id, name };
+}
+
+test.beforeAll(async ({ browser }) => {
+  test.setTimeout(10 * 60_000);
+  generateSampleBenchmark(folder);
+  const page = await browser.newPage();
+  await signIn(page, admin);
+  own = await importOwn(page);
+  await page.close();
+});
+test.afterAll(async ({ browser }) => {
+  const page = await browser.newPage();
+  await signIn(page, admin);
+  const headers = { origin: new URL(page.url()).origin };
+  const answer = await page.request.delete(`/api/benchmarks/${own.id}`, { headers, data: { name: own.name } });
+  expect(answer.ok(), await answer.text()).toBe(true);
+  await page.close();
+  fs.rmSync(folder, { recursive: true, force: true });
+});
+test.beforeEach(async ({ page }) => {
+  test.setTimeout(10 * 60_000);
+  await signIn(page, admin);
 });
 
 test('a skip is for good: each task once, then the queue says that they were skipped', async ({ page, browser }) => {
   const { desk } = await reviewer(browser, page, 'Sam Skipper');
-  const all = await get<ApiPage<TaskRow>>(desk, '/api/queue?pageSize=200&gate=optimised_query');
-  await start(desk, '?gate=optimised_query');
+  const all = await queue(desk, 'gate=optimised_query');
+  await start(desk, '&gate=optimised_query');
   const seen: string[] = [];
   for (let turn = 0; turn <= all.total; turn++) {
     const here = taskOf(desk);
@@ -76,7 +114,7 @@ test('a skip is for good: each task once, then the queue says that they were ski
   expect(seen).toHaveLength(all.total);
   await expect(emptyNote(desk)).toContainText('You skipped the');
   // A reload and another start change nothing, until the reviewer asks for them.
-  await desk.goto('/queue?gate=optimised_query');
+  await desk.goto(`/queue?benchmark=${own.id}&gate=optimised_query`);
   await desk.getByRole('button', { name: 'Start reviewing' }).click();
   await desk.getByRole('button', { name: 'Review skipped tasks' }).click();
   await expect(approve(desk)).toBeEnabled();
@@ -85,7 +123,7 @@ test('a skip is for good: each task once, then the queue says that they were ski
 
 test('an expired session keeps the decision, sends it after the sign-in and comes back to its task', async ({ page, browser }) => {
   const { desk, email } = await reviewer(browser, page, 'Eve Expired');
-  await start(desk, '?gate=evidence');
+  await start(desk, '&gate=evidence');
   const task = taskOf(desk);
   // The session ends under the open page.
   const ended = await desk.request.delete('/api/session', { headers: { origin: new URL(desk.url()).origin } });
@@ -99,7 +137,7 @@ test('an expired session keeps the decision, sends it after the sign-in and come
   await expect(desk.getByText('Saved', { exact: true })).toBeVisible();
   expect((await todo(desk)).rows.map(({ id }) => id)).toContain(task);
   await desk.context().clearCookies();
-  await desk.goto(`/tasks/${task}?gate=evidence`);
+  await desk.goto(`/tasks/${task}?benchmark=${own.id}&gate=evidence`);
   await fillSignIn(desk, { email, password });
   await expect(desk).toHaveURL(new RegExp(`/tasks/${task}`));
   await expect.poll(async () => (await get<{ task: { state: string; decisions: { by: { name: string } }[] } }>(desk, `/api/tasks/${task}`)).task).toMatchObject({ state: 'done', decisions: [{ by: { name: 'Eve Expired' } }] });
@@ -131,6 +169,6 @@ test('two browsers at two decisions a second: no task is decided twice, none is 
   expect(decided.size).toBeGreaterThan(Math.min(before.total, 6) - 1);
   const left = new Set((await todo(page)).rows.map(({ id }) => id));
   expect([...decided.keys()].filter((task) => left.has(task))).toEqual([]);
-  const { rows } = await get<ApiPage<TaskRow>>(page, '/api/queue?pageSize=200&state=all');
+  const { rows } = await queue(page, 'state=all');
   expect(rows.filter((row) => row.decidedBy === 'Ada Fast' || row.decidedBy === 'Ben Fast').map(({ id }) => id).sort()).toEqual([...decided.keys()].sort());
 });
