@@ -1,7 +1,19 @@
 import tseslint from 'typescript-eslint';
 
 // DESIGN §4. Within lib, a folder imports only from folders above it in this list; engines never import the platform.
-const engines = ['results', 'sqlite', 'mql', 'mongo', 'design', 'migration', 'validation', 'translation', 'evaluation', 'studies', 'bundle'];
+const engines = [
+  'results',
+  'sqlite',
+  'mql',
+  'mongo',
+  'design',
+  'migration',
+  'validation',
+  'translation',
+  'evaluation',
+  'studies',
+  'bundle',
+];
 const platform = ['db', 'auth', 'pipeline', 'review'];
 const outside = ['agents', 'app', 'components', 'cli', 'sample'];
 
@@ -10,19 +22,46 @@ const forbid = (files, folders, why, ignores = []) => ({
   files,
   ignores: ['**/*.test.ts', '**/*.bench.ts', ...ignores],
   rules: {
-    'no-restricted-imports': ['error', { patterns: [{ regex: `^(\\.\\./)+(lib/)?(${folders.join('|')})(/|$)|^@/(lib/)?(${folders.join('|')})(/|$)`, message: why }] }],
+    'no-restricted-imports': [
+      'error',
+      {
+        patterns: [
+          {
+            regex: `^(\\.\\./)+(lib/)?(${folders.join('|')})(/|$)|^@/(lib/)?(${folders.join('|')})(/|$)`,
+            message: why,
+          },
+        ],
+      },
+    ],
   },
 });
 
 export default tseslint.config(
-  { ignores: ['node_modules', '.next', '.data', 'lib/db/generated', 'next-env.d.ts', 'test-results', 'playwright-report', 'out'] },
+  {
+    ignores: [
+      'node_modules',
+      '.next',
+      '.data',
+      'lib/db/generated',
+      'next-env.d.ts',
+      'test-results',
+      'playwright-report',
+      'out',
+    ],
+  },
   ...tseslint.configs.recommended,
   {
     files: ['**/*.ts', '**/*.tsx'],
     rules: {
-      '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_', destructuredArrayIgnorePattern: '^_' }],
+      '@typescript-eslint/no-unused-vars': [
+        'error',
+        { argsIgnorePattern: '^_', varsIgnorePattern: '^_', destructuredArrayIgnorePattern: '^_' },
+      ],
       '@typescript-eslint/no-unused-expressions': 'off',
-      '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports', disallowTypeAnnotations: false }],
+      '@typescript-eslint/consistent-type-imports': [
+        'error',
+        { fixStyle: 'inline-type-imports', disallowTypeAnnotations: false },
+      ],
       'no-empty': ['error', { allowEmptyCatch: false }],
     },
   },
@@ -30,13 +69,49 @@ export default tseslint.config(
     // Columns are called `toString` and `constructor`, too, and every object has those.
     files: ['lib/**/*.ts', 'agents/**/*.ts'],
     ignores: ['lib/mongo/embedded/**', '**/*.test.ts'],
-    rules: { 'no-restricted-syntax': ['error', { selector: "BinaryExpression[operator='in'][left.type!='Literal'][left.type!='PrivateIdentifier']", message: 'a name of the source may be one that every object has: Object.hasOwn' }] },
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector:
+            "BinaryExpression[operator='in'][left.type!='Literal'][left.type!='PrivateIdentifier']",
+          message: 'a name of the source may be one that every object has: Object.hasOwn',
+        },
+      ],
+    },
   },
-  ...engines.map((name, at) => forbid([`lib/${name}/**/*.ts`], [...engines.slice(at + 1), ...platform, ...outside], `lib/${name} may import only from the layers above it`, ['lib/mongo/embedded/**'])),
-  forbid(['lib/mongo/embedded/**/*.ts'], [...engines.slice(1), ...platform, ...outside], 'the embedded server imports lib/results and nothing else of ours'),
-  forbid(['agents/**/*.ts'], [...platform, 'app', 'components', 'cli'], 'agents are built on the engines alone'),
+  ...engines.map((name, at) =>
+    forbid(
+      [`lib/${name}/**/*.ts`],
+      [...engines.slice(at + 1), ...platform, ...outside],
+      `lib/${name} may import only from the layers above it`,
+      ['lib/mongo/embedded/**'],
+    ),
+  ),
+  forbid(
+    ['lib/mongo/embedded/**/*.ts'],
+    [...engines.slice(1), ...platform, ...outside],
+    'the embedded server imports lib/results and nothing else of ours',
+  ),
+  forbid(
+    ['agents/**/*.ts'],
+    [...platform, 'app', 'components', 'cli'],
+    'agents are built on the engines alone',
+  ),
   // The stages are what the command line calls without Postgres.
-  forbid(['lib/pipeline/stages/**/*.ts'], ['db', 'auth', 'review', 'app', 'components', 'cli'], 'stages are pure: no database of ours'),
-  forbid(['lib/db/**/*.ts', 'lib/auth/**/*.ts', 'lib/pipeline/**/*.ts', 'lib/review/**/*.ts'], ['app', 'components', 'cli'], 'lib knows nothing of the routes and the command line'),
-  forbid(['components/**/*.ts', 'components/**/*.tsx'], ['db', 'auth', 'mongo', 'migration', 'translation/(?!equivalence)', 'bundle', 'app', 'cli'], 'components take types of lib, and what a browser can run'),
+  forbid(
+    ['lib/pipeline/stages/**/*.ts'],
+    ['db', 'auth', 'review', 'app', 'components', 'cli'],
+    'stages are pure: no database of ours',
+  ),
+  forbid(
+    ['lib/db/**/*.ts', 'lib/auth/**/*.ts', 'lib/pipeline/**/*.ts', 'lib/review/**/*.ts'],
+    ['app', 'components', 'cli'],
+    'lib knows nothing of the routes and the command line',
+  ),
+  forbid(
+    ['components/**/*.ts', 'components/**/*.tsx'],
+    ['db', 'auth', 'mongo', 'migration', 'translation/(?!equivalence)', 'bundle', 'app', 'cli'],
+    'components take types of lib, and what a browser can run',
+  ),
 );

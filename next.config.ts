@@ -10,7 +10,18 @@ const securityHeaders = [
 
 const config: NextConfig = {
   // Native modules, or such as find their own files by their path.
-  serverExternalPackages: ['better-sqlite3', 'mongodb', 'bson', 'pg', '@prisma/client', '@prisma/adapter-pg', 'pg-boss', 'tsx', 'yauzl', 'yazl'],
+  serverExternalPackages: [
+    'better-sqlite3',
+    'mongodb',
+    'bson',
+    'pg',
+    '@prisma/client',
+    '@prisma/adapter-pg',
+    'pg-boss',
+    'tsx',
+    'yauzl',
+    'yazl',
+  ],
   // `npm test` checks types; a start should neither wait for that again nor need development dependencies for it.
   typescript: { ignoreBuildErrors: true },
   poweredByHeader: false,

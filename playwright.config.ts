@@ -3,7 +3,9 @@ import { defineConfig } from '@playwright/test';
 import { url } from './e2e/start-product';
 
 // Playwright's own browser where it is installed, else the system's: an installation must not depend on a download.
-const system = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((file) => fs.existsSync(file));
+const system = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
+  (file) => fs.existsSync(file),
+);
 
 export default defineConfig({
   testDir: 'e2e',
@@ -21,7 +23,15 @@ export default defineConfig({
     screenshot: 'only-on-failure',
     launchOptions: {
       ...(system ? { executablePath: system } : {}),
-      args: ['--no-sandbox', '--disable-background-networking', '--disable-component-update', '--disable-sync', '--no-first-run', '--disable-gpu', '--disable-quic'],
+      args: [
+        '--no-sandbox',
+        '--disable-background-networking',
+        '--disable-component-update',
+        '--disable-sync',
+        '--no-first-run',
+        '--disable-gpu',
+        '--disable-quic',
+      ],
     },
   },
 });

@@ -5,7 +5,13 @@ import type { Translation } from '../lib/translation/translate';
 import type { Catalog } from '../lib/sqlite/catalog';
 import type { Item } from '../lib/sqlite/benchmark';
 import type { Profile } from '../lib/sqlite/profile';
-import type { ConceptualDesign, DocumentDesign, IndexDesign, LogicalDesign, Strategy } from '../lib/design/document-design';
+import type {
+  ConceptualDesign,
+  DocumentDesign,
+  IndexDesign,
+  LogicalDesign,
+  Strategy,
+} from '../lib/design/document-design';
 import type { CannotAct, Directive } from '../lib/design/directive';
 import type { TypeSettings } from '../lib/design/retype';
 import type { Workload } from '../lib/design/workload';
@@ -36,7 +42,9 @@ export interface ConceptualDesignTask {
   readonly earlier?: ConceptualDesign;
   readonly directives: readonly Directive[];
   /** Read-only SQL on the source, for agents that look before they design. */
-  query(sql: string): Promise<{ columns: readonly string[]; rows: readonly (readonly unknown[])[] }>;
+  query(
+    sql: string,
+  ): Promise<{ columns: readonly string[]; rows: readonly (readonly unknown[])[] }>;
 }
 
 export interface ConceptualDesignAnswer {
@@ -60,7 +68,10 @@ export interface LogicalDesignTask {
  */
 export interface Agent {
   readonly name: string;
-  conceptualDesign(task: ConceptualDesignTask, context: AgentContext): Promise<ConceptualDesignAnswer>;
+  conceptualDesign(
+    task: ConceptualDesignTask,
+    context: AgentContext,
+  ): Promise<ConceptualDesignAnswer>;
   logicalDesign(task: LogicalDesignTask, context: AgentContext): Promise<LogicalDesign>;
   translate(task: TranslationTask, context: AgentContext): Promise<Translation>;
   optimise(task: OptimisationTask, context: AgentContext): Promise<Optimisation>;

@@ -4,7 +4,10 @@ import type { ReactNode } from 'react';
 import { Providers } from '../components/shell/providers';
 import './globals.css';
 
-export const metadata: Metadata = { title: { default: 'AptMQL Studio', template: '%s · AptMQL Studio' }, description: 'From text-to-SQL to text-to-MQL benchmarks that people can trust.' };
+export const metadata: Metadata = {
+  title: { default: 'AptMQL Studio', template: '%s · AptMQL Studio' },
+  description: 'From text-to-SQL to text-to-MQL benchmarks that people can trust.',
+};
 
 export default async function RootLayout({ children }: { readonly children: ReactNode }) {
   const theme = (await cookies()).get('theme')?.value;

@@ -19,7 +19,12 @@ import { ensureEmbeddedServer } from '../lib/mongo/embedded/start';
 import { documentsExamined } from '../lib/mongo/explain';
 import type { ProfileContent } from '../lib/pipeline/stages/design-stages';
 import { stages } from '../lib/pipeline/stages/index';
-import { defaultSettings, stageNames, type BenchmarkSettings, type StageInput } from '../lib/pipeline/stages/stage';
+import {
+  defaultSettings,
+  stageNames,
+  type BenchmarkSettings,
+  type StageInput,
+} from '../lib/pipeline/stages/stage';
 import type { Item } from '../lib/sqlite/benchmark';
 import { QueryProcess } from '../lib/sqlite/query-process';
 import { checkEquivalence, isEquivalent } from '../lib/translation/equivalence';
@@ -41,7 +46,7 @@ const QUERIES = [
   "SELECT a.street, a.postcode FROM address a JOIN customer c ON a.customer_id = c.customer_id WHERE c.email = 'c4000@example.org'",
   'SELECT r.stars, r.title FROM review r WHERE r.product_id = 321 ORDER BY r.stars DESC LIMIT 5',
   'SELECT p.name, AVG(r.stars) FROM product p JOIN review r ON r.product_id = p.product_id WHERE p.product_id = 55 GROUP BY p.product_id',
-  'SELECT AVG(r.stars) FROM review r JOIN product p ON r.product_id = p.product_id WHERE p.name = \'Product 900\'',
+  "SELECT AVG(r.stars) FROM review r JOIN product p ON r.product_id = p.product_id WHERE p.name = 'Product 900'",
   "SELECT p.name, p.price FROM product p JOIN category k ON p.category_id = k.category_id WHERE k.name = 'Category 5' ORDER BY p.price DESC LIMIT 3",
   "SELECT COUNT(*) FROM product p JOIN category k ON p.category_id = k.category_id WHERE k.name = 'Category 9'",
   "SELECT p.name FROM product p JOIN review r ON r.product_id = p.product_id JOIN category k ON p.category_id = k.category_id WHERE k.name = 'Category 2' GROUP BY p.product_id HAVING AVG(r.stars) > 4",
@@ -52,14 +57,14 @@ const QUERIES = [
   'SELECT s.carrier, s.sent FROM shipment s JOIN orders o ON s.order_id = o.order_id WHERE o.customer_id = 1001',
   'SELECT s.carrier FROM shipment s WHERE s.order_id = 8080',
   "SELECT c.name FROM customer c WHERE c.customer_id IN (SELECT customer_id FROM orders WHERE status = 'returned' AND placed LIKE '2023-07%')",
-  'SELECT name FROM customer c WHERE NOT EXISTS (SELECT 1 FROM orders o WHERE o.customer_id = c.customer_id) AND c.city = \'City 1\'',
+  "SELECT name FROM customer c WHERE NOT EXISTS (SELECT 1 FROM orders o WHERE o.customer_id = c.customer_id) AND c.city = 'City 1'",
   'SELECT (SELECT COUNT(*) FROM orders o WHERE o.customer_id = c.customer_id) FROM customer c WHERE c.customer_id = 3333',
   "SELECT c.name, o.placed FROM customer c JOIN orders o ON o.customer_id = c.customer_id WHERE o.placed BETWEEN '2023-03-01' AND '2023-03-02'",
   'SELECT r.title FROM review r JOIN customer c ON r.customer_id = c.customer_id WHERE c.customer_id = 600',
   'SELECT p.name, r.stars FROM review r JOIN product p ON r.product_id = p.product_id WHERE r.customer_id = 42',
   'SELECT c.name FROM review r JOIN customer c ON r.customer_id = c.customer_id WHERE r.product_id = 77 AND r.stars = 1',
   'SELECT MAX(o.placed) FROM orders o WHERE o.customer_id = 1500',
-  "SELECT k.name, COUNT(*) FROM category k JOIN product p ON p.category_id = k.category_id GROUP BY k.category_id ORDER BY COUNT(*) DESC LIMIT 3",
+  'SELECT k.name, COUNT(*) FROM category k JOIN product p ON p.category_id = k.category_id GROUP BY k.category_id ORDER BY COUNT(*) DESC LIMIT 3',
   'SELECT p.name, l.quantity FROM product p JOIN order_line l ON l.product_id = p.product_id JOIN orders o ON l.order_id = o.order_id WHERE o.customer_id = 2222 ORDER BY l.quantity DESC, p.name',
 ];
 
@@ -78,20 +83,58 @@ function generate(file: string, orders: number): void {
   const random = new Random(11);
   const customers = Math.round(orders / 5);
   const products = 2000;
-  const date = (): string => `${random.int(2020, 2024)}-${String(random.int(1, 12)).padStart(2, '0')}-${String(random.int(1, 28)).padStart(2, '0')}`;
+  const date = (): string =>
+    `${random.int(2020, 2024)}-${String(random.int(1, 12)).padStart(2, '0')}-${String(random.int(1, 28)).padStart(2, '0')}`;
   const fill = (table: string, count: number, row: (id: number) => readonly unknown[][]): void => {
     sqlite.transaction(() => {
-      for (let id = 1; id <= count; id++) for (const values of row(id)) sqlite.prepare(`INSERT INTO ${table} VALUES (${values.map(() => '?').join(',')})`).run(...values);
+      for (let id = 1; id <= count; id++)
+        for (const values of row(id))
+          sqlite
+            .prepare(`INSERT INTO ${table} VALUES (${values.map(() => '?').join(',')})`)
+            .run(...values);
     })();
   };
   fill('category', 40, (id) => [[id, `Category ${id}`]]);
-  fill('product', products, (id) => [[id, random.int(1, 40), `Product ${id}`, random.int(1, 90) + 0.5]]);
-  fill('customer', customers, (id) => [[id, `Customer ${id}`, `c${id}@example.org`, `City ${random.int(1, 60)}`]]);
-  fill('address', customers, (id) => [[id, id, `Street ${random.int(1, 999)}`, random.chance(0.1) ? null : String(random.int(10_000, 99_999))]]);
-  fill('orders', orders, (id) => [[id, random.int(1, customers), date(), random.pick(['open', 'sent', 'returned', 'paid'])]]);
-  fill('order_line', orders, (id) => Array.from({ length: random.int(1, 6) }, (_, line) => [id, line + 1, random.int(1, products), random.int(1, 5), random.int(1, 90) + 0.5]));
-  fill('shipment', orders, (id) => (random.chance(0.7) ? [[id, id, random.pick(['north', 'south', 'air']), random.chance(0.2) ? null : date()]] : []));
-  fill('review', Math.round(orders * 0.8), (id) => [[id, random.int(1, products), random.int(1, customers), random.int(1, 5), random.chance(0.1) ? null : `Review ${id}`]]);
+  fill('product', products, (id) => [
+    [id, random.int(1, 40), `Product ${id}`, random.int(1, 90) + 0.5],
+  ]);
+  fill('customer', customers, (id) => [
+    [id, `Customer ${id}`, `c${id}@example.org`, `City ${random.int(1, 60)}`],
+  ]);
+  fill('address', customers, (id) => [
+    [
+      id,
+      id,
+      `Street ${random.int(1, 999)}`,
+      random.chance(0.1) ? null : String(random.int(10_000, 99_999)),
+    ],
+  ]);
+  fill('orders', orders, (id) => [
+    [id, random.int(1, customers), date(), random.pick(['open', 'sent', 'returned', 'paid'])],
+  ]);
+  fill('order_line', orders, (id) =>
+    Array.from({ length: random.int(1, 6) }, (_, line) => [
+      id,
+      line + 1,
+      random.int(1, products),
+      random.int(1, 5),
+      random.int(1, 90) + 0.5,
+    ]),
+  );
+  fill('shipment', orders, (id) =>
+    random.chance(0.7)
+      ? [[id, id, random.pick(['north', 'south', 'air']), random.chance(0.2) ? null : date()]]
+      : [],
+  );
+  fill('review', Math.round(orders * 0.8), (id) => [
+    [
+      id,
+      random.int(1, products),
+      random.int(1, customers),
+      random.int(1, 5),
+      random.chance(0.1) ? null : `Review ${id}`,
+    ],
+  ]);
   sqlite.close();
 }
 
@@ -107,26 +150,49 @@ interface Converted {
   readonly rows: number;
 }
 
-async function convert(file: string, strategy: BenchmarkSettings['strategy'], mongo: Awaited<ReturnType<typeof connectMongo>>, queries: QueryProcess): Promise<Converted> {
+async function convert(
+  file: string,
+  strategy: BenchmarkSettings['strategy'],
+  mongo: Awaited<ReturnType<typeof connectMongo>>,
+  queries: QueryProcess,
+): Promise<Converted> {
   const kept = new Map<string, unknown>();
-  const items: Item[] = QUERIES.map((sql, at) => ({ questionId: String(at), split: 'bench', database: 'shop', question: '', evidence: '', sql, difficulty: '' }));
+  const items: Item[] = QUERIES.map((sql, at) => ({
+    questionId: String(at),
+    split: 'bench',
+    database: 'shop',
+    question: '',
+    evidence: '',
+    sql,
+    difficulty: '',
+  }));
   const input: StageInput = {
-    source: { name: 'shop', path: file, sha256: 'shop', bytes: fs.statSync(file).size, descriptions: {} },
+    source: {
+      name: 'shop',
+      path: file,
+      sha256: 'shop',
+      bytes: fs.statSync(file).size,
+      descriptions: {},
+    },
     items,
     settings: { ...defaultSettings, strategy },
     agent: builtinAgent,
     mongo,
     mongoPrefix: `gain_${strategy.slice(0, 3)}`,
     directives: [],
-    read: async <T>({ kind, key }: { kind: string; key: string }) => kept.get(`${kind}/${key}`) as T | undefined,
+    read: async <T>({ kind, key }: { kind: string; key: string }) =>
+      kept.get(`${kind}/${key}`) as T | undefined,
   };
   const signal = new AbortController().signal;
   for (const name of stageNames.slice(0, 4)) {
     const { artefacts } = await stages[name](input, { signal, progress: () => undefined });
-    for (const artefact of artefacts) kept.set(`${artefact.kind}/${artefact.key}`, artefact.content);
+    for (const artefact of artefacts)
+      kept.set(`${artefact.kind}/${artefact.key}`, artefact.content);
   }
   const { catalog, profile } = kept.get('profile/shop') as ProfileContent;
-  const logical = [...kept].filter(([key]) => key.startsWith('logical_design/')).map(([, content]) => content as LogicalDesign);
+  const logical = [...kept]
+    .filter(([key]) => key.startsWith('logical_design/'))
+    .map(([, content]) => content as LogicalDesign);
   const conceptual = kept.get('conceptual_design/shop') as never;
   const design = { conceptual, logical };
   const workload = readWorkload(items, catalog, profile);
@@ -142,8 +208,24 @@ async function convert(file: string, strategy: BenchmarkSettings['strategy'], mo
       continue;
     }
     const { collection, columns } = translation;
-    const optimised = optimise({ catalog, profile, design, collection, pipeline: translation.pipeline });
-    const { verdict } = await checkEquivalence({ sql, sourcePath: file, catalog, queries, db, ...optimised, columns, clock: defaultSettings.pinnedClock, signal });
+    const optimised = optimise({
+      catalog,
+      profile,
+      design,
+      collection,
+      pipeline: translation.pipeline,
+    });
+    const { verdict } = await checkEquivalence({
+      sql,
+      sourcePath: file,
+      catalog,
+      queries,
+      db,
+      ...optimised,
+      columns,
+      clock: defaultSettings.pinnedClock,
+      signal,
+    });
     if (!isEquivalent(verdict)) unequal++;
     gold.push(optimised);
   }
@@ -151,9 +233,18 @@ async function convert(file: string, strategy: BenchmarkSettings['strategy'], mo
   const indexes = proposeIndexes(design, catalog, profile, workload);
   for (const { collection } of logical) {
     await db.collection(collection).dropIndexes();
-    for (const index of indexes[collection] ?? []) await db.collection(collection).createIndex({ ...index.key }, index.unique ? { unique: true } : {});
+    for (const index of indexes[collection] ?? [])
+      await db
+        .collection(collection)
+        .createIndex({ ...index.key }, index.unique ? { unique: true } : {});
   }
-  return { db, collections: logical.map(({ collection }) => collection), gold, unequal, rows: profile.tables.reduce((sum, table) => sum + table.rowCount, 0) };
+  return {
+    db,
+    collections: logical.map(({ collection }) => collection),
+    gold,
+    unequal,
+    rows: profile.tables.reduce((sum, table) => sum + table.rowCount, 0),
+  };
 }
 
 interface Figures {
@@ -170,7 +261,10 @@ async function measure({ db, gold }: Converted): Promise<Figures> {
     let fastest = Infinity;
     for (let run = 0; run < 3; run++) {
       const begun = performance.now();
-      await db.collection(query.collection).aggregate([...query.pipeline]).toArray();
+      await db
+        .collection(query.collection)
+        .aggregate([...query.pipeline])
+        .toArray();
       fastest = Math.min(fastest, performance.now() - begun);
     }
     milliseconds.push(fastest);
@@ -179,7 +273,8 @@ async function measure({ db, gold }: Converted): Promise<Figures> {
 }
 
 const total = (list: readonly number[]): number => list.reduce((sum, value) => sum + value, 0);
-const median = (list: readonly number[]): number => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)] ?? 0;
+const median = (list: readonly number[]): number =>
+  [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)] ?? 0;
 const round = (value: number): number => Math.round(value * 100) / 100;
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'aptmql-gain-'));
@@ -193,23 +288,65 @@ try {
   generate(file, Number(args[0] ?? 25_000));
   const designed = await convert(file, 'access-pattern', mongo, queries);
   const flat = await convert(file, 'one-to-one', mongo, queries);
-  const sides = { accessPattern: await measure(designed), oneToOneIndexed: await measure(flat), oneToOneBare: { examined: [], milliseconds: [] } as Figures };
+  const sides = {
+    accessPattern: await measure(designed),
+    oneToOneIndexed: await measure(flat),
+    oneToOneBare: { examined: [], milliseconds: [] } as Figures,
+  };
   for (const collection of flat.collections) await flat.db.collection(collection).dropIndexes();
   sides.oneToOneBare = await measure(flat);
   if (verbose) {
     for (const [at, sql] of QUERIES.entries()) {
-      const [a, b, c] = [sides.accessPattern, sides.oneToOneBare, sides.oneToOneIndexed].map(({ examined }) => examined[at] ?? 0);
-      console.log(`${String(a).padStart(8)} ${String(b).padStart(10)} ${String(c).padStart(10)}  ${sql}`);
+      const [a, b, c] = [sides.accessPattern, sides.oneToOneBare, sides.oneToOneIndexed].map(
+        ({ examined }) => examined[at] ?? 0,
+      );
+      console.log(
+        `${String(a).padStart(8)} ${String(b).padStart(10)} ${String(c).padStart(10)}  ${sql}`,
+      );
       console.log(`         ${JSON.stringify(designed.gold[at]?.pipeline)}`);
     }
   }
-  const summary = Object.fromEntries(Object.entries(sides).map(([name, { examined, milliseconds }]) => [name, { documentsExamined: total(examined), medianExamined: median(examined), milliseconds: round(total(milliseconds)), medianMs: round(median(milliseconds)) }]));
+  const summary = Object.fromEntries(
+    Object.entries(sides).map(([name, { examined, milliseconds }]) => [
+      name,
+      {
+        documentsExamined: total(examined),
+        medianExamined: median(examined),
+        milliseconds: round(total(milliseconds)),
+        medianMs: round(median(milliseconds)),
+      },
+    ]),
+  );
   const against = (other: Figures): object => ({
-    documentsExamined: round(total(other.examined) / Math.max(1, total(sides.accessPattern.examined))),
-    medianOfQueries: round(median(other.examined.map((value, at) => value / Math.max(1, sides.accessPattern.examined[at] ?? 1)))),
+    documentsExamined: round(
+      total(other.examined) / Math.max(1, total(sides.accessPattern.examined)),
+    ),
+    medianOfQueries: round(
+      median(
+        other.examined.map(
+          (value, at) => value / Math.max(1, sides.accessPattern.examined[at] ?? 1),
+        ),
+      ),
+    ),
     time: round(total(other.milliseconds) / total(sides.accessPattern.milliseconds)),
   });
-  console.log(JSON.stringify({ rows: designed.rows, queries: QUERIES.length, collections: { accessPattern: designed.collections, oneToOne: flat.collections.length }, notEqual: { accessPattern: designed.unequal, oneToOne: flat.unequal }, ...summary, ratio: { toOneToOneBare: against(sides.oneToOneBare), toOneToOneIndexed: against(sides.oneToOneIndexed) } }, null, 1));
+  console.log(
+    JSON.stringify(
+      {
+        rows: designed.rows,
+        queries: QUERIES.length,
+        collections: { accessPattern: designed.collections, oneToOne: flat.collections.length },
+        notEqual: { accessPattern: designed.unequal, oneToOne: flat.unequal },
+        ...summary,
+        ratio: {
+          toOneToOneBare: against(sides.oneToOneBare),
+          toOneToOneIndexed: against(sides.oneToOneIndexed),
+        },
+      },
+      null,
+      1,
+    ),
+  );
 } finally {
   queries.close();
   await mongo.close();

@@ -43,9 +43,15 @@ const at = args.indexOf('--limit');
 const limit = at < 0 ? Infinity : Number(args[at + 1]);
 const folders = at < 0 ? args : args.slice(0, at);
 const home = process.env['NOQL'];
-if (!home || folders.length === 0) throw new Error('usage: NOQL=<folder holding node_modules/@synatic/noql> against-noql.ts <bird-dir> <spider-dir>');
+if (!home || folders.length === 0)
+  throw new Error(
+    'usage: NOQL=<folder holding node_modules/@synatic/noql> against-noql.ts <bird-dir> <spider-dir>',
+  );
 interface Peer {
-  makeMongoAggregate(sql: string): { readonly pipeline: Document[]; readonly collections: readonly string[] };
+  makeMongoAggregate(sql: string): {
+    readonly pipeline: Document[];
+    readonly collections: readonly string[];
+  };
 }
 const peer = createRequire(path.join(path.resolve(home), 'package.json'))('@synatic/noql') as Peer;
 
@@ -56,26 +62,60 @@ interface Tally {
   equal: Record<Side, number>;
   refused: Record<Side, number>;
 }
-const tally = (): Tally => ({ items: 0, equal: { ours: 0, peer: 0, peerRepaired: 0 }, refused: { ours: 0, peer: 0, peerRepaired: 0 } });
+const tally = (): Tally => ({
+  items: 0,
+  equal: { ours: 0, peer: 0, peerRepaired: 0 },
+  refused: { ours: 0, peer: 0, peerRepaired: 0 },
+});
 const milliseconds: number[] = [];
 
 const work = mkdtempSync(path.join(tmpdir(), 'against-'));
 const server = await ensureEmbeddedServer({ dataDir: work });
-const client = await new MongoClient(server.uri, { promoteValues: false, promoteLongs: false }).connect();
+const client = await new MongoClient(server.uri, {
+  promoteValues: false,
+  promoteLongs: false,
+}).connect();
 const report: Record<string, unknown> = {};
 try {
   for (const folder of folders) {
-    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.sqlite')).map((name) => path.join(folder, name)).slice(0, limit);
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.sqlite'))
+      .map((name) => path.join(folder, name))
+      .slice(0, limit);
     const items = readdirSync(folder)
-      .filter((name) => /^(dev|train.*)\.json$/.test(name) && statSync(path.join(folder, name)).isFile())
-      .flatMap((name) => JSON.parse(readFileSync(path.join(folder, name), 'utf8')) as { db_id: string; SQL?: string; query?: string }[]);
+      .filter(
+        (name) => /^(dev|train.*)\.json$/.test(name) && statSync(path.join(folder, name)).isFile(),
+      )
+      .flatMap(
+        (name) =>
+          JSON.parse(readFileSync(path.join(folder, name), 'utf8')) as {
+            db_id: string;
+            SQL?: string;
+            query?: string;
+          }[],
+      );
     const sum = tally();
     for (const file of files) {
       const database = path.basename(file, '.sqlite');
-      await measure(file, items.filter(({ db_id }) => db_id === database).map((item) => item.SQL ?? item.query ?? ''), sum);
+      await measure(
+        file,
+        items.filter(({ db_id }) => db_id === database).map((item) => item.SQL ?? item.query ?? ''),
+        sum,
+      );
     }
-    const share = (counts: Record<Side, number>): Record<string, number> => Object.fromEntries(SIDES.map((side) => [side, Math.round((1000 * counts[side]) / Math.max(1, sum.items)) / 1000]));
-    report[path.basename(folder)] = { databases: files.length, items: sum.items, equal: share(sum.equal), refused: share(sum.refused) };
+    const share = (counts: Record<Side, number>): Record<string, number> =>
+      Object.fromEntries(
+        SIDES.map((side) => [
+          side,
+          Math.round((1000 * counts[side]) / Math.max(1, sum.items)) / 1000,
+        ]),
+      );
+    report[path.basename(folder)] = {
+      databases: files.length,
+      items: sum.items,
+      equal: share(sum.equal),
+      refused: share(sum.refused),
+    };
   }
 } finally {
   await client.close();
@@ -83,23 +123,69 @@ try {
   rmSync(work, { recursive: true, force: true });
 }
 const sorted = [...milliseconds].sort((a, b) => a - b);
-const quantile = (q: number): number => Math.round(1000 * (sorted[Math.floor((sorted.length - 1) * q)] ?? 0)) / 1000;
-console.log(JSON.stringify({ ...report, translateAndOptimiseMs: { median: quantile(0.5), p95: quantile(0.95), max: quantile(1) } }, null, 1));
+const quantile = (q: number): number =>
+  Math.round(1000 * (sorted[Math.floor((sorted.length - 1) * q)] ?? 0)) / 1000;
+console.log(
+  JSON.stringify(
+    {
+      ...report,
+      translateAndOptimiseMs: { median: quantile(0.5), p95: quantile(0.95), max: quantile(1) },
+    },
+    null,
+    1,
+  ),
+);
 
 async function measure(file: string, queries: readonly string[], sum: Tally): Promise<void> {
   const sqlite = openSource(file);
   const catalog = catalogOf(sqlite, { name: 'bench', sha256: '', descriptions: {} });
-  const profile = profileDatabase(sqlite, catalog, { asked: askedJoins(queries.map((sql) => ({ sql })), catalog) });
-  const workload = readWorkload(queries.map((sql, n) => ({ questionId: String(n), split: 'bench', database: 'bench', question: '', evidence: '', sql, difficulty: '' })), catalog, profile);
-  const conceptual = proposeDesign({ catalog, profile, workload, strategy: 'access-pattern', limits: { maxArrayP99: 100, maxArray: 1000 }, directives: [] }).design;
+  const profile = profileDatabase(sqlite, catalog, {
+    asked: askedJoins(
+      queries.map((sql) => ({ sql })),
+      catalog,
+    ),
+  });
+  const workload = readWorkload(
+    queries.map((sql, n) => ({
+      questionId: String(n),
+      split: 'bench',
+      database: 'bench',
+      question: '',
+      evidence: '',
+      sql,
+      difficulty: '',
+    })),
+    catalog,
+    profile,
+  );
+  const conceptual = proposeDesign({
+    catalog,
+    profile,
+    workload,
+    strategy: 'access-pattern',
+    limits: { maxArrayP99: 100, maxArray: 1000 },
+    directives: [],
+  }).design;
   const design = deriveDesign({ conceptual, catalog, profile, directives: [] });
   const [ours, theirs] = [client.db('ours'), client.db('theirs')];
   await ours.dropDatabase();
   await theirs.dropDatabase();
-  for (const logical of design.logical) await insert(ours, logical.collection, [...assembleDocuments(file, catalog, logical, new Map())]);
+  for (const logical of design.logical)
+    await insert(ours, logical.collection, [
+      ...assembleDocuments(file, catalog, logical, new Map()),
+    ]);
   for (const { name, columns } of catalog.tables) {
-    const rows = sqlite.prepare(`SELECT * FROM ${quoteName(name)}`).raw(true).all() as SqliteValue[][];
-    await insert(theirs, name, rows.map((row) => Object.fromEntries(columns.map((column, n) => [column.name, bson(row[n] ?? null)]))));
+    const rows = sqlite
+      .prepare(`SELECT * FROM ${quoteName(name)}`)
+      .raw(true)
+      .all() as SqliteValue[][];
+    await insert(
+      theirs,
+      name,
+      rows.map((row) =>
+        Object.fromEntries(columns.map((column, n) => [column.name, bson(row[n] ?? null)])),
+      ),
+    );
   }
   for (const sql of queries) {
     const expected = source(sqlite, pinSql(runnableSql(sql, catalog), CLOCK));
@@ -107,7 +193,15 @@ async function measure(file: string, queries: readonly string[], sum: Tally): Pr
     if (!expected) continue;
     sum.items++;
     for (const side of SIDES) {
-      const outcome = side === 'ours' ? await runOurs(sql, expected, ours) : await runPeer(side === 'peer' ? sql : attempt(() => repairForPeer(sql, catalog)), expected, theirs, catalog);
+      const outcome =
+        side === 'ours'
+          ? await runOurs(sql, expected, ours)
+          : await runPeer(
+              side === 'peer' ? sql : attempt(() => repairForPeer(sql, catalog)),
+              expected,
+              theirs,
+              catalog,
+            );
       if (outcome === 'equal') sum.equal[side]++;
       if (outcome === 'refused') sum.refused[side]++;
     }
@@ -119,44 +213,86 @@ async function measure(file: string, queries: readonly string[], sum: Tally): Pr
     const translation = translate(sql, { catalog, profile, design });
     if (translation.status !== 'translated') return 'refused';
     // Only a run shows whether an aggregate has rows; here every pipeline runs once.
-    const { collection, pipeline } = optimise({ catalog, profile, design, collection: translation.collection, pipeline: translation.pipeline, without: [PLAIN_AGGREGATE] });
+    const { collection, pipeline } = optimise({
+      catalog,
+      profile,
+      design,
+      collection: translation.collection,
+      pipeline: translation.pipeline,
+      without: [PLAIN_AGGREGATE],
+    });
     milliseconds.push(performance.now() - begun);
-    const carried = { columns: rows.columns, rows: rows.rows.map((row) => row.map((value, n) => applyTransform(translation.columns[n]?.transform ?? { kind: 'identity' }, value as SqliteValue))) };
+    const carried = {
+      columns: rows.columns,
+      rows: rows.rows.map((row) =>
+        row.map((value, n) =>
+          applyTransform(
+            translation.columns[n]?.transform ?? { kind: 'identity' },
+            value as SqliteValue,
+          ),
+        ),
+      ),
+    };
     return run(db, collection, pinPipeline(pipeline, CLOCK), carried);
   }
 }
 
 type Outcome = 'equal' | 'different' | 'refused';
 
-async function runPeer(sql: string | undefined, expected: ResultSet, db: Db, catalog: Catalog): Promise<Outcome> {
+async function runPeer(
+  sql: string | undefined,
+  expected: ResultSet,
+  db: Db,
+  catalog: Catalog,
+): Promise<Outcome> {
   const made = sql === undefined ? undefined : attempt(() => peer.makeMongoAggregate(sql));
   if (!made) return 'refused';
   const [collection = ''] = made.collections;
   // A collection by another case would be an empty one; the peer's user would see that at once.
-  const named = catalog.tables.find(({ name }) => name.toLowerCase() === collection.toLowerCase())?.name ?? collection;
+  const named =
+    catalog.tables.find(({ name }) => name.toLowerCase() === collection.toLowerCase())?.name ??
+    collection;
   return run(db, named, made.pipeline, expected);
 }
 
-async function run(db: Db, collection: string, pipeline: readonly Document[], expected: ResultSet): Promise<Outcome> {
+async function run(
+  db: Db,
+  collection: string,
+  pipeline: readonly Document[],
+  expected: ResultSet,
+): Promise<Outcome> {
   let documents: Value[];
   try {
-    documents = (await db.collection(collection).aggregate([...pipeline], { maxTimeMS: 10_000 }).toArray()).map((document) => fromBson(document) as Value);
+    documents = (
+      await db
+        .collection(collection)
+        .aggregate([...pipeline], { maxTimeMS: 10_000 })
+        .toArray()
+    ).map((document) => fromBson(document) as Value);
   } catch {
     // Whatever the server says of it, these are not the right rows.
     return 'different';
   }
   const actual = documentsToResultSet(documents.map((document) => withoutId(document)));
-  return compareResults(expected, actual, { columns: 'any', extraColumns: 'allow', order: 'bag' }).kind === 'equal' ? 'equal' : 'different';
+  return compareResults(expected, actual, { columns: 'any', extraColumns: 'allow', order: 'bag' })
+    .kind === 'equal'
+    ? 'equal'
+    : 'different';
 }
 
 function withoutId(document: Value): Value {
-  return Object.fromEntries(Object.entries(document as Record<string, Value>).filter(([name]) => name !== '_id'));
+  return Object.fromEntries(
+    Object.entries(document as Record<string, Value>).filter(([name]) => name !== '_id'),
+  );
 }
 
 function source(sqlite: ReturnType<typeof openSource>, sql: string): ResultSet | undefined {
   return attempt(() => {
     const statement = sqlite.prepare(sql);
-    return { columns: statement.columns().map(({ name }) => name), rows: statement.raw(true).all() as SqliteValue[][] };
+    return {
+      columns: statement.columns().map(({ name }) => name),
+      rows: statement.raw(true).all() as SqliteValue[][],
+    };
   });
 }
 
@@ -169,5 +305,6 @@ function attempt<T>(make: () => T): T | undefined {
 }
 
 async function insert(db: Db, collection: string, documents: readonly Document[]): Promise<void> {
-  for (let from = 0; from < documents.length; from += 1000) await db.collection(collection).insertMany(documents.slice(from, from + 1000));
+  for (let from = 0; from < documents.length; from += 1000)
+    await db.collection(collection).insertMany(documents.slice(from, from + 1000));
 }

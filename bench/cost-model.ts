@@ -13,7 +13,12 @@ import { parseArgs } from 'node:util';
 import { builtinAgent } from '../agents/drivers/builtin';
 import { score } from '../lib/design/cost';
 import { CostModel } from '../lib/design/cost-model';
-import type { ConceptualDesign, DocumentDesign, IndexDesign, LogicalDesign } from '../lib/design/document-design';
+import type {
+  ConceptualDesign,
+  DocumentDesign,
+  IndexDesign,
+  LogicalDesign,
+} from '../lib/design/document-design';
 import { proposeIndexes } from '../lib/design/indexes';
 import { deriveDesign } from '../lib/design/logical';
 import { proposeDesign } from '../lib/design/propose';
@@ -28,7 +33,14 @@ import { stages } from '../lib/pipeline/stages/index';
 import { defaultSettings, type StageInput, type StageName } from '../lib/pipeline/stages/stage';
 import { readBenchmarkFolder } from '../lib/sqlite/benchmark-folder';
 
-const needed: readonly StageName[] = ['profile', 'conceptual_design', 'logical_design', 'migration', 'translation', 'optimisation'];
+const needed: readonly StageName[] = [
+  'profile',
+  'conceptual_design',
+  'logical_design',
+  'migration',
+  'translation',
+  'optimisation',
+];
 
 interface Point {
   readonly database: string;
@@ -42,20 +54,38 @@ interface Point {
 function spearman(points: readonly Point[], of: (point: Point) => number): number {
   const ranks = (values: readonly number[]): number[] => {
     const sorted = [...values].sort((a, b) => a - b);
-    const rank = new Map([...new Set(values)].map((value) => [value, (sorted.indexOf(value) + sorted.lastIndexOf(value)) / 2]));
+    const rank = new Map(
+      [...new Set(values)].map((value) => [
+        value,
+        (sorted.indexOf(value) + sorted.lastIndexOf(value)) / 2,
+      ]),
+    );
     return values.map((value) => rank.get(value)!);
   };
   const [a, b] = [ranks(points.map(of)), ranks(points.map(({ examined }) => examined))];
-  const mean = (list: readonly number[]): number => list.reduce((sum, value) => sum + value, 0) / list.length;
+  const mean = (list: readonly number[]): number =>
+    list.reduce((sum, value) => sum + value, 0) / list.length;
   const [ma, mb] = [mean(a), mean(b)];
   const covariance = a.reduce((sum, value, at) => sum + (value - ma) * (b[at]! - mb), 0);
-  return covariance / Math.sqrt(a.reduce((sum, value) => sum + (value - ma) ** 2, 0) * b.reduce((sum, value) => sum + (value - mb) ** 2, 0));
+  return (
+    covariance /
+    Math.sqrt(
+      a.reduce((sum, value) => sum + (value - ma) ** 2, 0) *
+        b.reduce((sum, value) => sum + (value - mb) ** 2, 0),
+    )
+  );
 }
 
-const { values, positionals } = parseArgs({ allowPositionals: true, options: { databases: { type: 'string' }, verbose: { type: 'boolean' } } });
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { databases: { type: 'string' }, verbose: { type: 'boolean' } },
+});
 const wanted = values.databases?.split(',');
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'aptmql-bench-'));
-const benchmark = await readBenchmarkFolder(positionals[0] ?? '', { copies: path.join(folder, 'copies'), databases: wanted });
+const benchmark = await readBenchmarkFolder(positionals[0] ?? '', {
+  copies: path.join(folder, 'copies'),
+  databases: wanted,
+});
 const server = await ensureEmbeddedServer({ dataDir: folder });
 const mongo = await connectMongo(server.uri);
 const points: Point[] = [];
@@ -68,37 +98,85 @@ try {
     const kept = new Map<string, unknown>();
     const read = <T>(kind: string, key: string): T => kept.get(`${kind}/${key}`) as T;
     const input: StageInput = {
-      source, items, settings: defaultSettings, agent: builtinAgent, mongo, mongoPrefix: 'bench', directives: [],
-      read: async <T>({ kind, key }: { kind: string; key: string }) => kept.get(`${kind}/${key}`) as T | undefined,
+      source,
+      items,
+      settings: defaultSettings,
+      agent: builtinAgent,
+      mongo,
+      mongoPrefix: 'bench',
+      directives: [],
+      read: async <T>({ kind, key }: { kind: string; key: string }) =>
+        kept.get(`${kind}/${key}`) as T | undefined,
     };
     for (const name of needed) {
-      const { artefacts } = await stages[name](input, { signal: new AbortController().signal, progress: () => undefined });
-      for (const artefact of artefacts) kept.set(`${artefact.kind}/${artefact.key}`, artefact.content);
+      const { artefacts } = await stages[name](input, {
+        signal: new AbortController().signal,
+        progress: () => undefined,
+      });
+      for (const artefact of artefacts)
+        kept.set(`${artefact.kind}/${artefact.key}`, artefact.content);
     }
     const { catalog, profile } = read<ProfileContent>('profile', source.name);
     const workload = read<Workload>('workload', source.name);
     const conceptual = read<ConceptualDesign>('conceptual_design', source.name);
     const db = mongo.db(read<Migration>('migration', source.name).mongoDatabase);
-    const design: DocumentDesign = { conceptual, logical: conceptual.collections.map(({ name }) => read<LogicalDesign>('logical_design', `${source.name}/${name}`)) };
+    const design: DocumentDesign = {
+      conceptual,
+      logical: conceptual.collections.map(({ name }) =>
+        read<LogicalDesign>('logical_design', `${source.name}/${name}`),
+      ),
+    };
     const model = new CostModel(design, read<IndexDesign>('index_design', source.name), profile);
     for (const { blocks, questionIds } of workload.patterns.flatMap(({ variants }) => variants)) {
       const cost = model.query(blocks);
       for (const questionId of questionIds) {
         const gold = kept.get(`gold/${source.name}/${questionId}`) as GoldContent | undefined;
-        const examined = gold ? await documentsExamined(db, gold.mql.collection, gold.mql.pipeline) : null;
-        if (examined !== null) points.push({ database: source.name, questionId, estimated: score(cost), documents: cost.documents, examined });
+        const examined = gold
+          ? await documentsExamined(db, gold.mql.collection, gold.mql.pipeline)
+          : null;
+        if (examined !== null)
+          points.push({
+            database: source.name,
+            questionId,
+            estimated: score(cost),
+            documents: cost.documents,
+            examined,
+          });
       }
     }
-    const flat = deriveDesign({ conceptual: proposeDesign({ catalog, profile, workload, strategy: 'one-to-one', limits: defaultSettings, directives: [] }).design, catalog, profile, directives: [] });
-    const flatCost = score(new CostModel(flat, proposeIndexes(flat, catalog, profile, workload), profile).workload(workload));
+    const flat = deriveDesign({
+      conceptual: proposeDesign({
+        catalog,
+        profile,
+        workload,
+        strategy: 'one-to-one',
+        limits: defaultSettings,
+        directives: [],
+      }).design,
+      catalog,
+      profile,
+      directives: [],
+    });
+    const flatCost = score(
+      new CostModel(flat, proposeIndexes(flat, catalog, profile, workload), profile).workload(
+        workload,
+      ),
+    );
     const cost = score(model.workload(workload));
     chosen += cost;
     baseline += flatCost;
-    if (cost > flatCost * (1 + 1e-9)) dearer.push(`${source.name} (${cost.toFixed(0)} against ${flatCost.toFixed(0)})`);
+    if (cost > flatCost * (1 + 1e-9))
+      dearer.push(`${source.name} (${cost.toFixed(0)} against ${flatCost.toFixed(0)})`);
     const own = points.filter(({ database }) => database === source.name);
     if (values.verbose) {
-      console.log(`${source.name.padEnd(36)} ${String(own.length).padStart(4)} items  rho ${spearman(own, (point) => point.estimated).toFixed(2)}  documents only ${spearman(own, (point) => point.documents).toFixed(2)}  cost ${(cost / flatCost).toFixed(2)} of one-to-one`);
-      if (wanted) for (const { questionId, documents, examined } of own) console.log(`  ${questionId.padEnd(20)} estimated ${documents.toFixed(1).padStart(10)}  examined ${String(examined).padStart(8)}`);
+      console.log(
+        `${source.name.padEnd(36)} ${String(own.length).padStart(4)} items  rho ${spearman(own, (point) => point.estimated).toFixed(2)}  documents only ${spearman(own, (point) => point.documents).toFixed(2)}  cost ${(cost / flatCost).toFixed(2)} of one-to-one`,
+      );
+      if (wanted)
+        for (const { questionId, documents, examined } of own)
+          console.log(
+            `  ${questionId.padEnd(20)} estimated ${documents.toFixed(1).padStart(10)}  examined ${String(examined).padStart(8)}`,
+          );
     }
   }
 } finally {
@@ -107,8 +185,22 @@ try {
   fs.rmSync(folder, { recursive: true, force: true });
 }
 const names = [...new Set(points.map(({ database }) => database))];
-const each = names.map((name) => spearman(points.filter(({ database }) => database === name), ({ estimated }) => estimated)).filter((rho) => !Number.isNaN(rho)).sort((a, b) => a - b);
+const each = names
+  .map((name) =>
+    spearman(
+      points.filter(({ database }) => database === name),
+      ({ estimated }) => estimated,
+    ),
+  )
+  .filter((rho) => !Number.isNaN(rho))
+  .sort((a, b) => a - b);
 console.log(`\n${points.length} items of ${names.length} databases`);
-console.log(`Spearman's rho over all items: cost ${spearman(points, ({ estimated }) => estimated).toFixed(3)}, its documents alone ${spearman(points, ({ documents }) => documents).toFixed(3)} (wanted: 0.7)`);
-console.log(`database by database: median ${each[Math.floor(each.length / 2)]?.toFixed(2)}, lowest ${each[0]?.toFixed(2)}, ${each.filter((rho) => rho >= 0.7).length} of ${each.length} at 0.7 or more`);
-console.log(`the workload's cost is ${(chosen / baseline).toFixed(2)} of that of one-to-one with indexes; dearer: ${dearer.length === 0 ? 'none' : dearer.join(', ')}`);
+console.log(
+  `Spearman's rho over all items: cost ${spearman(points, ({ estimated }) => estimated).toFixed(3)}, its documents alone ${spearman(points, ({ documents }) => documents).toFixed(3)} (wanted: 0.7)`,
+);
+console.log(
+  `database by database: median ${each[Math.floor(each.length / 2)]?.toFixed(2)}, lowest ${each[0]?.toFixed(2)}, ${each.filter((rho) => rho >= 0.7).length} of ${each.length} at 0.7 or more`,
+);
+console.log(
+  `the workload's cost is ${(chosen / baseline).toFixed(2)} of that of one-to-one with indexes; dearer: ${dearer.length === 0 ? 'none' : dearer.join(', ')}`,
+);

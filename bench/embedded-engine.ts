@@ -42,7 +42,8 @@ function document(i: number): Buffer {
 /** Spec as JSON. */
 function value(v: unknown): Value {
   if (Array.isArray(v)) return v.map(value);
-  if (typeof v === 'object' && v !== null) return Doc.of(Object.fromEntries(Object.entries(v).map(([k, x]) => [k, value(x)])));
+  if (typeof v === 'object' && v !== null)
+    return Doc.of(Object.fromEntries(Object.entries(v).map(([k, x]) => [k, value(x)])));
   return v as Value;
 }
 
@@ -50,10 +51,20 @@ const store = new Store(path.join(folder, 'data.sqlite'), true);
 const engine = new Engine(store, 0);
 const request = (command: unknown, sequences = new Map<string, Buffer[]>()): Request => {
   const doc = value(command) as Doc;
-  return { database: 'b', name: doc.keys[0] as string, command: doc, sequences, checkpoint: checkHeap };
+  return {
+    database: 'b',
+    name: doc.keys[0] as string,
+    command: doc,
+    sequences,
+    checkpoint: checkHeap,
+  };
 };
 const aggregate = (pipeline: unknown, collection = 'main'): number => {
-  const { next } = prepareAggregate(engine, request({ aggregate: collection, pipeline, cursor: {} }), value(pipeline));
+  const { next } = prepareAggregate(
+    engine,
+    request({ aggregate: collection, pipeline, cursor: {} }),
+    value(pipeline),
+  );
   let n = 0;
   while (next() !== null) n++;
   return n;
@@ -74,13 +85,22 @@ function timed(work: () => unknown, runs = 3): number {
 // ---- inserting
 
 /** The only copy that this program keeps, so that little but the engine's own memory is measured. */
-const all = Buffer.concat(Array.from({ length: Math.ceil(count / 10_000) }, (_, c) => Buffer.concat(Array.from({ length: Math.min(10_000, count - c * 10_000) }, (_unused, i) => document(c * 10_000 + i)))));
+const all = Buffer.concat(
+  Array.from({ length: Math.ceil(count / 10_000) }, (_, c) =>
+    Buffer.concat(
+      Array.from({ length: Math.min(10_000, count - c * 10_000) }, (_unused, i) =>
+        document(c * 10_000 + i),
+      ),
+    ),
+  ),
+);
 /** Milliseconds that it takes to insert them, in batches of 10,000. */
 function timedInserts(insertBatch: (docs: Buffer[]) => void): number {
   let total = 0;
-  for (let at = 0; at < all.length; ) {
+  for (let at = 0; at < all.length;) {
     const docs: Buffer[] = [];
-    for (; docs.length < 10_000 && at < all.length; at += readInt32(all, at)) docs.push(all.subarray(at, at + readInt32(all, at)));
+    for (; docs.length < 10_000 && at < all.length; at += readInt32(all, at))
+      docs.push(all.subarray(at, at + readInt32(all, at)));
     const t = performance.now();
     insertBatch(docs);
     total += performance.now() - t;
@@ -93,11 +113,18 @@ plain.pragma('journal_mode = WAL');
 plain.pragma('synchronous = NORMAL');
 plain.exec('CREATE TABLE c(rid INTEGER PRIMARY KEY, d BLOB NOT NULL)');
 const statement = plain.prepare('INSERT INTO c(d) VALUES(?)');
-const direct = timedInserts((docs) => plain.transaction(() => docs.forEach((d) => statement.run(d)))());
+const direct = timedInserts((docs) =>
+  plain.transaction(() => docs.forEach((d) => statement.run(d)))(),
+);
 plain.close();
-const viaEngine = timedInserts((docs) => void insert(engine, request({ insert: 'main', $db: 'b' }, new Map([['documents', docs]]))));
+const viaEngine = timedInserts(
+  (docs) =>
+    void insert(engine, request({ insert: 'main', $db: 'b' }, new Map([['documents', docs]]))),
+);
 console.log(`${count} documents, ${(all.length / count).toFixed(0)} bytes each`);
-console.log(`insert: ${viaEngine.toFixed(0)} ms, directly into SQLite ${direct.toFixed(0)} ms, ratio ${(viaEngine / direct).toFixed(2)}`);
+console.log(
+  `insert: ${viaEngine.toFixed(0)} ms, directly into SQLite ${direct.toFixed(0)} ms, ratio ${(viaEngine / direct).toFixed(2)}`,
+);
 
 // ---- the same bytes, read by hand
 
@@ -139,13 +166,14 @@ const cases: { name: string; pipeline: object[]; hand: () => unknown }[] = [
     hand: () => {
       const groups = new Map<string, { n: number; q: number }>();
       let city = '';
-      const both = (): void => scanTwo('city', 'quantity', (a, b) => {
-        city = text(a);
-        let g = groups.get(city);
-        if (!g) groups.set(city, (g = { n: 0, q: 0 }));
-        g.n++;
-        g.q += readInt32(all, b);
-      });
+      const both = (): void =>
+        scanTwo('city', 'quantity', (a, b) => {
+          city = text(a);
+          let g = groups.get(city);
+          if (!g) groups.set(city, (g = { n: 0, q: 0 }));
+          g.n++;
+          g.q += readInt32(all, b);
+        });
       both();
       return groups.size;
     },
@@ -198,7 +226,11 @@ const cases: { name: string; pipeline: object[]; hand: () => unknown }[] = [
     pipeline: [{ $sort: { quantity: 1, price: -1 } }, { $count: 'n' }],
     hand: () => {
       const rows: { q: number; p: number }[] = [];
-      scanTwo('price', 'quantity', (a, b) => void rows.push({ q: readInt32(all, b), p: all.readDoubleLE(a) }));
+      scanTwo(
+        'price',
+        'quantity',
+        (a, b) => void rows.push({ q: readInt32(all, b), p: all.readDoubleLE(a) }),
+      );
       return rows.sort((x, y) => x.q - y.q || y.p - x.p).length;
     },
   },
@@ -252,18 +284,36 @@ for (const c of cases) {
   const hand = timed(c.hand);
   const ours = timed(() => aggregate(c.pipeline));
   measured.set(c.name, ours);
-  console.log(`${c.name.padEnd(22)} ${ours.toFixed(0).padStart(6)} ms   by hand ${hand.toFixed(0).padStart(6)} ms   ratio ${(ours / hand).toFixed(2)}`);
+  console.log(
+    `${c.name.padEnd(22)} ${ours.toFixed(0).padStart(6)} ms   by hand ${hand.toFixed(0).padStart(6)} ms   ratio ${(ours / hand).toFixed(2)}`,
+  );
 }
 
 // ---- joins
 
 const people = 100_000;
-insert(engine, request({ insert: 'small', $db: 'b' }, new Map([['documents', Array.from({ length: 1000 }, (_, i) => encode(Doc.of({ _id: i, k: (i * 97) % people })))]])));
+insert(
+  engine,
+  request(
+    { insert: 'small', $db: 'b' },
+    new Map([
+      [
+        'documents',
+        Array.from({ length: 1000 }, (_, i) => encode(Doc.of({ _id: i, k: (i * 97) % people }))),
+      ],
+    ]),
+  ),
+);
 for (let i = 0; i < people; i += 10_000) {
-  const docs = Array.from({ length: 10_000 }, (_, j) => encode(Doc.of({ _id: i + j, k: i + j, name: `person ${i + j}` })));
+  const docs = Array.from({ length: 10_000 }, (_, j) =>
+    encode(Doc.of({ _id: i + j, k: i + j, name: `person ${i + j}` })),
+  );
   insert(engine, request({ insert: 'people', $db: 'b' }, new Map([['documents', docs]])));
 }
-createIndexes(engine, request({ createIndexes: 'people', indexes: [{ key: { k: 1 }, name: 'k_1' }] }));
+createIndexes(
+  engine,
+  request({ createIndexes: 'people', indexes: [{ key: { k: 1 }, name: 'k_1' }] }),
+);
 // A join takes milliseconds: more runs, until both sides are compiled.
 const JOIN_RUNS = 15;
 const joins = (mode: string, within: (work: () => unknown) => unknown): void => {
@@ -272,14 +322,37 @@ const joins = (mode: string, within: (work: () => unknown) => unknown): void => 
     const people_ = store.require('b', 'people');
     for (let i = 0; i < 1000; i++) people_.byId((i * 97) % people);
   });
-  const field = measure(() => aggregate([{ $lookup: { from: 'people', localField: 'k', foreignField: 'k', as: 'p' } }], 'small'));
-  const letForm = measure(() => aggregate([{ $lookup: { from: 'people', let: { k: '$k' }, pipeline: [{ $match: { $expr: { $eq: ['$k', '$$k'] } } }], as: 'p' } }], 'small'));
-  console.log(`$lookup 1,000 × ${people}, ${mode}: ${field.toFixed(1)} ms, reading by _id ${byId.toFixed(1)} ms, ratio ${(field / byId).toFixed(2)}; let form ${letForm.toFixed(1)} ms, ${(letForm / field).toFixed(2)} of the field form`);
+  const field = measure(() =>
+    aggregate(
+      [{ $lookup: { from: 'people', localField: 'k', foreignField: 'k', as: 'p' } }],
+      'small',
+    ),
+  );
+  const letForm = measure(() =>
+    aggregate(
+      [
+        {
+          $lookup: {
+            from: 'people',
+            let: { k: '$k' },
+            pipeline: [{ $match: { $expr: { $eq: ['$k', '$$k'] } } }],
+            as: 'p',
+          },
+        },
+      ],
+      'small',
+    ),
+  );
+  console.log(
+    `$lookup 1,000 × ${people}, ${mode}: ${field.toFixed(1)} ms, reading by _id ${byId.toFixed(1)} ms, ratio ${(field / byId).toFixed(2)}; let form ${letForm.toFixed(1)} ms, ${(letForm / field).toFixed(2)} of the field form`,
+  );
 };
 joins('each look by itself', (work) => work());
 joins('in one read transaction, as query threads do', (work) => store.reading.within(work));
 const rss = process.memoryUsage.rss() / 1048576;
-console.log(`resident ${rss.toFixed(0)} MB, of which ${(all.length / 1048576).toFixed(0)} MB are this program's own copy; limit ${((2.5 * all.length) / 1048576 + 300).toFixed(0)} MB`);
+console.log(
+  `resident ${rss.toFixed(0)} MB, of which ${(all.length / 1048576).toFixed(0)} MB are this program's own copy; limit ${((2.5 * all.length) / 1048576 + 300).toFixed(0)} MB`,
+);
 
 // ---- mingo
 
@@ -289,13 +362,20 @@ interface Mingo {
 const mingoFolder = process.env.MINGO;
 if (!mingoFolder) console.log('mingo: not compared (MINGO names no folder)');
 else {
-  const { version, main } = JSON.parse(readFileSync(path.join(mingoFolder, 'package.json'), 'utf8')) as { version: string; main: string };
-  const mingo = ((await import(pathToFileURL(path.join(mingoFolder, main)).href)) as { default: Mingo }).default;
+  const { version, main } = JSON.parse(
+    readFileSync(path.join(mingoFolder, 'package.json'), 'utf8'),
+  ) as { version: string; main: string };
+  const mingo = (
+    (await import(pathToFileURL(path.join(mingoFolder, main)).href)) as { default: Mingo }
+  ).default;
   const objects: object[] = [];
-  for (let at = 0; at < all.length; at += readInt32(all, at)) objects.push(BSON.deserialize(all.subarray(at, at + readInt32(all, at))));
+  for (let at = 0; at < all.length; at += readInt32(all, at))
+    objects.push(BSON.deserialize(all.subarray(at, at + readInt32(all, at))));
   for (const c of cases) {
     const theirs = timed(() => mingo.aggregate(objects, c.pipeline));
-    console.log(`${c.name.padEnd(22)} mingo ${version} ${theirs.toFixed(0).padStart(6)} ms   ours / mingo ${((measured.get(c.name) as number) / theirs).toFixed(2)}`);
+    console.log(
+      `${c.name.padEnd(22)} mingo ${version} ${theirs.toFixed(0).padStart(6)} ms   ours / mingo ${((measured.get(c.name) as number) / theirs).toFixed(2)}`,
+    );
   }
 }
 store.close();

@@ -35,16 +35,25 @@ let items = 0;
 for (const bundle of bundles) {
   const gold = readdirSync(path.join(bundle, 'data'))
     .filter((name) => name.endsWith('.jsonl'))
-    .flatMap((name) => readFileSync(path.join(bundle, 'data', name), 'utf8').split('\n').filter((line) => line !== ''))
+    .flatMap((name) =>
+      readFileSync(path.join(bundle, 'data', name), 'utf8')
+        .split('\n')
+        .filter((line) => line !== ''),
+    )
     .map((line) => BSON.EJSON.parse(line, { relaxed: true }) as GoldItem);
   for (const database of readdirSync(path.join(bundle, 'databases'))) {
     const own = gold.filter((item) => item.db_id === database && item.MQL);
     const folder = path.join(bundle, 'databases', database);
     const db = client.db(`mutation_${String(process.pid)}`);
     await db.dropDatabase();
-    for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => /\.jsonl(\.gz)?$/.test(name))) await restore(path.join(folder, file), path.basename(file).replace(/\.jsonl(\.gz)?$/, ''));
-    const logical: LogicalDesign[] = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.csv')).map((name) => parseLogicalCsv(readFileSync(path.join(folder, name), 'utf8')));
-        for (const item of own) {
+    for (const file of readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+      /\.jsonl(\.gz)?$/.test(name),
+    ))
+      await restore(path.join(folder, file), path.basename(file).replace(/\.jsonl(\.gz)?$/, ''));
+    const logical: LogicalDesign[] = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.csv'))
+      .map((name) => parseLogicalCsv(readFileSync(path.join(folder, name), 'utf8')));
+    for (const item of own) {
       if (!item.MQL) continue;
       const { collection, pipeline } = item.MQL;
       const seen = new Map<string, Promise<string>>();
@@ -54,14 +63,20 @@ for (const bundle of bundles) {
         seen.set(key, known);
         return known;
       };
-      const mutations: Mutation[] = mutationsOf({ collection, pipeline, design: { logical }, ordered: item.order_sensitive });
+      const mutations: Mutation[] = mutationsOf({
+        collection,
+        pipeline,
+        design: { logical },
+        ordered: item.order_sensitive,
+      });
       const original = await digest(pipeline);
       for (const mutation of mutations) {
         const count = (kinds[mutation.kind] ??= { mutations: 0, changed: 0 });
         count.mutations++;
         if ((await digest(mutation.pipeline)) !== original) count.changed++;
       }
-      if ((await weakPredicates(mutations, original, digest)).length > 0) weak.push(`${database}/${item.question_id}`);
+      if ((await weakPredicates(mutations, original, digest)).length > 0)
+        weak.push(`${database}/${item.question_id}`);
       items++;
     }
     await db.dropDatabase();
@@ -69,9 +84,17 @@ for (const bundle of bundles) {
 }
 await client.close();
 
-async function run(collection: string, pipeline: readonly Document[], ordered: boolean): Promise<string> {
+async function run(
+  collection: string,
+  pipeline: readonly Document[],
+  ordered: boolean,
+): Promise<string> {
   try {
-    const documents = await client.db(`mutation_${String(process.pid)}`).collection(collection).aggregate([...pipeline], { maxTimeMS: 10_000 }).toArray();
+    const documents = await client
+      .db(`mutation_${String(process.pid)}`)
+      .collection(collection)
+      .aggregate([...pipeline], { maxTimeMS: 10_000 })
+      .toArray();
     const rows = documents.map((document) => BSON.EJSON.stringify(document));
     return (ordered ? rows : rows.sort()).join('\n');
   } catch {
@@ -81,11 +104,29 @@ async function run(collection: string, pipeline: readonly Document[], ordered: b
 
 async function restore(file: string, collection: string): Promise<void> {
   const bytes = createReadStream(file);
-  const lines = readline.createInterface({ input: file.endsWith('.gz') ? bytes.pipe(createGunzip()) : bytes });
+  const lines = readline.createInterface({
+    input: file.endsWith('.gz') ? bytes.pipe(createGunzip()) : bytes,
+  });
   const documents: Document[] = [];
-  for await (const line of lines) if (line !== '') documents.push(BSON.EJSON.parse(line, { relaxed: false }) as Document);
-  if (documents.length > 0) await client.db(`mutation_${String(process.pid)}`).collection(collection).insertMany(documents);
+  for await (const line of lines)
+    if (line !== '') documents.push(BSON.EJSON.parse(line, { relaxed: false }) as Document);
+  if (documents.length > 0)
+    await client
+      .db(`mutation_${String(process.pid)}`)
+      .collection(collection)
+      .insertMany(documents);
 }
 
-const sum = (key: 'mutations' | 'changed'): number => Object.values(kinds).reduce((total, count) => total + count[key], 0);
-console.log(JSON.stringify({ items, mutations: sum('mutations'), changed: sum('changed'), share: Math.round((sum('changed') / Math.max(1, sum('mutations'))) * 1000) / 1000, kinds, weaklyTested: weak.length, weaklyTestedItems: weak.slice(0, 200) }));
+const sum = (key: 'mutations' | 'changed'): number =>
+  Object.values(kinds).reduce((total, count) => total + count[key], 0);
+console.log(
+  JSON.stringify({
+    items,
+    mutations: sum('mutations'),
+    changed: sum('changed'),
+    share: Math.round((sum('changed') / Math.max(1, sum('mutations'))) * 1000) / 1000,
+    kinds,
+    weaklyTested: weak.length,
+    weaklyTestedItems: weak.slice(0, 200),
+  }),
+);

@@ -83,7 +83,10 @@ function digests(folder: string): Map<string, string> {
 function digest(file: string): string {
   const bytes = fs.readFileSync(file);
   if (!file.endsWith('.jsonl')) return sha256(bytes);
-  const lines = bytes.toString('utf8').split('\n').filter((line) => line !== '');
+  const lines = bytes
+    .toString('utf8')
+    .split('\n')
+    .filter((line) => line !== '');
   const items = lines.map((line) => ({ ...(JSON.parse(line) as object), decisions: undefined }));
   return sha256(items.map((item) => JSON.stringify(item)).join('\n'));
 }

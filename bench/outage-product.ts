@@ -71,7 +71,11 @@ export async function startProduct(
     stop: async () => {
       for (const service of processes) {
         const root = rootOf(service);
-        if (root !== undefined) signalAll(processTree(root).map(({ pid }) => pid), 'SIGCONT');
+        if (root !== undefined)
+          signalAll(
+            processTree(root).map(({ pid }) => pid),
+            'SIGCONT',
+          );
       }
       child.kill('SIGTERM');
       await ended;
@@ -106,7 +110,7 @@ async function fillDisk(folder: string, milliseconds: number): Promise<void> {
 
 /** Down to the last bytes. */
 function fill(handle: number): void {
-  for (let size = 2 ** 20; size >= 1; ) {
+  for (let size = 2 ** 20; size >= 1;) {
     try {
       fs.writeSync(handle, Buffer.alloc(size, 1));
     } catch (error) {

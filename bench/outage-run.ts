@@ -98,7 +98,8 @@ function disturbEachStage(db: Database, databaseId: string, { disturb, stageMs }
     isAway = false;
   };
   const onRunning = (stage: string): void => {
-    if (isAway) disturbed.add(stage); // it began while the service was away
+    if (isAway)
+      disturbed.add(stage); // it began while the service was away
     else if (!disturbed.has(stage)) outages = outages.then(() => whileItRuns(stage));
   };
   const events = listen(db.url);

@@ -76,7 +76,10 @@ function digests(out: string): Map<string, string> {
 async function main(folder: string): Promise<void> {
   let server = await startServer();
   const kill = async (): Promise<void> => {
-    signalAll(processTree(server.child.pid!).map(({ pid }) => pid), 'SIGKILL');
+    signalAll(
+      processTree(server.child.pid!).map(({ pid }) => pid),
+      'SIGKILL',
+    );
     await sleep(AWAY_MS);
     server = await startServer();
   };

@@ -1,6 +1,12 @@
 import type { Catalog } from '../lib/sqlite/catalog';
 import { sameName } from '../lib/sqlite/catalog';
-import type { Expression, FromItem, SelectBody, SelectCore, SelectStatement } from '../lib/sqlite/select/ast';
+import type {
+  Expression,
+  FromItem,
+  SelectBody,
+  SelectCore,
+  SelectStatement,
+} from '../lib/sqlite/select/ast';
 import { parseSelect } from '../lib/sqlite/select/parse-select';
 import { printExpression } from '../lib/sqlite/select/print-select';
 import { runnableSql } from '../lib/sqlite/select/runnable-sql';
@@ -23,24 +29,40 @@ class Repair {
   constructor(private readonly catalog: Catalog) {}
 
   statement({ with: tables, body, orderBy, limit, offset }: SelectStatement): string {
-    const common = tables.length > 0 ? `WITH ${tables.map(({ name, query }) => `${name} AS (${this.statement(query)})`).join(', ')} ` : '';
+    const common =
+      tables.length > 0
+        ? `WITH ${tables.map(({ name, query }) => `${name} AS (${this.statement(query)})`).join(', ')} `
+        : '';
     const names = new Map<string, string>();
     const { text, order } = this.body(body, names, orderBy);
     const ordered = order.length > 0 ? ` ORDER BY ${order.join(', ')}` : '';
     return `${common}${text}${ordered}${limit ? ` LIMIT ${printExpression(limit)}` : ''}${offset ? ` OFFSET ${printExpression(offset)}` : ''}`;
   }
 
-  private body(body: SelectBody, names: Map<string, string>, orderBy: SelectStatement['orderBy']): { text: string; order: string[] } {
+  private body(
+    body: SelectBody,
+    names: Map<string, string>,
+    orderBy: SelectStatement['orderBy'],
+  ): { text: string; order: string[] } {
     if (body.kind === 'values') throw new Error('VALUES');
     if (body.kind === 'compound') {
       const left = this.body(body.left, new Map(), []);
       const right = this.body(body.right, new Map(), []);
-      return { text: `${left.text} ${body.operator} ${right.text}`, order: orderBy.map(({ expression, direction }) => `${this.expression(expression)} ${direction}`) };
+      return {
+        text: `${left.text} ${body.operator} ${right.text}`,
+        order: orderBy.map(
+          ({ expression, direction }) => `${this.expression(expression)} ${direction}`,
+        ),
+      };
     }
     return this.select(body, names, orderBy);
   }
 
-  private select(core: SelectCore, names: Map<string, string>, orderBy: SelectStatement['orderBy']): { text: string; order: string[] } {
+  private select(
+    core: SelectCore,
+    names: Map<string, string>,
+    orderBy: SelectStatement['orderBy'],
+  ): { text: string; order: string[] } {
     const sources: { alias: string; table: string }[] = [];
     collect(core.from, sources, this.catalog);
     this.scopes.push(sources);
@@ -49,7 +71,8 @@ class Repair {
     const items = core.items.map((item) => {
       if (item.kind === 'star') return item.table === undefined ? '*' : `${item.table}.*`;
       const text = this.expression(item.expression);
-      const alias = item.alias ?? (item.expression.kind === 'name' ? undefined : `c${String(++this.named)}`);
+      const alias =
+        item.alias ?? (item.expression.kind === 'name' ? undefined : `c${String(++this.named)}`);
       if (alias !== undefined) names.set(text, alias);
       return alias === undefined ? text : `${text} AS ${tick(alias)}`;
     });
@@ -64,10 +87,16 @@ class Repair {
       return `${tick(names.get(text) ?? '')} ${direction}`;
     });
     const where = core.where ? ` WHERE ${this.expression(core.where)}` : '';
-    const group = core.groupBy.length > 0 ? ` GROUP BY ${core.groupBy.map((key) => this.expression(key)).join(', ')}` : '';
+    const group =
+      core.groupBy.length > 0
+        ? ` GROUP BY ${core.groupBy.map((key) => this.expression(key)).join(', ')}`
+        : '';
     const having = core.having ? ` HAVING ${this.groupCondition(core.having, names, items)}` : '';
     this.scopes.pop();
-    return { text: `SELECT ${core.distinct ? 'DISTINCT ' : ''}${items.join(', ')}${from}${where}${group}${having}`, order };
+    return {
+      text: `SELECT ${core.distinct ? 'DISTINCT ' : ''}${items.join(', ')}${from}${where}${group}${having}`,
+      order,
+    };
   }
 
   /** HAVING may only name what is selected. */
@@ -86,17 +115,32 @@ class Repair {
   private from(item: FromItem, conditions: readonly Expression[]): string {
     switch (item.kind) {
       case 'table': {
-        const table = this.catalog.tables.find(({ name }) => sameName(name, item.name))?.name ?? item.name;
+        const table =
+          this.catalog.tables.find(({ name }) => sameName(name, item.name))?.name ?? item.name;
         return item.alias === undefined ? tick(table) : `${tick(table)} AS ${tick(item.alias)}`;
       }
       case 'derived':
         return `(${this.statement(item.query)}) AS ${tick(item.alias ?? `t${String(++this.named)}`)}`;
       case 'join': {
         // Without this hint what is joined stays an array.
-        const right = `${item.right.kind === 'table' && item.right.alias === undefined ? `${this.from(item.right, conditions)} AS ${this.from(item.right, conditions)}` : this.from(item.right, conditions)}`.replace(/`$/, '|unwind`');
+        const right =
+          `${item.right.kind === 'table' && item.right.alias === undefined ? `${this.from(item.right, conditions)} AS ${this.from(item.right, conditions)}` : this.from(item.right, conditions)}`.replace(
+            /`$/,
+            '|unwind`',
+          );
         const aliases: { alias: string; table: string }[] = [];
         collect(item.right, aliases, this.catalog);
-        const linked = item.on ?? conditions.find((condition) => condition.kind === 'binary' && condition.operator === '=' && [condition.left, condition.right].every(({ kind }) => kind === 'name') && aliases.some(({ alias }) => printExpression(condition).toLowerCase().includes(`\`${alias.toLowerCase()}\``)));
+        const linked =
+          item.on ??
+          conditions.find(
+            (condition) =>
+              condition.kind === 'binary' &&
+              condition.operator === '=' &&
+              [condition.left, condition.right].every(({ kind }) => kind === 'name') &&
+              aliases.some(({ alias }) =>
+                printExpression(condition).toLowerCase().includes(`\`${alias.toLowerCase()}\``),
+              ),
+          );
         const on = linked ? ` ON ${this.expression(linked)}` : '';
         return `${this.from(item.left, conditions)} ${item.join === 'LEFT' ? 'LEFT' : 'INNER'} JOIN ${right}${on}`;
       }
@@ -121,17 +165,25 @@ class Repair {
       case 'pattern':
         return `${inner(node.operand)} ${node.negated ? 'NOT ' : ''}${node.operator} ${inner(node.pattern)}`;
       case 'between':
-        if (node.negated) return `(${inner(node.operand)} < ${inner(node.low)} OR ${inner(node.operand)} > ${inner(node.high)})`;
+        if (node.negated)
+          return `(${inner(node.operand)} < ${inner(node.low)} OR ${inner(node.operand)} > ${inner(node.high)})`;
         return `(${inner(node.operand)} >= ${inner(node.low)} AND ${inner(node.operand)} <= ${inner(node.high)})`;
       case 'in': {
-        const set = node.set.kind === 'list' ? node.set.items.map(inner).join(', ') : node.set.kind === 'query' ? this.statement(node.set.query) : '';
+        const set =
+          node.set.kind === 'list'
+            ? node.set.items.map(inner).join(', ')
+            : node.set.kind === 'query'
+              ? this.statement(node.set.query)
+              : '';
         return `${inner(node.operand)} ${node.negated ? 'NOT ' : ''}IN (${set})`;
       }
       case 'case':
         return `CASE ${node.branches.map(({ when, then }) => `WHEN ${node.subject ? `${inner(node.subject)} = ` : ''}${inner(when)} THEN ${inner(then)}`).join(' ')}${node.otherwise ? ` ELSE ${inner(node.otherwise)}` : ''} END`;
       case 'cast':
         // Its division is one of reals in any case, and a cast inside an expression is beyond it.
-        return /real|double|float/i.test(node.type) ? inner(node.operand) : `CAST(${inner(node.operand)} AS ${/int/i.test(node.type) ? 'INT' : node.type})`;
+        return /real|double|float/i.test(node.type)
+          ? inner(node.operand)
+          : `CAST(${inner(node.operand)} AS ${/int/i.test(node.type) ? 'INT' : node.type})`;
       case 'call':
         return `${node.name.toUpperCase()}(${node.star ? '*' : `${node.distinct ? 'DISTINCT ' : ''}${node.args.map(inner).join(', ')}`})`;
       case 'subquery':
@@ -149,15 +201,24 @@ class Repair {
     for (const sources of [...this.scopes].reverse()) {
       for (const source of sources) {
         if (table !== undefined && !sameName(source.alias, table)) continue;
-        const column = this.catalog.tables.find((entry) => sameName(entry.name, source.table))?.columns.find((entry) => sameName(entry.name, name));
-        if (column) return sources.length > 1 || table !== undefined ? `${tick(source.alias)}.${tick(column.name)}` : tick(column.name);
+        const column = this.catalog.tables
+          .find((entry) => sameName(entry.name, source.table))
+          ?.columns.find((entry) => sameName(entry.name, name));
+        if (column)
+          return sources.length > 1 || table !== undefined
+            ? `${tick(source.alias)}.${tick(column.name)}`
+            : tick(column.name);
       }
     }
     return table === undefined ? tick(name) : `${tick(table)}.${tick(name)}`;
   }
 }
 
-function collect(item: FromItem | undefined, into: { alias: string; table: string }[], catalog: Catalog): void {
+function collect(
+  item: FromItem | undefined,
+  into: { alias: string; table: string }[],
+  catalog: Catalog,
+): void {
   if (item?.kind === 'join') {
     collect(item.left, into, catalog);
     collect(item.right, into, catalog);
@@ -168,4 +229,8 @@ function collect(item: FromItem | undefined, into: { alias: string; table: strin
 }
 
 const conjuncts = (expression: Expression | undefined): Expression[] =>
-  expression === undefined ? [] : expression.kind === 'binary' && expression.operator === 'AND' ? [...conjuncts(expression.left), ...conjuncts(expression.right)] : [expression];
+  expression === undefined
+    ? []
+    : expression.kind === 'binary' && expression.operator === 'AND'
+      ? [...conjuncts(expression.left), ...conjuncts(expression.right)]
+      : [expression];

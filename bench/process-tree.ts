@@ -22,7 +22,9 @@ export function processTree(root: number): TreeProcess[] {
 }
 
 function parentOf(pid: number): number | undefined {
-  const fields = read(pid, 'stat').replace(/^.*\) /s, '').split(' ');
+  const fields = read(pid, 'stat')
+    .replace(/^.*\) /s, '')
+    .split(' ');
   return fields[1] === undefined ? undefined : Number(fields[1]);
 }
 

@@ -24,7 +24,9 @@ async function within(seconds: number, statements: readonly string[]): Promise<v
   }
 }
 async function states(): Promise<Record<string, number>> {
-  const { rows } = await db.pool.query<{ state: string; n: number }>('SELECT state, count(*)::int AS n FROM task GROUP BY state');
+  const { rows } = await db.pool.query<{ state: string; n: number }>(
+    'SELECT state, count(*)::int AS n FROM task GROUP BY state',
+  );
   return Object.fromEntries(rows.map(({ state, n }) => [state, n]));
 }
 const one = (kind: string) => `SELECT id FROM artefact WHERE kind = '${kind}' LIMIT 1`;
@@ -56,7 +58,9 @@ test('those of what was made from replaced or retired artefacts, too', async () 
     `UPDATE artefact SET current_id = newer.version FROM newer WHERE newer.id = artefact.id`,
   ]);
   expect(await states()).toEqual({ waiting: TASKS });
-  const { rows } = await db.pool.query<{ corrected: number }>('SELECT sum(rebuild_task_states(id))::int AS corrected FROM source_database');
+  const { rows } = await db.pool.query<{ corrected: number }>(
+    'SELECT sum(rebuild_task_states(id))::int AS corrected FROM source_database',
+  );
   expect(rows[0]?.corrected).toBe(0);
 });
 

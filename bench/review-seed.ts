@@ -23,14 +23,27 @@ export async function seedReview(pool: pg.Pool, tasks: number, people: number): 
   const perDatabase = Math.ceil(tasks / 2 / DATABASES);
   await pool.query(
     `INSERT INTO benchmark (id, name, kind, mongo_prefix, settings, question_files, problems) VALUES ($1, $2, 'bird', $3, $4, $5, $5)`,
-    [benchmarkId, `Load ${benchmarkId.slice(0, 8)}`, `load_${benchmarkId.slice(0, 8)}`, encodeContent({}), encodeContent([])],
+    [
+      benchmarkId,
+      `Load ${benchmarkId.slice(0, 8)}`,
+      `load_${benchmarkId.slice(0, 8)}`,
+      encodeContent({}),
+      encodeContent([]),
+    ],
   );
   await pool.query(
     `INSERT INTO source_database (id, benchmark_id, name, sha256, bytes, blob_hash, descriptions)
      SELECT gen_random_uuid(), $1, 'database_' || n, 'none', 1, 'none', $2 FROM generate_series(1, $3) n`,
     [benchmarkId, encodeContent([]), DATABASES],
   );
-  const item = encodeContent({ questionId: '0', question: 'How many stations report?', evidence: 'reports refers to automatic = 1', SQL: 'SELECT 1', sql: 'SELECT 1', split: 'dev' });
+  const item = encodeContent({
+    questionId: '0',
+    question: 'How many stations report?',
+    evidence: 'reports refers to automatic = 1',
+    SQL: 'SELECT 1',
+    sql: 'SELECT 1',
+    split: 'dev',
+  });
   await pool.query(
     `INSERT INTO item (id, benchmark_id, database_id, question_id, split, position, title, content)
      SELECT gen_random_uuid(), $1, source.id, n::text, 'dev', n, 'How many stations report in region ' || n || '?', $2
@@ -57,13 +70,19 @@ export async function seedReview(pool: pg.Pool, tasks: number, people: number): 
   );
   await pool.query(`ALTER TABLE seeded ADD COLUMN hash text`);
   await pool.query(`UPDATE seeded SET hash = encode(sha256(content), 'hex')`);
-  await pool.query(`INSERT INTO blob (hash, bytes) SELECT hash, length(content) FROM seeded ON CONFLICT DO NOTHING`);
-  await pool.query(`INSERT INTO blob_chunk (hash, seq, data) SELECT hash, 0, content FROM seeded ON CONFLICT DO NOTHING`);
+  await pool.query(
+    `INSERT INTO blob (hash, bytes) SELECT hash, length(content) FROM seeded ON CONFLICT DO NOTHING`,
+  );
+  await pool.query(
+    `INSERT INTO blob_chunk (hash, seq, data) SELECT hash, 0, content FROM seeded ON CONFLICT DO NOTHING`,
+  );
   await pool.query(
     `INSERT INTO artefact_version (id, artefact_id, seq, content_hash, blob_hash, inputs_hash)
      SELECT version_id, id, 1, hash, hash, md5(key) FROM seeded`,
   );
-  await pool.query(`UPDATE artefact SET current_id = seeded.version_id FROM seeded WHERE seeded.id = artefact.id`);
+  await pool.query(
+    `UPDATE artefact SET current_id = seeded.version_id FROM seeded WHERE seeded.id = artefact.id`,
+  );
   const feed = async (kind: string, source: string, part: string, key: string): Promise<void> => {
     await pool.query(
       `INSERT INTO artefact_input (version_id, kind, key, part, hash, source_id, source_hash)
@@ -86,7 +105,8 @@ export async function seedReview(pool: pg.Pool, tasks: number, people: number): 
   );
   await pool.query('DROP TABLE seeded');
   const reviewers: string[] = [];
-  for (let index = 0; index < people; index++) reviewers.push(await person(pool, 'reviewer', index));
+  for (let index = 0; index < people; index++)
+    reviewers.push(await person(pool, 'reviewer', index));
   const lead = await person(pool, 'lead', 0);
   await pool.query('VACUUM ANALYZE');
   return { benchmarkId, reviewers, lead };
@@ -96,7 +116,15 @@ async function person(pool: pg.Pool, role: string, index: number): Promise<strin
   const token = `s_${randomBytes(32).toString('base64url')}`;
   const hash = createHash('sha256').update(token).digest('hex');
   const id = randomUUID();
-  await pool.query(`INSERT INTO app_user (id, email, name, role) VALUES ($1, $2, $3, $4::"Role")`, [id, `${id}@example.org`, `${role} ${index}`, role]);
-  await pool.query(`INSERT INTO session (token_hash, user_id, expires_at) VALUES ($1, $2, now() + interval '1 day')`, [hash, id]);
+  await pool.query(`INSERT INTO app_user (id, email, name, role) VALUES ($1, $2, $3, $4::"Role")`, [
+    id,
+    `${id}@example.org`,
+    `${role} ${index}`,
+    role,
+  ]);
+  await pool.query(
+    `INSERT INTO session (token_hash, user_id, expires_at) VALUES ($1, $2, now() + interval '1 day')`,
+    [hash, id],
+  );
   return token;
 }

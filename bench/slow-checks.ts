@@ -80,7 +80,10 @@ async function started(output: () => string): Promise<void> {
 
 async function sampleTasks(client: Client): Promise<Tasks> {
   for (;;) {
-    const { body } = await client.call<{ benchmarks: readonly BenchmarkRow[] }>('GET', '/api/benchmarks');
+    const { body } = await client.call<{ benchmarks: readonly BenchmarkRow[] }>(
+      'GET',
+      '/api/benchmarks',
+    );
     const [row] = body.benchmarks ?? [];
     const find = async (gate: string): Promise<TaskRow | undefined> => {
       const list = await client.call<Page<TaskRow>>('GET', `/api/queue?pageSize=200&gate=${gate}`);
@@ -99,10 +102,14 @@ async function measure(): Promise<void> {
     name: 'Reviewer',
     role: 'reviewer',
   });
-  const reviewer = await Client.signIn({ email: 'reviewer@example.org', password: created.body.password });
+  const reviewer = await Client.signIn({
+    email: 'reviewer@example.org',
+    password: created.body.password,
+  });
   const tasks = await sampleTasks(other);
   print('alone', await work(reviewer, tasks, () => false, 20));
-  const check = (content: object) => slow.call('POST', `/api/tasks/${tasks.gold.id}/check`, { content });
+  const check = (content: object) =>
+    slow.call('POST', `/api/tasks/${tasks.gold.id}/check`, { content });
   let open = 0;
   const checks = Array.from({ length: 12 }, async () => {
     open++;
@@ -118,10 +125,19 @@ async function measure(): Promise<void> {
   const design = body.task.current.content as { relationships: object[] };
   for (const count of [3000, 10_000]) {
     const [first] = design.relationships;
-    const relationships = Array.from({ length: count }, () => first ?? { relationship: 'a', choice: 'reference', reason: '' });
+    const relationships = Array.from(
+      { length: count },
+      () => first ?? { relationship: 'a', choice: 'reference', reason: '' },
+    );
     const content = { ...design, relationships };
-    const answer = await slow.call<{ problems: object[] }>('POST', `/api/tasks/${tasks.design.id}/check`, { content });
-    console.log(`${count} repeated relationships: ${answer.status}, ${answer.body.problems?.length ?? 0} problems, ${answer.ms.toFixed(0)} ms`);
+    const answer = await slow.call<{ problems: object[] }>(
+      'POST',
+      `/api/tasks/${tasks.design.id}/check`,
+      { content },
+    );
+    console.log(
+      `${count} repeated relationships: ${answer.status}, ${answer.body.problems?.length ?? 0} problems, ${answer.ms.toFixed(0)} ms`,
+    );
   }
 }
 
@@ -135,7 +151,10 @@ const env = {
   APTMQL_ADMIN_PASSWORD: admin.password,
 };
 let output = '';
-const product = spawn(process.execPath, ['--import', 'tsx', 'cli/start.ts'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+const product = spawn(process.execPath, ['--import', 'tsx', 'cli/start.ts'], {
+  env,
+  stdio: ['ignore', 'pipe', 'inherit'],
+});
 product.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
 try {
   await started(() => output);

@@ -32,12 +32,19 @@ interface Difference {
   readonly item: string;
   readonly SQL: string;
   readonly differs: readonly string[];
-  readonly strategies: Record<string, Pick<BundledItem, 'status' | 'reason' | 'caveats' | 'row_count'>>;
+  readonly strategies: Record<
+    string,
+    Pick<BundledItem, 'status' | 'reason' | 'caveats' | 'row_count'>
+  >;
 }
 
 const { folders, databases, keep } = readArguments(process.argv.slice(2));
 
-function readArguments(args: readonly string[]): { folders: string[]; databases: string | undefined; keep: string | undefined } {
+function readArguments(args: readonly string[]): {
+  folders: string[];
+  databases: string | undefined;
+  keep: string | undefined;
+} {
   const options = new Map<string, string>();
   const folders: string[] = [];
   for (let index = 0; index < args.length; index++) {
@@ -45,7 +52,8 @@ function readArguments(args: readonly string[]): { folders: string[]; databases:
     if (arg.startsWith('--')) options.set(arg, args[++index] ?? '');
     else folders.push(arg);
   }
-  if (folders.length === 0) throw new Error('usage: three-strategies.ts <folder>… [--databases a,b] [--keep <dir>]');
+  if (folders.length === 0)
+    throw new Error('usage: three-strategies.ts <folder>… [--databases a,b] [--keep <dir>]');
   return { folders, databases: options.get('--databases'), keep: options.get('--keep') };
 }
 
@@ -73,24 +81,52 @@ function compareFolder(folder: string): FolderReport {
   });
   if (keep === undefined) rmSync(out, { recursive: true, force: true });
   const all = new Map(bundles.flatMap((bundle) => [...bundle]));
-  const keys = [...all].filter(([, item]) => !Object.hasOwn(leftOut, item.db_id)).map(([key]) => key);
-  const differences = keys.flatMap((key) => compareItem(key, bundles.map((bundle) => bundle.get(key))));
+  const keys = [...all]
+    .filter(([, item]) => !Object.hasOwn(leftOut, item.db_id))
+    .map(([key]) => key);
+  const differences = keys.flatMap((key) =>
+    compareItem(
+      key,
+      bundles.map((bundle) => bundle.get(key)),
+    ),
+  );
   const unnamed = differences.filter((difference) => !isNamed(difference)).length;
   return { folder, items: keys.length, seconds, leftOut, unnamed, differences };
 }
 
 function convert(folder: string, strategy: string, bundle: string): void {
   const selection = databases === undefined ? [] : ['--databases', databases];
-  const command = ['run', '-s', 'aptmql', '--', 'convert', folder, '--strategy', strategy, '--out', bundle, '--json', ...selection];
+  const command = [
+    'run',
+    '-s',
+    'aptmql',
+    '--',
+    'convert',
+    folder,
+    '--strategy',
+    strategy,
+    '--out',
+    bundle,
+    '--json',
+    ...selection,
+  ];
   const { status, stderr } = spawnSync('npm', command, { encoding: 'utf8', maxBuffer: 1 << 28 });
   // Status 1 also says that one of the databases was not converted; the report names it.
   const isWritten = status === 1 && existsSync(path.join(bundle, 'report.json'));
-  if (status !== 0 && !isWritten) throw new Error(`${folder} was not converted with ${strategy}: ${stderr.slice(-2000)}`);
+  if (status !== 0 && !isWritten)
+    throw new Error(`${folder} was not converted with ${strategy}: ${stderr.slice(-2000)}`);
 }
 
 function lossyDatabases(bundle: string): [name: string, why: string][] {
-  const { databases: reports } = JSON.parse(readFileSync(path.join(bundle, 'report.json'), 'utf8')) as {
-    databases: readonly { name: string; failed?: string; lossless: boolean; lostRows: Record<string, number> }[];
+  const { databases: reports } = JSON.parse(
+    readFileSync(path.join(bundle, 'report.json'), 'utf8'),
+  ) as {
+    databases: readonly {
+      name: string;
+      failed?: string;
+      lossless: boolean;
+      lostRows: Record<string, number>;
+    }[];
   };
   return reports.flatMap(({ name, failed, lossless, lostRows }): [string, string][] => {
     if (failed !== undefined) return [[name, failed]];
@@ -102,7 +138,9 @@ function readBundle(bundle: string): Map<string, BundledItem> {
   const items = new Map<string, BundledItem>();
   const data = path.join(bundle, 'data');
   for (const file of readdirSync(data).filter((name) => name.endsWith('.jsonl'))) {
-    for (const line of readFileSync(path.join(data, file), 'utf8').split('\n').filter((text) => text !== '')) {
+    for (const line of readFileSync(path.join(data, file), 'utf8')
+      .split('\n')
+      .filter((text) => text !== '')) {
       const item = JSON.parse(line) as BundledItem;
       items.set(`${file} ${item.db_id} ${item.question_id}`, item);
     }
@@ -116,9 +154,13 @@ function compareItem(key: string, items: readonly (BundledItem | undefined)[]): 
     caveats: (item) => item?.caveats.filter((caveat) => !OF_THE_PIPELINE.has(caveat)),
     rows: (item) => item?.row_count,
   };
-  const differs = Object.keys(aspects).filter((aspect) => new Set(items.map((item) => JSON.stringify(aspects[aspect]!(item)))).size > 1);
+  const differs = Object.keys(aspects).filter(
+    (aspect) => new Set(items.map((item) => JSON.stringify(aspects[aspect]!(item)))).size > 1,
+  );
   if (differs.length === 0) return [];
-  const strategies = Object.fromEntries(STRATEGIES.map((strategy, index) => [strategy, summary(items[index])]));
+  const strategies = Object.fromEntries(
+    STRATEGIES.map((strategy, index) => [strategy, summary(items[index])]),
+  );
   return [{ item: key, SQL: items.find((item) => item)?.SQL ?? '', differs, strategies }];
 }
 
@@ -130,7 +172,9 @@ const summary = (item: BundledItem | undefined): Difference['strategies'][string
 });
 
 const isNamed = ({ strategies }: Difference): boolean =>
-  Object.values(strategies).every(({ caveats }) => caveats.some((caveat) => (AMBIGUITIES as readonly string[]).includes(caveat)));
+  Object.values(strategies).every(({ caveats }) =>
+    caveats.some((caveat) => (AMBIGUITIES as readonly string[]).includes(caveat)),
+  );
 
 const reports = folders.map(compareFolder);
 console.log(JSON.stringify(reports, null, 1));

@@ -23,12 +23,27 @@ const at = args.indexOf('--strategy');
 const strategy = (at < 0 ? 'access-pattern' : args[at + 1]) as Strategy;
 const folders = at < 0 ? args : args.filter((_, index) => index !== at && index !== at + 1);
 
-const files = folders.flatMap((folder) => readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => path.join(folder, name)));
-const databases = new Map(files.filter((file) => /\.sqlite$/.test(file)).map((file) => [path.basename(file, '.sqlite'), file]));
+const files = folders.flatMap((folder) =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => path.join(folder, name)),
+);
+const databases = new Map(
+  files
+    .filter((file) => /\.sqlite$/.test(file))
+    .map((file) => [path.basename(file, '.sqlite'), file]),
+);
 const items = folders.flatMap((folder) =>
   readdirSync(folder)
-    .filter((name) => /^(dev|train.*)\.json$/.test(name) && statSync(path.join(folder, name)).isFile())
-    .flatMap((name) => JSON.parse(readFileSync(path.join(folder, name), 'utf8')) as { db_id: string; SQL?: string; query?: string }[]),
+    .filter(
+      (name) => /^(dev|train.*)\.json$/.test(name) && statSync(path.join(folder, name)).isFile(),
+    )
+    .flatMap(
+      (name) =>
+        JSON.parse(readFileSync(path.join(folder, name), 'utf8')) as {
+          db_id: string;
+          SQL?: string;
+          query?: string;
+        }[],
+    ),
 );
 
 const milliseconds: number[] = [];
@@ -39,11 +54,33 @@ let joinedWithoutLookup = 0;
 for (const [database, file] of databases) {
   const sqlite = openSource(file);
   const catalog = catalogOf(sqlite, { name: database, sha256: '', descriptions: {} });
-  const own = items.filter(({ db_id }) => db_id === database).map((item, at) => ({ questionId: String(at), split: 'bench', database, question: '', evidence: '', sql: item.SQL ?? item.query ?? '', difficulty: '' }));
+  const own = items
+    .filter(({ db_id }) => db_id === database)
+    .map((item, at) => ({
+      questionId: String(at),
+      split: 'bench',
+      database,
+      question: '',
+      evidence: '',
+      sql: item.SQL ?? item.query ?? '',
+      difficulty: '',
+    }));
   const profile = profileDatabase(sqlite, catalog, { asked: askedJoins(own, catalog) });
   sqlite.close();
-  const input = { catalog, profile, workload: readWorkload(own, catalog, profile), strategy, limits: { maxArrayP99: 100, maxArray: 1000 }, directives: [] };
-  const design = deriveDesign({ conceptual: proposeDesign(input).design, catalog, profile, directives: [] });
+  const input = {
+    catalog,
+    profile,
+    workload: readWorkload(own, catalog, profile),
+    strategy,
+    limits: { maxArrayP99: 100, maxArray: 1000 },
+    directives: [],
+  };
+  const design = deriveDesign({
+    conceptual: proposeDesign(input).design,
+    catalog,
+    profile,
+    directives: [],
+  });
   for (const { sql } of own) {
     const start = performance.now();
     const translation = translate(sql, { catalog, profile, design });
@@ -51,7 +88,13 @@ for (const [database, file] of databases) {
       untranslated[translation.code] = (untranslated[translation.code] ?? 0) + 1;
       continue;
     }
-    const { pipeline } = optimise({ catalog, profile, design, collection: translation.collection, pipeline: translation.pipeline });
+    const { pipeline } = optimise({
+      catalog,
+      profile,
+      design,
+      collection: translation.collection,
+      pipeline: translation.pipeline,
+    });
     milliseconds.push(performance.now() - start);
     stages.push(pipeline.length);
     if (/\bjoin\b/i.test(sql)) {
@@ -61,7 +104,8 @@ for (const [database, file] of databases) {
   }
 }
 
-const quantile = (values: readonly number[], q: number): number => [...values].sort((a, b) => a - b)[Math.floor((values.length - 1) * q)] ?? 0;
+const quantile = (values: readonly number[], q: number): number =>
+  [...values].sort((a, b) => a - b)[Math.floor((values.length - 1) * q)] ?? 0;
 const round = (value: number): number => Math.round(value * 1000) / 1000;
 console.log(
   JSON.stringify(
@@ -70,8 +114,15 @@ console.log(
       databases: databases.size,
       translated: milliseconds.length,
       untranslated,
-      milliseconds: { median: round(quantile(milliseconds, 0.5)), p95: round(quantile(milliseconds, 0.95)), max: round(quantile(milliseconds, 1)) },
-      stages: { median: quantile(stages, 0.5), mean: round(stages.reduce((sum, count) => sum + count, 0) / stages.length) },
+      milliseconds: {
+        median: round(quantile(milliseconds, 0.5)),
+        p95: round(quantile(milliseconds, 0.95)),
+        max: round(quantile(milliseconds, 1)),
+      },
+      stages: {
+        median: quantile(stages, 0.5),
+        mean: round(stages.reduce((sum, count) => sum + count, 0) / stages.length),
+      },
       joinsWithoutLookup: round(joinedWithoutLookup / Math.max(1, joined)),
     },
     null,

@@ -15,7 +15,9 @@ async function main([name, ...args]: string[]): Promise<number> {
   if (!name || name === '--help' || name === 'help') return listCommands();
   const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (!load) {
-    console.error(`aptmql: there is no command "${name}"; these exist: ${Object.keys(commands).join(', ')}`);
+    console.error(
+      `aptmql: there is no command "${name}"; these exist: ${Object.keys(commands).join(', ')}`,
+    );
     return 2;
   }
   const { command } = await load();
@@ -42,7 +44,9 @@ const isParseArgsError = (error: unknown): error is Error =>
   error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS');
 
 async function listCommands(): Promise<number> {
-  console.log('usage: npm run aptmql -- <command> [options]   (--help after a command explains it)\n');
+  console.log(
+    'usage: npm run aptmql -- <command> [options]   (--help after a command explains it)\n',
+  );
   for (const [name, load] of Object.entries(commands)) {
     const { command } = await load();
     console.log(`  ${name.padEnd(12)} ${command.summary}`);

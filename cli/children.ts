@@ -14,30 +14,41 @@ export interface SupervisedChild {
  * Keeps a Node process running: one that dies is started again, more slowly each time it dies young. It lies in a
  * process group of its own, so that Ctrl-C reaches us alone, and we end it in order.
  */
-export function supervise(name: string, args: readonly string[], env: NodeJS.ProcessEnv, options: { readonly quiet?: boolean; readonly handlesParent?: boolean } = {}): SupervisedChild {
+export function supervise(
+  name: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  options: { readonly quiet?: boolean; readonly handlesParent?: boolean } = {},
+): SupervisedChild {
   const stopping = new AbortController();
   let child: ChildProcess | undefined;
 
   const running = (async () => {
-    for (let youngDeaths = 0; ; ) {
+    for (let youngDeaths = 0; ;) {
       const started = Date.now();
       const [status, signal] = await once(args);
       if (stopping.signal.aborted) return;
       youngDeaths = Date.now() - started < 30_000 ? youngDeaths + 1 : 0;
       console.error(`The ${name} ended (${signal ?? `status ${status}`}) and is started again.`);
-      await sleep(Math.min(30_000, 500 * 2 ** youngDeaths), undefined, { signal: stopping.signal }).catch(() => {}); // woken by `stop`
+      await sleep(Math.min(30_000, 500 * 2 ** youngDeaths), undefined, {
+        signal: stopping.signal,
+      }).catch(() => {}); // woken by `stop`
       if (stopping.signal.aborted) return;
     }
   })();
 
   function once(given: readonly string[]): Promise<[number | null, NodeJS.Signals | null]> {
     return new Promise((resolve) => {
-      const own = spawn(process.execPath, [...(options.handlesParent ? [] : ['--import', endWithParent]), ...given], {
-        cwd: projectFolder,
-        env,
-        detached: process.platform !== 'win32',
-        stdio: ['ignore', options.quiet ? 'ignore' : 'inherit', 'inherit', 'ipc'],
-      });
+      const own = spawn(
+        process.execPath,
+        [...(options.handlesParent ? [] : ['--import', endWithParent]), ...given],
+        {
+          cwd: projectFolder,
+          env,
+          detached: process.platform !== 'win32',
+          stdio: ['ignore', options.quiet ? 'ignore' : 'inherit', 'inherit', 'ipc'],
+        },
+      );
       child = own;
       own.once('error', (error) => {
         console.error(`The ${name} cannot be started: ${error.message}`);

@@ -9,16 +9,27 @@ import type { Stores } from './services';
 const sampleName = 'Sample benchmark';
 
 /** There is always an admin. A password that was generated is returned, and kept in `file` for its owner only. */
-export async function ensureAdmin({ config, db }: Stores, reset: boolean): Promise<{ email: string; password: string | undefined; file: string }> {
+export async function ensureAdmin(
+  { config, db }: Stores,
+  reset: boolean,
+): Promise<{ email: string; password: string | undefined; file: string }> {
   const file = path.join(config.dataDir, 'admin-password');
   const keep = async (password: string | undefined) => {
     if (password === undefined) return;
     await fs.writeFile(file, `${password}\n`, { mode: 0o600 });
     await fs.chmod(file, 0o600);
   };
-  const admin = await db.prisma.user.findFirst({ where: { role: 'admin', disabledAt: null }, orderBy: { createdAt: 'asc' } });
+  const admin = await db.prisma.user.findFirst({
+    where: { role: 'admin', disabledAt: null },
+    orderBy: { createdAt: 'asc' },
+  });
   if (!admin) {
-    const { password } = await createUser(db, 'npm start', { email: config.adminEmail, name: 'Admin', role: 'admin', password: config.adminPassword });
+    const { password } = await createUser(db, 'npm start', {
+      email: config.adminEmail,
+      name: 'Admin',
+      role: 'admin',
+      password: config.adminPassword,
+    });
     await keep(password);
     return { email: config.adminEmail, password, file };
   }
@@ -29,7 +40,10 @@ export async function ensureAdmin({ config, db }: Stores, reset: boolean): Promi
 }
 
 /** On the first start there is something to look at: the sample benchmark, with the agents at work on it. */
-export async function ensureSample({ config, db, blobs }: Stores, say: (line: string) => void): Promise<void> {
+export async function ensureSample(
+  { config, db, blobs }: Stores,
+  say: (line: string) => void,
+): Promise<void> {
   if (await db.prisma.setting.findUnique({ where: { name: 'sample_imported' } })) return;
   const folder = path.join(config.dataDir, 'scratch', 'sample');
   await fs.rm(folder, { recursive: true, force: true });
@@ -46,5 +60,7 @@ export async function ensureSample({ config, db, blobs }: Stores, say: (line: st
     await opened?.close();
     await fs.rm(folder, { recursive: true, force: true });
   }
-  await db.prisma.setting.create({ data: { name: 'sample_imported', value: new Date().toISOString() } });
+  await db.prisma.setting.create({
+    data: { name: 'sample_imported', value: new Date().toISOString() },
+  });
 }

@@ -10,11 +10,9 @@ function statusOf(stream: 'log' | 'error', prepare: string): Promise<number | nu
     const timer = setInterval(() => console.${stream}('a message'), 20);
     setTimeout(() => clearInterval(timer), 500);`;
   const full = fs.openSync('/dev/full', 'w');
-  const child = spawn(
-    process.execPath,
-    ['--import', 'tsx', '--input-type=module', '-e', script],
-    { stdio: ['ignore', full, full] },
-  );
+  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script], {
+    stdio: ['ignore', full, full],
+  });
   fs.closeSync(full);
   return new Promise((resolve) => child.once('exit', resolve));
 }

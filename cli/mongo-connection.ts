@@ -10,10 +10,17 @@ export interface MongoConnection {
 }
 
 /** The MongoDB of `uri` or `MONGODB_URI`, else our embedded server on the data folder of this installation. */
-export async function openMongo(uri = process.env.MONGODB_URI, dataFolder = process.env.APTMQL_DATA ?? '.data'): Promise<MongoConnection> {
-  const server = uri ? undefined : await ensureEmbeddedServer({ dataDir: path.resolve(dataFolder, 'mongo') });
+export async function openMongo(
+  uri = process.env.MONGODB_URI,
+  dataFolder = process.env.APTMQL_DATA ?? '.data',
+): Promise<MongoConnection> {
+  const server = uri
+    ? undefined
+    : await ensureEmbeddedServer({ dataDir: path.resolve(dataFolder, 'mongo') });
   const client = await connectMongo(uri ?? server!.uri);
-  const { version } = (await client.db('admin').command({ buildInfo: 1 })) as unknown as { version: string };
+  const { version } = (await client.db('admin').command({ buildInfo: 1 })) as unknown as {
+    version: string;
+  };
   return {
     client,
     engine: { name: server ? 'AptMQL embedded server' : 'MongoDB', version },

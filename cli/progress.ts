@@ -14,7 +14,9 @@ export class ProgressLine {
   bar(label: string, done: number, total: number, unit: string): void {
     const share = total > 0 ? Math.min(1, done / total) : 0;
     const filled = Math.round(share * 24);
-    this.show(`${label} [${'#'.repeat(filled)}${'.'.repeat(24 - filled)}] ${done}/${total} ${unit}`);
+    this.show(
+      `${label} [${'#'.repeat(filled)}${'.'.repeat(24 - filled)}] ${done}/${total} ${unit}`,
+    );
   }
 
   clear(): void {

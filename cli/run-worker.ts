@@ -10,7 +10,11 @@ import type { Stores } from './services';
 import { toolVersion } from './tool-version';
 
 /** A worker of this process on these stores. */
-export function runWorker({ config, db, blobs }: Pick<Stores, 'config' | 'db' | 'blobs'>, mongo: MongoClient, options: Pick<WorkerOptions, 'slots' | 'endWhenStuck'> = {}): Promise<Worker> {
+export function runWorker(
+  { config, db, blobs }: Pick<Stores, 'config' | 'db' | 'blobs'>,
+  mongo: MongoClient,
+  options: Pick<WorkerOptions, 'slots' | 'endWhenStuck'> = {},
+): Promise<Worker> {
   return startWorker({
     db,
     blobs,
@@ -19,8 +23,18 @@ export function runWorker({ config, db, blobs }: Pick<Stores, 'config' | 'db' | 
     agentNamed: (name) => agentNamed(name, config),
     scratchFolder: path.join(config.dataDir, 'scratch'),
     makeBundle: async ({ benchmarkId, draft, folder, signal, progress }) => {
-      const content = await bundleContent({ db, blobs, mongo, toolVersion: toolVersion() }, benchmarkId, draft);
-      await exportBundle(content, { out: folder, mongo, key: await sharedSigningKey(db, config.dataDir), signal, onProgress: (done, total) => progress(done, total) });
+      const content = await bundleContent(
+        { db, blobs, mongo, toolVersion: toolVersion() },
+        benchmarkId,
+        draft,
+      );
+      await exportBundle(content, {
+        out: folder,
+        mongo,
+        key: await sharedSigningKey(db, config.dataDir),
+        signal,
+        onProgress: (done, total) => progress(done, total),
+      });
     },
     ...options,
   });

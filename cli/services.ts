@@ -15,7 +15,9 @@ export interface Stores {
 
 export async function openStores(): Promise<Stores> {
   const config = readConfig();
-  const server = config.databaseUrl ? undefined : await ensureEmbeddedPostgres({ dataDir: config.dataDir });
+  const server = config.databaseUrl
+    ? undefined
+    : await ensureEmbeddedPostgres({ dataDir: config.dataDir });
   const url = config.databaseUrl ?? server!.url;
   // Whoever owns the server brings it to the newest schema; a guest finds that done.
   if (!server || server.owned) await migrate(url);

@@ -34,7 +34,9 @@ let stopping: Promise<void> | undefined;
 function stopAll(): Promise<void> {
   stopping ??= (async () => {
     for (const stop of started.reverse()) {
-      await stop().catch((error: unknown) => console.error(error instanceof Error ? error.message : String(error)));
+      await stop().catch((error: unknown) =>
+        console.error(error instanceof Error ? error.message : String(error)),
+      );
     }
   })();
   return stopping;
@@ -57,18 +59,23 @@ async function reachable<T>(variable: string, connect: () => Promise<T>): Promis
   try {
     return await connect();
   } catch (error) {
-    throw new StartError(`${variable} cannot be used: ${error instanceof Error ? error.message : String(error)}. Check it, or leave it away to use the embedded server`);
+    throw new StartError(
+      `${variable} cannot be used: ${error instanceof Error ? error.message : String(error)}. Check it, or leave it away to use the embedded server`,
+    );
   }
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { 'reset-admin': { type: 'boolean' }, help: { type: 'boolean' } } });
+  const { values } = parseArgs({
+    options: { 'reset-admin': { type: 'boolean' }, help: { type: 'boolean' } },
+  });
   if (values.help) return say(help);
   outliveFullLog();
   const config = readConfig();
   const host = config.publicUrl ? '0.0.0.0' : '127.0.0.1';
   const taken = await portProblem(config.port, host);
-  if (taken) throw new StartError(`port ${config.port} ${taken}. Choose another port: PORT=3001 npm start`);
+  if (taken)
+    throw new StartError(`port ${config.port} ${taken}. Choose another port: PORT=3001 npm start`);
   await ensureDataFolder(config);
 
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -82,9 +89,12 @@ async function main(): Promise<void> {
   await ensureGeneratedClient();
   say('Starting the databases …');
   const { openStores } = await import('./services');
-  const stores = config.databaseUrl ? await reachable('DATABASE_URL', openStores) : await openStores();
+  const stores = config.databaseUrl
+    ? await reachable('DATABASE_URL', openStores)
+    : await openStores();
   started.push(() => stores.close());
-  if (config.mongodbUri) await reachable('MONGODB_URI', async () => (await connectMongo(config.mongodbUri!)).close());
+  if (config.mongodbUri)
+    await reachable('MONGODB_URI', async () => (await connectMongo(config.mongodbUri!)).close());
   const mongodbUri = config.mongodbUri ?? (await startMongo(config));
   await ensureWebBuild(say);
 
@@ -93,16 +103,27 @@ async function main(): Promise<void> {
   await ensureSample(stores, say);
 
   const env = childEnvironment(config, stores, mongodbUri);
-  const worker = supervise('worker', ['--import', 'tsx', 'cli/worker.ts'], { ...env, APTMQL_WORKER_SLOTS: String(Math.max(1, Math.floor(os.availableParallelism() / 2))) }, { handlesParent: true });
+  const worker = supervise(
+    'worker',
+    ['--import', 'tsx', 'cli/worker.ts'],
+    { ...env, APTMQL_WORKER_SLOTS: String(Math.max(1, Math.floor(os.availableParallelism() / 2))) },
+    { handlesParent: true },
+  );
   started.push(() => worker.stop());
   const { ANTHROPIC_API_KEY: _unneeded, ...webEnv } = env;
-  const web = supervise('web application', webArguments(config.port, host), webEnv, { quiet: true });
+  const web = supervise('web application', webArguments(config.port, host), webEnv, {
+    quiet: true,
+  });
   started.push(() => web.stop());
   await answering(config.port);
 
   say(`\nAptMQL Studio is ready: ${config.publicUrl ?? `http://localhost:${config.port}`}`);
   say(`Sign in as ${admin.email}${admin.password ? ` with the password ${admin.password}` : ''}`);
-  say(admin.password ? `(also in ${admin.file} until you delete it)` : '(forgot the password? npm start -- --reset-admin)');
+  say(
+    admin.password
+      ? `(also in ${admin.file} until you delete it)`
+      : '(forgot the password? npm start -- --reset-admin)',
+  );
   say('Ctrl-C stops everything.');
 }
 
@@ -113,7 +134,9 @@ async function ensureDataFolder(config: Config): Promise<void> {
     await makeFolder(path.resolve(config.dataDir));
     await fs.access(config.dataDir, fs.constants.W_OK);
   } catch (error) {
-    throw new StartError(`cannot write in ${config.dataDir}: ${error instanceof Error ? error.message : String(error)}. Set APTMQL_DATA to a folder that you may write in`);
+    throw new StartError(
+      `cannot write in ${config.dataDir}: ${error instanceof Error ? error.message : String(error)}. Set APTMQL_DATA to a folder that you may write in`,
+    );
   }
 }
 
@@ -138,7 +161,9 @@ async function startMongo(config: Config): Promise<string> {
       try {
         server = await ensureEmbeddedServer({ dataDir, port });
       } catch (error) {
-        console.error(`MongoDB died and does not start again: ${error instanceof Error ? error.message : String(error)}`);
+        console.error(
+          `MongoDB died and does not start again: ${error instanceof Error ? error.message : String(error)}`,
+        );
       }
     }
   })();
@@ -157,12 +182,23 @@ function accepts(port: number): Promise<boolean> {
       socket.destroy();
       resolve(yes);
     };
-    socket.setTimeout(5000, answer(false)).once('connect', answer(true)).once('error', answer(false));
+    socket
+      .setTimeout(5000, answer(false))
+      .once('connect', answer(true))
+      .once('error', answer(false));
   });
 }
 
 function childEnvironment(config: Config, stores: Stores, mongodbUri: string): NodeJS.ProcessEnv {
-  return { ...process.env, NODE_ENV: 'production', NEXT_TELEMETRY_DISABLED: '1', DATABASE_URL: stores.db.url, MONGODB_URI: mongodbUri, APTMQL_DATA: config.dataDir, PORT: String(config.port) };
+  return {
+    ...process.env,
+    NODE_ENV: 'production',
+    NEXT_TELEMETRY_DISABLED: '1',
+    DATABASE_URL: stores.db.url,
+    MONGODB_URI: mongodbUri,
+    APTMQL_DATA: config.dataDir,
+    PORT: String(config.port),
+  };
 }
 
 async function answering(port: number): Promise<void> {
@@ -174,13 +210,20 @@ async function answering(port: number): Promise<void> {
     );
     if (healthy) return;
   }
-  throw new StartError(`the web application does not answer on port ${port}; its messages above say why`);
+  throw new StartError(
+    `the web application does not answer on port ${port}; its messages above say why`,
+  );
 }
 
 main().catch(async (error: unknown) => {
   if (stopping) return;
-  const expected = error instanceof StartError || error instanceof ConfigError || error instanceof EmbeddedPostgresError;
-  console.error(`\nAptMQL Studio could not start: ${error instanceof Error ? error.message : String(error)}`);
+  const expected =
+    error instanceof StartError ||
+    error instanceof ConfigError ||
+    error instanceof EmbeddedPostgresError;
+  console.error(
+    `\nAptMQL Studio could not start: ${error instanceof Error ? error.message : String(error)}`,
+  );
   if (!expected && process.env.DEBUG) console.error(error);
   await stopAll();
   process.exit(1);

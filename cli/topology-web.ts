@@ -38,7 +38,11 @@ const server = createServer((incoming, outgoing) => {
     const url = new URL(incoming.url ?? '/', `http://${incoming.headers.host}`);
     const found = match(url.pathname);
     const method = incoming.method ?? 'GET';
-    const handler = found && ((await import(path.join(api, found.file))) as Record<string, RouteHandler | undefined>)[method];
+    const handler =
+      found &&
+      ((await import(path.join(api, found.file))) as Record<string, RouteHandler | undefined>)[
+        method
+      ];
     if (!found || !handler) return outgoing.writeHead(404).end();
     const hasBody = method !== 'GET' && method !== 'HEAD';
     const request = new Request(url, {

@@ -6,7 +6,19 @@ import path from 'node:path';
 const projectFolder = path.resolve(import.meta.dirname, '..');
 const nextProgram = path.join(projectFolder, 'node_modules/next/dist/bin/next');
 const stampFile = path.join(projectFolder, '.next/built-from');
-const sources = ['app', 'components', 'lib', 'agents', 'public', 'prisma/schema.prisma', 'next.config.ts', 'proxy.ts', 'postcss.config.mjs', 'tsconfig.json', 'package-lock.json'];
+const sources = [
+  'app',
+  'components',
+  'lib',
+  'agents',
+  'public',
+  'prisma/schema.prisma',
+  'next.config.ts',
+  'proxy.ts',
+  'postcss.config.mjs',
+  'tsconfig.json',
+  'package-lock.json',
+];
 
 /** Builds the web application when there is no build, or one of other sources. */
 export async function ensureWebBuild(say: (line: string) => void): Promise<void> {
@@ -26,7 +38,8 @@ function build(): Promise<{ status: number | null; output: string }> {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let output = '';
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (data: Buffer) => (output += data.toString()));
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (data: Buffer) => (output += data.toString()));
     child.once('error', reject);
     child.once('close', (status) => resolve({ status, output }));
   });
@@ -47,7 +60,10 @@ async function filesOf(source: string): Promise<string[]> {
   const found = await fs.stat(path.join(projectFolder, source)).catch(() => undefined);
   if (!found) return [];
   if (found.isFile()) return [source];
-  const entries = await fs.readdir(path.join(projectFolder, source), { recursive: true, withFileTypes: true });
+  const entries = await fs.readdir(path.join(projectFolder, source), {
+    recursive: true,
+    withFileTypes: true,
+  });
   return entries
     .filter((entry) => entry.isFile() && !/\.(test|bench)\.tsx?$/.test(entry.name))
     .map((entry) => path.relative(projectFolder, path.join(entry.parentPath, entry.name)))
@@ -56,4 +72,11 @@ async function filesOf(source: string): Promise<string[]> {
 }
 
 /** Arguments that make node serve the build on a port. */
-export const webArguments = (port: number, host: string): string[] => [nextProgram, 'start', '--port', String(port), '--hostname', host];
+export const webArguments = (port: number, host: string): string[] => [
+  nextProgram,
+  'start',
+  '--port',
+  String(port),
+  '--hostname',
+  host,
+];

@@ -33,7 +33,8 @@ export function bytes(count: number): string {
 
 export const number = (value: number): string => value.toLocaleString('en');
 
-export const milliseconds = (value: number): string => (value < 10 ? `${value.toFixed(1)} ms` : `${Math.round(value)} ms`);
+export const milliseconds = (value: number): string =>
+  value < 10 ? `${value.toFixed(1)} ms` : `${Math.round(value)} ms`;
 
 export function duration(seconds: number): string {
   if (seconds < 60) return `${Math.max(1, Math.round(seconds))} s`;
@@ -41,11 +42,18 @@ export function duration(seconds: number): string {
 }
 
 export function when(iso: string): string {
-  return new Date(iso).toLocaleString('en-GB', { day: '2-digit', month: 'short', hour: '2-digit', minute: '2-digit' });
+  return new Date(iso).toLocaleString('en-GB', {
+    day: '2-digit',
+    month: 'short',
+    hour: '2-digit',
+    minute: '2-digit',
+  });
 }
 
 /** A count with its noun: `1 item`, `2 items`. */
-export const counted = (count: number, noun: string, nouns = `${noun}s`): string => `${number(count)} ${count === 1 ? noun : nouns}`;
+export const counted = (count: number, noun: string, nouns = `${noun}s`): string =>
+  `${number(count)} ${count === 1 ? noun : nouns}`;
 
 /** Text of others as a sentence that another can follow. */
-export const sentence = (text: string): string => (/[.!?…]["')\]”’]?\s*$/.test(text) ? text.trimEnd() : `${text.trimEnd()}.`);
+export const sentence = (text: string): string =>
+  /[.!?…]["')\]”’]?\s*$/.test(text) ? text.trimEnd() : `${text.trimEnd()}.`;

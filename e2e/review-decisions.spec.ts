@@ -3,7 +3,13 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { expect, test, type Browser, type Page } from '@playwright/test';
-import type { DatabaseDetail, BenchmarkDetail, ImportRow, Page as ApiPage, TaskRow } from '../lib/review/api-types';
+import type {
+  DatabaseDetail,
+  BenchmarkDetail,
+  ImportRow,
+  Page as ApiPage,
+  TaskRow,
+} from '../lib/review/api-types';
 import { generateSampleBenchmark } from '../sample/generate';
 import { admin } from './start-product';
 
@@ -29,9 +35,16 @@ const get = async <T>(page: Page, url: string): Promise<T> => {
 };
 
 /** A reviewer at a desk of their own. */
-async function reviewer(browser: Browser, lead: Page, name: string): Promise<{ desk: Page; email: string }> {
+async function reviewer(
+  browser: Browser,
+  lead: Page,
+  name: string,
+): Promise<{ desk: Page; email: string }> {
   const email = `${randomUUID()}@example.org`;
-  const created = await lead.request.post('/api/users', { headers: { origin: new URL(lead.url()).origin }, data: { email, password, name, role: 'reviewer' } });
+  const created = await lead.request.post('/api/users', {
+    headers: { origin: new URL(lead.url()).origin },
+    data: { email, password, name, role: 'reviewer' },
+  });
   expect(created.ok(), await created.text()).toBe(true);
   const desk = await (await browser.newContext()).newPage();
   await signIn(desk, { email, password });
@@ -40,11 +53,13 @@ async function reviewer(browser: Browser, lead: Page, name: string): Promise<{ d
 
 /** A benchmark of its own: other files of tests find the sample as it was. */
 let own: { readonly id: string; readonly name: string };
-const queue = (page: Page, query: string): Promise<ApiPage<TaskRow>> => get(page, `/api/queue?pageSize=200&benchmarkId=${own.id}&${query}`);
+const queue = (page: Page, query: string): Promise<ApiPage<TaskRow>> =>
+  get(page, `/api/queue?pageSize=200&benchmarkId=${own.id}&${query}`);
 const todo = (page: Page): Promise<ApiPage<TaskRow>> => queue(page, 'state=actionable');
 const taskOf = (page: Page): string => /\/tasks\/([^/?]+)/.exec(page.url())?.[1] ?? '';
 const approve = (page: Page) => page.getByRole('button', { name: /^Approve/ });
-const emptyNote = (page: Page) => page.getByRole('status').filter({ has: page.getByRole('link', { name: 'All tasks' }) });
+const emptyNote = (page: Page) =>
+  page.getByRole('status').filter({ has: page.getByRole('link', { name: 'All tasks' }) });
 
 async function start(desk: Page, query = ''): Promise<void> {
   await desk.goto(`/queue?benchmark=${own.id}${query}`);
@@ -58,16 +73,26 @@ const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'aptmql-decisions-'));
 async function importOwn(page: Page): Promise<typeof own> {
   const name = `Decisions ${randomUUID().slice(0, 8)}`;
   const headers = { origin: new URL(page.url()).origin };
-  const answer = await page.request.post('/api/benchmarks/import', { headers, data: { name, path: folder } });
+  const answer = await page.request.post('/api/benchmarks/import', {
+    headers,
+    data: { name, path: folder },
+  });
   expect(answer.ok(), await answer.text()).toBe(true);
   const { import: queued } = (await answer.json()) as { import: ImportRow };
-  const find = async (): Promise<ImportRow> => (await get<{ import: ImportRow }>(page, `/api/imports/${queued.id}`)).import;
+  const find = async (): Promise<ImportRow> =>
+    (await get<{ import: ImportRow }>(page, `/api/imports/${queued.id}`)).import;
   await expect.poll(async () => (await find()).state, { timeout: 2 * 60_000 }).toBe('done');
   const id = (await find()).benchmarkId!;
   const { benchmark } = await get<{ benchmark: BenchmarkDetail }>(page, `/api/benchmarks/${id}`);
   const unfinished = async (): Promise<number> => {
-    const details = await Promise.all(benchmark.databaseRows.map((row) => get<{ database: DatabaseDetail }>(page, `/api/databases/${row.id}`)));
-    return details.flatMap(({ database }) => database.stages).filter(({ run }) => run?.state !== 'done').length;
+    const details = await Promise.all(
+      benchmark.databaseRows.map((row) =>
+        get<{ database: DatabaseDetail }>(page, `/api/databases/${row.id}`),
+      ),
+    );
+    return details
+      .flatMap(({ database }) => database.stages)
+      .filter(({ run }) => run?.state !== 'done').length;
   };
   await expect.poll(unfinished, { timeout: 4 * 60_000, intervals: [1000] }).toBe(0);
   return { id, name };
@@ -85,7 +110,10 @@ test.afterAll(async ({ browser }) => {
   const page = await browser.newPage();
   await signIn(page, admin);
   const headers = { origin: new URL(page.url()).origin };
-  const answer = await page.request.delete(`/api/benchmarks/${own.id}`, { headers, data: { name: own.name } });
+  const answer = await page.request.delete(`/api/benchmarks/${own.id}`, {
+    headers,
+    data: { name: own.name },
+  });
   expect(answer.ok(), await answer.text()).toBe(true);
   await page.close();
   fs.rmSync(folder, { recursive: true, force: true });
@@ -95,7 +123,10 @@ test.beforeEach(async ({ page }) => {
   await signIn(page, admin);
 });
 
-test('a skip is for good: each task once, then the queue says that they were skipped', async ({ page, browser }) => {
+test('a skip is for good: each task once, then the queue says that they were skipped', async ({
+  page,
+  browser,
+}) => {
   const { desk } = await reviewer(browser, page, 'Sam Skipper');
   const all = await queue(desk, 'gate=optimised_query');
   await start(desk, '&gate=optimised_query');
@@ -108,7 +139,9 @@ test('a skip is for good: each task once, then the queue says that they were ski
     const { task } = await get<{ task: { title: string } }>(desk, `/api/tasks/${here}`);
     await expect.poll(() => desk.title()).toContain(task.title);
     await desk.keyboard.press('n');
-    await expect(async () => expect(taskOf(desk) !== here || (await emptyNote(desk).isVisible())).toBe(true)).toPass();
+    await expect(async () =>
+      expect(taskOf(desk) !== here || (await emptyNote(desk).isVisible())).toBe(true),
+    ).toPass();
     if (taskOf(desk) === here) break;
   }
   expect(seen).toHaveLength(all.total);
@@ -121,12 +154,17 @@ test('a skip is for good: each task once, then the queue says that they were ski
   expect(seen).toContain(taskOf(desk));
 });
 
-test('an expired session keeps the decision, sends it after the sign-in and comes back to its task', async ({ page, browser }) => {
+test('an expired session keeps the decision, sends it after the sign-in and comes back to its task', async ({
+  page,
+  browser,
+}) => {
   const { desk, email } = await reviewer(browser, page, 'Eve Expired');
   await start(desk, '&gate=evidence');
   const task = taskOf(desk);
   // The session ends under the open page.
-  const ended = await desk.request.delete('/api/session', { headers: { origin: new URL(desk.url()).origin } });
+  const ended = await desk.request.delete('/api/session', {
+    headers: { origin: new URL(desk.url()).origin },
+  });
   expect(ended.ok()).toBe(true);
   await desk.keyboard.press('a');
   await expect(desk).toHaveURL(/\/login\?to=/);
@@ -140,11 +178,27 @@ test('an expired session keeps the decision, sends it after the sign-in and come
   await desk.goto(`/tasks/${task}?benchmark=${own.id}&gate=evidence`);
   await fillSignIn(desk, { email, password });
   await expect(desk).toHaveURL(new RegExp(`/tasks/${task}`));
-  await expect.poll(async () => (await get<{ task: { state: string; decisions: { by: { name: string } }[] } }>(desk, `/api/tasks/${task}`)).task).toMatchObject({ state: 'done', decisions: [{ by: { name: 'Eve Expired' } }] });
+  await expect
+    .poll(
+      async () =>
+        (
+          await get<{ task: { state: string; decisions: { by: { name: string } }[] } }>(
+            desk,
+            `/api/tasks/${task}`,
+          )
+        ).task,
+    )
+    .toMatchObject({ state: 'done', decisions: [{ by: { name: 'Eve Expired' } }] });
 });
 
-test('two browsers at two decisions a second: no task is decided twice, none is lost', async ({ page, browser }) => {
-  const desks = [await reviewer(browser, page, 'Ada Fast'), await reviewer(browser, page, 'Ben Fast')];
+test('two browsers at two decisions a second: no task is decided twice, none is lost', async ({
+  page,
+  browser,
+}) => {
+  const desks = [
+    await reviewer(browser, page, 'Ada Fast'),
+    await reviewer(browser, page, 'Ben Fast'),
+  ];
   const before = await todo(page);
   const refusals: string[] = [];
   const decided = new Map<string, number>();
@@ -170,5 +224,10 @@ test('two browsers at two decisions a second: no task is decided twice, none is 
   const left = new Set((await todo(page)).rows.map(({ id }) => id));
   expect([...decided.keys()].filter((task) => left.has(task))).toEqual([]);
   const { rows } = await queue(page, 'state=all');
-  expect(rows.filter((row) => row.decidedBy === 'Ada Fast' || row.decidedBy === 'Ben Fast').map(({ id }) => id).sort()).toEqual([...decided.keys()].sort());
+  expect(
+    rows
+      .filter((row) => row.decidedBy === 'Ada Fast' || row.decidedBy === 'Ben Fast')
+      .map(({ id }) => id)
+      .sort(),
+  ).toEqual([...decided.keys()].sort());
 });

@@ -19,7 +19,15 @@ export default async function startProduct(): Promise<() => Promise<void>> {
   const log = fs.createWriteStream(path.resolve('test-results/product.log'));
   const product = spawn(process.execPath, ['--import', 'tsx', 'cli/start.ts'], {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, APTMQL_DATA: data, PORT: new URL(url).port, APTMQL_ADMIN_EMAIL: admin.email, APTMQL_ADMIN_PASSWORD: admin.password, DATABASE_URL: '', MONGODB_URI: '' },
+    env: {
+      ...process.env,
+      APTMQL_DATA: data,
+      PORT: new URL(url).port,
+      APTMQL_ADMIN_EMAIL: admin.email,
+      APTMQL_ADMIN_PASSWORD: admin.password,
+      DATABASE_URL: '',
+      MONGODB_URI: '',
+    },
   });
   let output = '';
   for (const stream of [product.stdout, product.stderr]) {
@@ -31,11 +39,15 @@ export default async function startProduct(): Promise<() => Promise<void>> {
   const ended = new Promise<void>((resolve) => product.once('exit', () => resolve()));
   const started = Date.now();
   for (;;) {
-    const healthy = await fetch(`${url}/api/health`).then((response) => response.ok, () => false);
+    const healthy = await fetch(`${url}/api/health`).then(
+      (response) => response.ok,
+      () => false,
+    );
     // First, because another product may answer at this address.
     if (product.exitCode !== null) throw new Error(`the product did not start:\n${output}`);
     if (healthy && output.includes('is ready')) break;
-    if (Date.now() - started > STARTS_WITHIN_MS) throw new Error(`the product did not start in time:\n${output}`);
+    if (Date.now() - started > STARTS_WITHIN_MS)
+      throw new Error(`the product did not start in time:\n${output}`);
     await new Promise((resolve) => setTimeout(resolve, 500));
   }
   return async () => {

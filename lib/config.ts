@@ -1,9 +1,15 @@
 import path from 'node:path';
 import { z } from 'zod';
 
-const optional = <T extends z.ZodType>(schema: T) => z.preprocess((value) => (value === '' ? undefined : value), schema.optional());
+const optional = <T extends z.ZodType>(schema: T) =>
+  z.preprocess((value) => (value === '' ? undefined : value), schema.optional());
 const address = (...schemes: string[]) =>
-  z.string().refine((value) => schemes.some((scheme) => value.startsWith(`${scheme}://`)), `must start with ${schemes.map((s) => `${s}://`).join(' or ')}`);
+  z
+    .string()
+    .refine(
+      (value) => schemes.some((scheme) => value.startsWith(`${scheme}://`)),
+      `must start with ${schemes.map((s) => `${s}://`).join(' or ')}`,
+    );
 
 const environment = z.object({
   DATABASE_URL: optional(address('postgresql', 'postgres')),
@@ -43,19 +49,25 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const variables = Object.keys(environment.shape);
 /** What was read last: each request asks, and the environment hardly ever changes. */
-let latest: { readonly given: readonly (string | undefined)[]; readonly config: Config } | undefined;
+let latest:
+  { readonly given: readonly (string | undefined)[]; readonly config: Config } | undefined;
 
 /** @throws {ConfigError} naming each variable that makes no sense. */
 export function readConfig(env: Environment = process.env): Config {
   const given = variables.map((name) => env[name]);
-  if (!latest || given.some((value, index) => value !== latest!.given[index])) latest = { given, config: parseConfig(env) };
+  if (!latest || given.some((value, index) => value !== latest!.given[index]))
+    latest = { given, config: parseConfig(env) };
   return latest.config;
 }
 
 function parseConfig(env: Environment): Config {
   const read = environment.safeParse(env);
   if (!read.success) {
-    throw new ConfigError(read.error.issues.map((issue) => `the environment variable ${issue.path.join('.')} ${issue.message}`).join('; '));
+    throw new ConfigError(
+      read.error.issues
+        .map((issue) => `the environment variable ${issue.path.join('.')} ${issue.message}`)
+        .join('; '),
+    );
   }
   const given = read.data;
   return {

@@ -12,7 +12,9 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import { ColumnTypeEnum, bindMigrationAwareSqlAdapterFactory } from '@prisma/driver-adapter-utils';
 import pg from 'pg';
 
-const wasmFolder = dirname(createRequire(import.meta.url).resolve('@prisma/schema-engine-wasm/schema_engine_bg'));
+const wasmFolder = dirname(
+  createRequire(import.meta.url).resolve('@prisma/schema-engine-wasm/schema_engine_bg'),
+);
 
 /** Reads the flags that Prisma passes before its verb. */
 function readArguments(argv) {
@@ -41,13 +43,20 @@ async function withClient(url, work) {
   }
 }
 
-const siblingDatabase = (url, name) => Object.assign(new URL(url), { pathname: `/${encodeURIComponent(name)}` }).toString();
+const siblingDatabase = (url, name) =>
+  Object.assign(new URL(url), { pathname: `/${encodeURIComponent(name)}` }).toString();
 
 /** Prisma's number for a failure of the driver, so that its own messages and retries apply. */
 function prismaCode(error) {
   const code = String(error?.code ?? '');
   if (/^P\d{4}$/.test(code)) return code;
-  return { ECONNREFUSED: 'P1001', ENOTFOUND: 'P1001', '3D000': 'P1003', '28P01': 'P1000', 28000: 'P1000' }[code];
+  return {
+    ECONNREFUSED: 'P1001',
+    ENOTFOUND: 'P1001',
+    '3D000': 'P1003',
+    '28P01': 'P1000',
+    28000: 'P1000',
+  }[code];
 }
 
 // ── `cli` verbs: whole processes, answered by exit status ───────────────────────────────────────────────────────────
@@ -56,7 +65,10 @@ async function runCliVerb(verb, url) {
   const name = decodeURIComponent(new URL(url).pathname.slice(1));
   const maintenance = siblingDatabase(url, 'postgres');
   if (verb === 'can-connect-to-database') return withClient(url, () => undefined);
-  if (verb === 'drop-database') return withClient(maintenance, (client) => client.query(`DROP DATABASE ${pg.escapeIdentifier(name)}`));
+  if (verb === 'drop-database')
+    return withClient(maintenance, (client) =>
+      client.query(`DROP DATABASE ${pg.escapeIdentifier(name)}`),
+    );
   if (verb !== 'create-database') throw new Error(`this schema engine knows no command "${verb}"`);
   return withClient(maintenance, async (client) => {
     try {
@@ -101,7 +113,11 @@ const scalarTypes = {
   Int32Array: [1005, 1007],
   Int64Array: [1016, 1028],
 };
-const typeOfOid = new Map(Object.entries(scalarTypes).flatMap(([type, oids]) => oids.map((oid) => [oid, ColumnTypeEnum[type]])));
+const typeOfOid = new Map(
+  Object.entries(scalarTypes).flatMap(([type, oids]) =>
+    oids.map((oid) => [oid, ColumnTypeEnum[type]]),
+  ),
+);
 
 /**
  * The adapter refuses the catalogue's own "char" type (18), which the engine reads, and cuts scripts at every
@@ -135,8 +151,12 @@ function forSchemas(connection) {
     const result = await client.query({ text: sql, values: args, rowMode: 'array', types });
     return {
       columnNames: result.fields.map((field) => field.name),
-      columnTypes: result.fields.map((field) => typeOfOid.get(field.dataTypeID) ?? ColumnTypeEnum.Text),
-      rows: result.rows.map((row) => row.map((cell, at) => parse(result.fields[at].dataTypeID, cell))),
+      columnTypes: result.fields.map(
+        (field) => typeOfOid.get(field.dataTypeID) ?? ColumnTypeEnum.Text,
+      ),
+      rows: result.rows.map((row) =>
+        row.map((cell, at) => parse(result.fields[at].dataTypeID, cell)),
+      ),
     };
   };
   connection.executeScript = async (script) => {
@@ -148,16 +168,21 @@ function forSchemas(connection) {
 function driverFactory({ url, shadowUrl }) {
   const address = url || 'postgresql://nowhere.invalid/none';
   const schema = new URL(address).searchParams.get('schema') ?? undefined;
-  const open = async (to) => forSchemas(await new PrismaPg({ connectionString: to }, { schema }).connect());
+  const open = async (to) =>
+    forSchemas(await new PrismaPg({ connectionString: to }, { schema }).connect());
 
   const temporaryShadow = async () => {
     const name = `prisma_migrate_shadow_db_${randomUUID()}`;
-    await withClient(address, (client) => client.query(`CREATE DATABASE ${pg.escapeIdentifier(name)}`));
+    await withClient(address, (client) =>
+      client.query(`CREATE DATABASE ${pg.escapeIdentifier(name)}`),
+    );
     const connection = await open(siblingDatabase(address, name));
     const dispose = connection.dispose.bind(connection);
     connection.dispose = async () => {
       await dispose();
-      await withClient(address, (client) => client.query(`DROP DATABASE IF EXISTS ${pg.escapeIdentifier(name)} WITH (FORCE)`));
+      await withClient(address, (client) =>
+        client.query(`DROP DATABASE IF EXISTS ${pg.escapeIdentifier(name)} WITH (FORCE)`),
+      );
     };
     return connection;
   };
@@ -176,13 +201,17 @@ async function startEngine(given, driver) {
   const { instance } = await WebAssembly.instantiate(module, { './schema_engine_bg.js': glue });
   glue.__wbg_set_wasm(instance.exports);
   instance.exports.__wbindgen_start();
-  const datamodels = given.models.length > 0 ? given.models.map((file) => [file, readFileSync(file, 'utf8')]) : undefined;
+  const datamodels =
+    given.models.length > 0
+      ? given.models.map((file) => [file, readFileSync(file, 'utf8')])
+      : undefined;
   return glue.SchemaEngine.new({ datamodels }, () => {}, driver);
 }
 
 // ── JSON-RPC ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+const send = (message) =>
+  process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
 
 async function answer({ id, method, params }, driver, running) {
   try {
@@ -192,7 +221,8 @@ async function answer({ id, method, params }, driver, running) {
     else if (method === 'createDatabase') result = { databaseName: '' };
     else result = await engine[method](params);
     // The native engine prints a diff itself, by calling back.
-    if (method === 'diff' && result?.stdout) send({ id: 1, method: 'print', params: { content: result.stdout } });
+    if (method === 'diff' && result?.stdout)
+      send({ id: 1, method: 'print', params: { content: result.stdout } });
     send({ id, result: result ?? {} });
   } catch (error) {
     const cause = driverError(driver, error) ?? error;
@@ -201,7 +231,12 @@ async function answer({ id, method, params }, driver, running) {
       error: {
         code: 4466,
         message: 'An error happened. Check the data field for details.',
-        data: { is_panic: false, message: String(cause?.message ?? cause), error_code: prismaCode(cause) ?? error?.code, meta: error?.meta },
+        data: {
+          is_panic: false,
+          message: String(cause?.message ?? cause),
+          error_code: prismaCode(cause) ?? error?.code,
+          meta: error?.meta,
+        },
       },
     });
   }
@@ -210,7 +245,9 @@ async function answer({ id, method, params }, driver, running) {
 /** The engine knows a failure of the driver by number only; the registry keeps the error itself. */
 function driverError(driver, error) {
   const number = /\bid\D{0,12}(\d+)/.exec(String(error?.message))?.[1];
-  return number === undefined ? undefined : driver.errorRegistry.consumeError(Number(number))?.error;
+  return number === undefined
+    ? undefined
+    : driver.errorRegistry.consumeError(Number(number))?.error;
 }
 
 function serve(given) {

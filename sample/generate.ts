@@ -10,14 +10,31 @@ import { Random } from './random';
  */
 export function generateSampleBenchmark(folder: string, seed = 20260101): void {
   fs.mkdirSync(path.join(folder, 'dev_databases'), { recursive: true });
-  writeDatabase(folder, 'town_library', (sqlite) => fillLibrary(sqlite, new Random(seed)), libraryDescriptions);
-  writeDatabase(folder, 'river_sensors', (sqlite) => fillSensors(sqlite, new Random(seed + 1)), sensorDescriptions);
+  writeDatabase(
+    folder,
+    'town_library',
+    (sqlite) => fillLibrary(sqlite, new Random(seed)),
+    libraryDescriptions,
+  );
+  writeDatabase(
+    folder,
+    'river_sensors',
+    (sqlite) => fillSensors(sqlite, new Random(seed + 1)),
+    sensorDescriptions,
+  );
   fs.writeFileSync(path.join(folder, 'dev.json'), JSON.stringify(sampleItems, null, 1));
 }
 
-type Descriptions = Readonly<Record<string, readonly (readonly [column: string, description: string, values?: string])[]>>;
+type Descriptions = Readonly<
+  Record<string, readonly (readonly [column: string, description: string, values?: string])[]>
+>;
 
-function writeDatabase(folder: string, name: string, fill: (sqlite: Database.Database) => void, descriptions: Descriptions): void {
+function writeDatabase(
+  folder: string,
+  name: string,
+  fill: (sqlite: Database.Database) => void,
+  descriptions: Descriptions,
+): void {
   const home = path.join(folder, 'dev_databases', name);
   fs.mkdirSync(path.join(home, 'database_description'), { recursive: true });
   const file = path.join(home, `${name}.sqlite`);
@@ -32,17 +49,74 @@ function writeDatabase(folder: string, name: string, fill: (sqlite: Database.Dat
   }
   const cell = (text: string): string => `"${text.replaceAll('"', '""')}"`;
   for (const [table, columns] of Object.entries(descriptions)) {
-    const rows = [['original_column_name', 'column_name', 'column_description', 'data_format', 'value_description'], ...columns.map(([column, description, values = '']) => [column, '', description, '', values])];
+    const rows = [
+      [
+        'original_column_name',
+        'column_name',
+        'column_description',
+        'data_format',
+        'value_description',
+      ],
+      ...columns.map(([column, description, values = '']) => [column, '', description, '', values]),
+    ];
     const text = rows.map((row) => row.map(cell).join(',')).join('\r\n') + '\r\n';
     // BIRD's own files come in several encodings: one of ours has a BOM, one is cp1252.
-    const bytes = table === 'members' ? Buffer.from(`\ufeff${text}`, 'utf8') : table === 'station' ? Buffer.from(text, 'latin1') : Buffer.from(text, 'utf8');
+    const bytes =
+      table === 'members'
+        ? Buffer.from(`\ufeff${text}`, 'utf8')
+        : table === 'station'
+          ? Buffer.from(text, 'latin1')
+          : Buffer.from(text, 'utf8');
     fs.writeFileSync(path.join(home, 'database_description', `${table}.csv`), bytes);
   }
 }
 
-const GIVEN = ['Ada', 'Bruno', 'Chiara', 'Dmitri', 'Elif', 'Farid', 'Greta', 'Hana', 'Ivo', 'Jun', 'Kofi', 'Lena', 'Malik', 'Nora', 'Otis', 'Pia'];
-const FAMILY = ['Abel', 'Brandt', 'Costa', 'Dubois', 'Eriksen', 'Fontana', 'García', 'Holm', 'Ito', 'Jansen', 'Kováč', 'Lindqvist', "O'Neil", 'Müller'];
-const SUBJECTS = ['River', 'Winter', 'Garden', 'Silence', 'Machine', 'Harbour', 'Letter', 'Mountain', 'Glass', 'Orchard'];
+const GIVEN = [
+  'Ada',
+  'Bruno',
+  'Chiara',
+  'Dmitri',
+  'Elif',
+  'Farid',
+  'Greta',
+  'Hana',
+  'Ivo',
+  'Jun',
+  'Kofi',
+  'Lena',
+  'Malik',
+  'Nora',
+  'Otis',
+  'Pia',
+];
+const FAMILY = [
+  'Abel',
+  'Brandt',
+  'Costa',
+  'Dubois',
+  'Eriksen',
+  'Fontana',
+  'García',
+  'Holm',
+  'Ito',
+  'Jansen',
+  'Kováč',
+  'Lindqvist',
+  "O'Neil",
+  'Müller',
+];
+const SUBJECTS = [
+  'River',
+  'Winter',
+  'Garden',
+  'Silence',
+  'Machine',
+  'Harbour',
+  'Letter',
+  'Mountain',
+  'Glass',
+  'Orchard',
+];
 const SHAPES = ['The %s', 'A %s in June', '%s Songs', 'Beyond the %s', 'My %s', '%s & Ash'];
 const GENRES = ['novel', 'poetry', 'history', 'science', 'children'];
 
@@ -64,32 +138,96 @@ function fillLibrary(sqlite: Database.Database, random: Random): void {
   `);
   const insert = inserter(sqlite);
   const cities = ['Lindau', 'Aarhus', 'Porto', 'Lindau', 'Gdańsk'];
-  cities.forEach((city, at) => insert('branches', [at + 1, `${city} ${at === 3 ? 'West' : 'Central'}`, city, `${random.int(1, 12)}/${random.int(1, 28)}/${random.int(1950, 2015)}`]));
+  cities.forEach((city, at) =>
+    insert('branches', [
+      at + 1,
+      `${city} ${at === 3 ? 'West' : 'Central'}`,
+      city,
+      `${random.int(1, 12)}/${random.int(1, 28)}/${random.int(1950, 2015)}`,
+    ]),
+  );
   for (let id = 1; id <= 60; id++) {
     const [given, family] = [random.pick(GIVEN), random.pick(FAMILY)];
     const email = random.chance(0.15) ? null : `${given}.${id}@example.org`.toLowerCase();
-    insert('members', [id, given, family, email, isoDate(random, 2018, 2025), random.chance(0.8) ? 'TRUE' : 'FALSE', id > 5 && random.chance(0.5) ? random.int(1, id - 1) : null, random.chance(0.1) ? null : random.int(1, 5)]);
+    insert('members', [
+      id,
+      given,
+      family,
+      email,
+      isoDate(random, 2018, 2025),
+      random.chance(0.8) ? 'TRUE' : 'FALSE',
+      id > 5 && random.chance(0.5) ? random.int(1, id - 1) : null,
+      random.chance(0.1) ? null : random.int(1, 5),
+    ]);
   }
-  for (let id = 1; id <= 25; id++) insert('authors', [id, `${random.pick(GIVEN)} ${random.pick(FAMILY)}`, random.chance(0.2) ? null : random.int(1920, 1995), random.pick(['DE', 'DK', 'PT', 'PL', null])]);
+  for (let id = 1; id <= 25; id++)
+    insert('authors', [
+      id,
+      `${random.pick(GIVEN)} ${random.pick(FAMILY)}`,
+      random.chance(0.2) ? null : random.int(1920, 1995),
+      random.pick(['DE', 'DK', 'PT', 'PL', null]),
+    ]);
   for (let id = 1; id <= 80; id++) {
     const title = random.pick(SHAPES).replace('%s', random.pick(SUBJECTS));
-    insert('books', [id, title, random.chance(0.05) ? null : random.pick(GENRES), random.int(1955, 2024), random.chance(0.1) ? null : random.int(60, 900), `$${random.int(5, 1400).toLocaleString('en')}.${random.pick(['00', '50', '99'])}`]);
+    insert('books', [
+      id,
+      title,
+      random.chance(0.05) ? null : random.pick(GENRES),
+      random.int(1955, 2024),
+      random.chance(0.1) ? null : random.int(60, 900),
+      `$${random.int(5, 1400).toLocaleString('en')}.${random.pick(['00', '50', '99'])}`,
+    ]);
     const writers = random.sample(25, random.int(1, 3));
     writers.forEach((author, at) => insert('book_authors', [id, author + 1, at + 1]));
-    if (random.chance(0.6)) insert('covers', [id, random.bytes(random.int(8, 40)), random.int(200, 400), random.int(300, 600)]);
+    if (random.chance(0.6))
+      insert('covers', [
+        id,
+        random.bytes(random.int(8, 40)),
+        random.int(200, 400),
+        random.int(300, 600),
+      ]);
   }
   let fee = 0;
   for (let id = 1; id <= 400; id++) {
     const renewals = random.int(0, 3);
     const returned = random.chance(0.2) ? null : isoDate(random, 2025, 2025);
     // `member_id` refers to members without saying so; some loans were made without a card.
-    insert('loans', [id, random.int(1, 80), random.chance(0.04) ? null : random.int(1, 60), isoDate(random, 2024, 2024), returned, renewals]);
-    if (random.chance(0.2)) insert('Late Fees', [++fee, id, `$${random.int(1, 40)}.${random.pick(['00', '25', '75'])}`, random.chance(0.7) ? 'yes' : 'no']);
+    insert('loans', [
+      id,
+      random.int(1, 80),
+      random.chance(0.04) ? null : random.int(1, 60),
+      isoDate(random, 2024, 2024),
+      returned,
+      renewals,
+    ]);
+    if (random.chance(0.2))
+      insert('Late Fees', [
+        ++fee,
+        id,
+        `$${random.int(1, 40)}.${random.pick(['00', '25', '75'])}`,
+        random.chance(0.7) ? 'yes' : 'no',
+      ]);
   }
-  const settings: [string, unknown][] = [['max_loans', 8n], ['fee_per_day', 0.25], ['greeting', 'Welcome'], ['logo', random.bytes(6)], ['closed', null], ['version', '12'], ['empty', ''], ['padded', 'two  '], ['largest', 9223372036854775807n], ['smallest', -9223372036854775808n]];
+  const settings: [string, unknown][] = [
+    ['max_loans', 8n],
+    ['fee_per_day', 0.25],
+    ['greeting', 'Welcome'],
+    ['logo', random.bytes(6)],
+    ['closed', null],
+    ['version', '12'],
+    ['empty', ''],
+    ['padded', 'two  '],
+    ['largest', 9223372036854775807n],
+    ['smallest', -9223372036854775808n],
+  ];
   for (const [name, value] of settings) insert('settings', [name, value]);
   for (let branch = 1; branch <= 5; branch++) {
-    for (let year = 2022; year <= 2024; year++) insert('branch_survey', [branch, year, ...Array.from({ length: 58 }, () => (random.chance(0.1) ? null : random.int(0, 1000) / 10))]);
+    for (let year = 2022; year <= 2024; year++)
+      insert('branch_survey', [
+        branch,
+        year,
+        ...Array.from({ length: 58 }, () => (random.chance(0.1) ? null : random.int(0, 1000) / 10)),
+      ]);
   }
 }
 
@@ -104,21 +242,53 @@ function fillSensors(sqlite: Database.Database, random: Random): void {
   const insert = inserter(sqlite);
   const codes = Array.from({ length: 12 }, (_, at) => `ST${String(at + 1).padStart(2, '0')}`);
   const rivers = ['Elbe', 'Elbe', 'Oder', 'Tejo', null];
-  codes.forEach((code, at) => insert('station', [code, `Gauge ${at + 1}`, rivers[at % 5], random.int(10, 900) / 10, `€${random.int(2, 30)}000.00`, random.chance(0.7) ? 'true' : 'false', at > 0 && random.chance(0.7) ? codes[at - 1] : null]));
-  ['water level', 'temperature', 'flow', 'turbidity'].forEach((label, at) => insert('sensor.type', [at + 1, label, ['m', '°C', 'm³/s', 'NTU'][at]]));
+  codes.forEach((code, at) =>
+    insert('station', [
+      code,
+      `Gauge ${at + 1}`,
+      rivers[at % 5],
+      random.int(10, 900) / 10,
+      `€${random.int(2, 30)}000.00`,
+      random.chance(0.7) ? 'true' : 'false',
+      at > 0 && random.chance(0.7) ? codes[at - 1] : null,
+    ]),
+  );
+  ['water level', 'temperature', 'flow', 'turbidity'].forEach((label, at) =>
+    insert('sensor.type', [at + 1, label, ['m', '°C', 'm³/s', 'NTU'][at]]),
+  );
   for (let id = 1; id <= 40; id++) {
     const station = random.chance(0.1) ? (random.chance(0.5) ? null : 'ST99') : random.pick(codes);
-    insert('sensor', [id, station, random.int(1, 4), `${random.int(1, 12)}/${random.int(1, 28)}/${random.int(2015, 2024)}`, `0${random.int(10000, 99999)}`]);
+    insert('sensor', [
+      id,
+      station,
+      random.int(1, 4),
+      `${random.int(1, 12)}/${random.int(1, 28)}/${random.int(2015, 2024)}`,
+      `0${random.int(10000, 99999)}`,
+    ]);
   }
   let id = 0;
   const reading = (station: string | null): void => {
     const level = random.chance(0.03) ? null : random.int(20, 900) / 100;
-    insert('reading', [++id, station, `${isoDate(random, 2023, 2024)} ${String(random.int(0, 23)).padStart(2, '0')}:${random.pick(['00', '15', '30', '45'])}:00`, level, random.chance(0.2) ? null : random.int(-20, 260) / 10, random.chance(0.1) ? 1 : 0]);
+    insert('reading', [
+      ++id,
+      station,
+      `${isoDate(random, 2023, 2024)} ${String(random.int(0, 23)).padStart(2, '0')}:${random.pick(['00', '15', '30', '45'])}:00`,
+      level,
+      random.chance(0.2) ? null : random.int(-20, 260) / 10,
+      random.chance(0.1) ? 1 : 0,
+    ]);
   };
   for (let n = 0; n < 5000; n++) reading('ST01');
   for (let n = 0; n < 240; n++) reading(random.pick(codes.slice(1)));
   for (const code of codes) {
-    for (let visit = 1; visit <= random.int(1, 4); visit++) insert('inspection', [code, visit, random.pick(FAMILY), random.chance(0.8) ? 'Y' : 'N', random.chance(0.3) ? 'silt <b>removed</b>' : null]);
+    for (let visit = 1; visit <= random.int(1, 4); visit++)
+      insert('inspection', [
+        code,
+        visit,
+        random.pick(FAMILY),
+        random.chance(0.8) ? 'Y' : 'N',
+        random.chance(0.3) ? 'silt <b>removed</b>' : null,
+      ]);
   }
 }
 
@@ -129,7 +299,13 @@ function inserter(sqlite: Database.Database): (table: string, values: readonly u
   const statements = new Map<string, Database.Statement>();
   return (table, values) => {
     let statement = statements.get(table);
-    if (!statement) statements.set(table, (statement = sqlite.prepare(`INSERT INTO "${table}" VALUES (${values.map(() => '?').join(', ')})`)));
+    if (!statement)
+      statements.set(
+        table,
+        (statement = sqlite.prepare(
+          `INSERT INTO "${table}" VALUES (${values.map(() => '?').join(', ')})`,
+        )),
+      );
     statement.run(...values);
   };
 }

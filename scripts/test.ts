@@ -25,7 +25,11 @@ const add = (counts: Counts): void => {
 
 function run(title: string, file: string, args: readonly string[]): boolean {
   console.log(`\n── ${title} ──`);
-  const { status, error } = spawnSync(process.execPath, [path.join(root, 'node_modules', file), ...args], { cwd: root, stdio: 'inherit' });
+  const { status, error } = spawnSync(
+    process.execPath,
+    [path.join(root, 'node_modules', file), ...args],
+    { cwd: root, stdio: 'inherit' },
+  );
   if (error) console.error(error.message);
   return status === 0;
 }
@@ -45,23 +49,44 @@ function readReport(name: string, ok: boolean, count: (report: never) => Counts)
 }
 
 // Next and Prisma write types that the checks below need.
-if (!fs.existsSync(path.join(root, 'lib/db/generated'))) run('Prisma client', 'prisma/build/index.js', ['generate']);
+if (!fs.existsSync(path.join(root, 'lib/db/generated')))
+  run('Prisma client', 'prisma/build/index.js', ['generate']);
 run('Route types', 'next/dist/bin/next', ['typegen']);
 check('Types', 'typescript/bin/tsc', ['--noEmit', '-p', '.']);
 check('Lint', 'eslint/bin/eslint.js', ['.']);
-const unit = run('Unit and integration tests', 'vitest/vitest.mjs', ['run', '--reporter=default', '--reporter=json', '--outputFile.json=test-results/unit.json']);
-readReport('unit.json', unit, (report: { numPassedTests: number; numFailedTests: number; numPendingTests: number; numFailedTestSuites: number }) => ({
-  passed: report.numPassedTests,
-  failed: report.numFailedTests,
-  skipped: report.numPendingTests,
-}));
+const unit = run('Unit and integration tests', 'vitest/vitest.mjs', [
+  'run',
+  '--reporter=default',
+  '--reporter=json',
+  '--outputFile.json=test-results/unit.json',
+]);
+readReport(
+  'unit.json',
+  unit,
+  (report: {
+    numPassedTests: number;
+    numFailedTests: number;
+    numPendingTests: number;
+    numFailedTestSuites: number;
+  }) => ({
+    passed: report.numPassedTests,
+    failed: report.numFailedTests,
+    skipped: report.numPendingTests,
+  }),
+);
 if (!process.argv.includes('--no-browser')) {
   const browser = run('Browser tests', '@playwright/test/cli.js', ['test']);
-  readReport('e2e.json', browser, (report: { stats: { expected: number; unexpected: number; flaky: number; skipped: number } }) => ({
-    passed: report.stats.expected + report.stats.flaky,
-    failed: report.stats.unexpected,
-    skipped: report.stats.skipped,
-  }));
+  readReport(
+    'e2e.json',
+    browser,
+    (report: {
+      stats: { expected: number; unexpected: number; flaky: number; skipped: number };
+    }) => ({
+      passed: report.stats.expected + report.stats.flaky,
+      failed: report.stats.unexpected,
+      skipped: report.stats.skipped,
+    }),
+  );
 }
 console.log(`\n${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
 process.exitCode = total.failed === 0 && total.passed > 0 ? 0 : 1;

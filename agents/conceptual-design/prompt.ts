@@ -3,7 +3,8 @@ import path from 'node:path';
 import type { ConceptualDesignTask } from '../contract';
 
 /** The guidebook as it lies in the repository. */
-export const guidebook = (): string => fs.readFileSync(path.join(process.cwd(), 'agents/guidebook/guidebook.md'), 'utf8');
+export const guidebook = (): string =>
+  fs.readFileSync(path.join(process.cwd(), 'agents/guidebook/guidebook.md'), 'utf8');
 
 export const systemPrompt = (): string =>
   [
@@ -26,11 +27,26 @@ export function taskPrompt(task: ConceptualDesignTask): string {
       keysThatHold: profile?.keys,
       columns: table.columns.map((column) => {
         const measured = profile?.columns.find((candidate) => candidate.column === column.name);
-        return { name: column.name, declared: column.declaredType, ...(column.description ? { description: column.description } : {}), stored: measured?.stored, distinct: measured?.distinct, formats: measured?.formats };
+        return {
+          name: column.name,
+          declared: column.declaredType,
+          ...(column.description ? { description: column.description } : {}),
+          stored: measured?.stored,
+          distinct: measured?.distinct,
+          formats: measured?.formats,
+        };
       }),
     };
   });
-  const patterns = task.workload.patterns.slice(0, MAX_PATTERNS).map(({ tables, relationships, filtered, sorted, frequency }) => ({ tables, relationships, filtered: filtered.map(({ table, column }) => `${table}.${column}`), sorted: sorted.map(({ table, column }) => `${table}.${column}`), frequency }));
+  const patterns = task.workload.patterns
+    .slice(0, MAX_PATTERNS)
+    .map(({ tables, relationships, filtered, sorted, frequency }) => ({
+      tables,
+      relationships,
+      filtered: filtered.map(({ table, column }) => `${table}.${column}`),
+      sorted: sorted.map(({ table, column }) => `${table}.${column}`),
+      frequency,
+    }));
   const parts = [
     `Database: ${task.catalog.database}`,
     `<tables>\n${json(tables)}\n</tables>`,
@@ -38,10 +54,23 @@ export function taskPrompt(task: ConceptualDesignTask): string {
     `<workload patterns_left_out="${Math.max(0, task.workload.patterns.length - MAX_PATTERNS)}">\n${json(patterns)}\n</workload>`,
     `<limits>\n${json(task.limits)}\n</limits>`,
   ];
-  if (task.earlier) parts.push(`<earlier_design>\n${json({ collections: task.earlier.collections, relationships: task.earlier.relationships })}\n</earlier_design>`);
-  if (task.directives.length > 0) parts.push(`A reviewer asks for these changes; follow them:\n<directives>\n${json(task.directives)}\n</directives>`);
+  if (task.earlier)
+    parts.push(
+      `<earlier_design>\n${json({ collections: task.earlier.collections, relationships: task.earlier.relationships })}\n</earlier_design>`,
+    );
+  if (task.directives.length > 0)
+    parts.push(
+      `A reviewer asks for these changes; follow them:\n<directives>\n${json(task.directives)}\n</directives>`,
+    );
   return parts.join('\n\n');
 }
 
 // Integers beyond 2^53 occur as minima and maxima; a model reads them as text.
-const json = (value: unknown): string => JSON.stringify(value, (_, inner: unknown) => (typeof inner === 'bigint' ? inner.toString() : inner instanceof Uint8Array ? `<${inner.length} bytes>` : inner));
+const json = (value: unknown): string =>
+  JSON.stringify(value, (_, inner: unknown) =>
+    typeof inner === 'bigint'
+      ? inner.toString()
+      : inner instanceof Uint8Array
+        ? `<${inner.length} bytes>`
+        : inner,
+  );

@@ -17,7 +17,16 @@ const DEFAULT_MODEL = 'claude-opus-4-5';
 /** The driver of that name. Throws `AgentUnavailable`. */
 export function agentNamed(name: string, keys: AgentKeys): Agent {
   if (name === 'builtin') return builtinAgent;
-  if (name !== 'claude') throw new AgentUnavailable(`there is no agent "${name}"; builtin and claude exist`);
-  if (!keys.anthropicApiKey) throw new AgentUnavailable('the agent "claude" needs ANTHROPIC_API_KEY in the environment of the workers');
-  return claudeAgent({ apiKey: keys.anthropicApiKey, ...(keys.anthropicBaseUrl ? { baseUrl: keys.anthropicBaseUrl } : {}), model: keys.model ?? DEFAULT_MODEL, budget: defaultBudget });
+  if (name !== 'claude')
+    throw new AgentUnavailable(`there is no agent "${name}"; builtin and claude exist`);
+  if (!keys.anthropicApiKey)
+    throw new AgentUnavailable(
+      'the agent "claude" needs ANTHROPIC_API_KEY in the environment of the workers',
+    );
+  return claudeAgent({
+    apiKey: keys.anthropicApiKey,
+    ...(keys.anthropicBaseUrl ? { baseUrl: keys.anthropicBaseUrl } : {}),
+    model: keys.model ?? DEFAULT_MODEL,
+    budget: defaultBudget,
+  });
 }

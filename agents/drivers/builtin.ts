@@ -12,8 +12,21 @@ export const builtinAgent: Agent = {
 
   async conceptualDesign(task) {
     const { design, cannotAct } = proposeDesign(task);
-    const whole = deriveDesign({ conceptual: design, catalog: task.catalog, profile: task.profile, directives: task.directives, types: task.types });
-    return { design, indexes: task.strategy === 'access-pattern' ? proposeIndexes(whole, task.catalog, task.profile, task.workload) : noIndexes(design), cannotAct };
+    const whole = deriveDesign({
+      conceptual: design,
+      catalog: task.catalog,
+      profile: task.profile,
+      directives: task.directives,
+      types: task.types,
+    });
+    return {
+      design,
+      indexes:
+        task.strategy === 'access-pattern'
+          ? proposeIndexes(whole, task.catalog, task.profile, task.workload)
+          : noIndexes(design),
+      cannotAct,
+    };
   },
 
   async logicalDesign({ collection, ...task }) {
@@ -25,7 +38,9 @@ export const builtinAgent: Agent = {
   },
 
   async optimise({ collection, pipeline, catalog, profile, design, indexes, directives }) {
-    const dropped = directives.flatMap((directive) => (directive.kind === 'drop_rule' ? [directive.rule] : []));
+    const dropped = directives.flatMap((directive) =>
+      directive.kind === 'drop_rule' ? [directive.rule] : [],
+    );
     return optimise({ collection, pipeline, catalog, profile, design, indexes, without: dropped });
   },
 
@@ -35,5 +50,6 @@ export const builtinAgent: Agent = {
 };
 
 // The baselines are measured as their authors built them: without indexes.
-const noIndexes = (design: { readonly collections: readonly { readonly name: string }[] }): Record<string, never[]> =>
-  Object.fromEntries(design.collections.map(({ name }) => [name, []]));
+const noIndexes = (design: {
+  readonly collections: readonly { readonly name: string }[];
+}): Record<string, never[]> => Object.fromEntries(design.collections.map(({ name }) => [name, []]));

@@ -84,8 +84,32 @@ const access: Record<string, string> = {
 };
 /** What a token may call at all. */
 const tokenScopes: Record<string, 'read' | 'bundles'> = Object.fromEntries([
-  ...['session', 'benchmarks', 'benchmarks/[id]', 'benchmarks/[id]/overview', 'benchmarks/[id]/effort.csv', 'benchmarks/[id]/decisions.csv', 'databases/[id]', 'databases/[id]/items', 'databases/[id]/design-figures', 'databases/[id]/documents', 'databases/[id]/finalise', 'queue', 'tasks/[id]', 'tasks/[id]/logical.csv', 'tasks/[id]/mapping-rows', 'artefacts', 'artefacts/[id]', 'artefacts/[id]/versions/[seq]', 'artefacts/[id]/diff', 'runs', 'runs/[id]'].map((route) => [`GET ${route}`, 'read'] as const),
-  ...['bundles', 'bundles/[id]', 'bundles/[id]/download'].map((route) => [`GET ${route}`, 'bundles'] as const),
+  ...[
+    'session',
+    'benchmarks',
+    'benchmarks/[id]',
+    'benchmarks/[id]/overview',
+    'benchmarks/[id]/effort.csv',
+    'benchmarks/[id]/decisions.csv',
+    'databases/[id]',
+    'databases/[id]/items',
+    'databases/[id]/design-figures',
+    'databases/[id]/documents',
+    'databases/[id]/finalise',
+    'queue',
+    'tasks/[id]',
+    'tasks/[id]/logical.csv',
+    'tasks/[id]/mapping-rows',
+    'artefacts',
+    'artefacts/[id]',
+    'artefacts/[id]/versions/[seq]',
+    'artefacts/[id]/diff',
+    'runs',
+    'runs/[id]',
+  ].map((route) => [`GET ${route}`, 'read'] as const),
+  ...['bundles', 'bundles/[id]', 'bundles/[id]/download'].map(
+    (route) => [`GET ${route}`, 'bundles'] as const,
+  ),
 ]);
 
 interface Route {
@@ -115,11 +139,14 @@ beforeAll(async () => {
     const { token } = await signIn(db, { email: `${role}@example.org`, password, client: 'test' });
     cookies[role] = `aptmql_session=${token}`;
     const principal = (await principalOfSession(db, token))!;
-    const make = async (scope: 'read' | 'bundles') => (await createToken(db, principal, { name: scope, scopes: [scope], days: 1 })).secret;
+    const make = async (scope: 'read' | 'bundles') =>
+      (await createToken(db, principal, { name: scope, scopes: [scope], days: 1 })).secret;
     tokens[role] = { read: await make('read'), bundles: await make('bundles') };
   }
   routes = [];
-  for (const file of (await readdir(here, { recursive: true })).filter((name) => name.endsWith('route.ts')).sort()) {
+  for (const file of (await readdir(here, { recursive: true }))
+    .filter((name) => name.endsWith('route.ts'))
+    .sort()) {
     const module = (await import(path.join(here, file))) as Partial<Record<Method, RouteHandler>>;
     const route = path.dirname(file);
     for (const method of methods) {
@@ -140,27 +167,49 @@ interface Sent {
   readonly search?: string;
   readonly params?: Record<string, string>;
 }
-function call({ method, route, handler }: Route, { headers = {}, body, search = '', params = { id: randomUUID(), seq: '1' } }: Sent): Promise<Response> {
-  const needed = Object.fromEntries(Object.entries(params).filter(([name]) => route.includes(`[${name}]`)));
+function call(
+  { method, route, handler }: Route,
+  { headers = {}, body, search = '', params = { id: randomUUID(), seq: '1' } }: Sent,
+): Promise<Response> {
+  const needed = Object.fromEntries(
+    Object.entries(params).filter(([name]) => route.includes(`[${name}]`)),
+  );
   const address = `http://${host}/api/${route.replaceAll(/\[(\w+)\]/g, (_, name: string) => params[name] ?? '')}${search}`;
   const abort = new AbortController();
-  const request = new Request(address, { method, headers: { host, ...headers }, signal: abort.signal, ...(body === undefined || method === 'GET' ? {} : { body }) });
+  const request = new Request(address, {
+    method,
+    headers: { host, ...headers },
+    signal: abort.signal,
+    ...(body === undefined || method === 'GET' ? {} : { body }),
+  });
   return handler(request, { params: Promise.resolve(needed) }).then(async (response) => {
     if (response.headers.get('content-type')?.startsWith('text/event-stream')) abort.abort();
     return response;
   });
 }
 const own = { origin: `http://${host}`, 'content-type': 'application/json' };
-const codeOf = async (response: Response): Promise<string> => ((await response.json()) as ApiError).error.code;
+const codeOf = async (response: Response): Promise<string> =>
+  ((await response.json()) as ApiError).error.code;
 
 test('every route is in the table, with the access that the table says', () => {
   expect(routes.map(({ name }) => name).sort()).toEqual(Object.keys(access).sort());
-  for (const { name, handler } of routes) expect(typeof handler.access === 'string' ? handler.access : [...handler.access].sort().join(' '), name).toBe(access[name] === 'public' ? 'public' : access[name]!.split(' ').sort().join(' '));
+  for (const { name, handler } of routes)
+    expect(
+      typeof handler.access === 'string' ? handler.access : [...handler.access].sort().join(' '),
+      name,
+    ).toBe(access[name] === 'public' ? 'public' : access[name]!.split(' ').sort().join(' '));
 });
 
 test('anonymous callers get nothing, whatever they pretend', async () => {
   for (const route of routes.filter(({ name }) => access[name] !== 'public')) {
-    for (const headers of [{}, { 'x-middleware-subrequest': 'proxy:proxy:proxy:proxy:proxy' }, { rsc: '1' }, { cookie: 'aptmql_session=guess' }, { authorization: 'Bearer aptmql_guess' }, { cookie: '__Host-aptmql_session=x' }]) {
+    for (const headers of [
+      {},
+      { 'x-middleware-subrequest': 'proxy:proxy:proxy:proxy:proxy' },
+      { rsc: '1' },
+      { cookie: 'aptmql_session=guess' },
+      { authorization: 'Bearer aptmql_guess' },
+      { cookie: '__Host-aptmql_session=x' },
+    ]) {
       for (const search of ['', '?_rsc=1']) {
         const response = await call(route, { headers: { ...own, ...headers }, body: '{}', search });
         expect(response.status, `${route.name} ${JSON.stringify(headers)}`).toBe(401);
@@ -171,7 +220,9 @@ test('anonymous callers get nothing, whatever they pretend', async () => {
 
 describe('role × endpoint', () => {
   test.each([...roles])('%s', async (role) => {
-    for (const route of routes.filter(({ name }) => access[name] !== 'public' && name !== 'DELETE session')) {
+    for (const route of routes.filter(
+      ({ name }) => access[name] !== 'public' && name !== 'DELETE session',
+    )) {
       const response = await call(route, { headers: { ...own, cookie: cookies[role] }, body: '{' });
       const allowed = access[route.name]!.split(' ').includes(role);
       if (allowed) expect([401, 403], `${role} ${route.name}`).not.toContain(response.status);
@@ -183,8 +234,21 @@ describe('role × endpoint', () => {
 
 test('state changes need our own Origin', async () => {
   for (const route of routes.filter(({ method }) => method !== 'GET')) {
-    for (const origin of [undefined, 'https://evil.example', 'null', `http://${host}.evil.example`, `http://${host}:8080`]) {
-      const response = await call(route, { headers: { 'content-type': 'application/json', cookie: cookies.admin, ...(origin ? { origin } : {}) }, body: '{}' });
+    for (const origin of [
+      undefined,
+      'https://evil.example',
+      'null',
+      `http://${host}.evil.example`,
+      `http://${host}:8080`,
+    ]) {
+      const response = await call(route, {
+        headers: {
+          'content-type': 'application/json',
+          cookie: cookies.admin,
+          ...(origin ? { origin } : {}),
+        },
+        body: '{}',
+      });
       expect(response.status, `${route.name} from ${origin}`).toBe(403);
       expect(await codeOf(response)).toBe('foreign_origin');
     }
@@ -194,40 +258,83 @@ test('state changes need our own Origin', async () => {
 test('tokens do what their scope says and change nothing', async () => {
   for (const route of routes.filter(({ name }) => access[name] !== 'public')) {
     for (const scope of ['read', 'bundles'] as const) {
-      const response = await call(route, { headers: { authorization: `Bearer ${tokens.admin[scope]}`, 'content-type': 'application/json' }, body: '{}' });
-      if (tokenScopes[route.name] === scope) expect([401, 403], `${scope} ${route.name}`).not.toContain(response.status);
+      const response = await call(route, {
+        headers: {
+          authorization: `Bearer ${tokens.admin[scope]}`,
+          'content-type': 'application/json',
+        },
+        body: '{}',
+      });
+      if (tokenScopes[route.name] === scope)
+        expect([401, 403], `${scope} ${route.name}`).not.toContain(response.status);
       else expect(response.status, `${scope} ${route.name}`).toBe(403);
     }
   }
 });
 
 test('input is parsed strictly', async () => {
-  const post = (name: string, body: string, headers: Record<string, string> = {}) => call(routes.find((route) => route.name === name)!, { headers: { ...own, cookie: cookies.admin, ...headers }, body });
-  const refused = async (response: Promise<Response>, status = 400) => expect((await response).status).toBe(status);
-  await refused(post('POST session', JSON.stringify({ email: { not: '' }, password: { not: '' } })));
-  await refused(post('POST session', JSON.stringify({ email: 'a@b.c', password: 'x', role: 'admin' })));
-  await refused(post('POST users', '{"email":"a@b.org","name":"x","role":"reviewer","__proto__":{"role":"admin"}}'));
-  await refused(post('POST users', JSON.stringify({ email: 'a@b.org', name: 'x', role: 'constructor' })));
+  const post = (name: string, body: string, headers: Record<string, string> = {}) =>
+    call(
+      routes.find((route) => route.name === name)!,
+      { headers: { ...own, cookie: cookies.admin, ...headers }, body },
+    );
+  const refused = async (response: Promise<Response>, status = 400) =>
+    expect((await response).status).toBe(status);
+  await refused(
+    post('POST session', JSON.stringify({ email: { not: '' }, password: { not: '' } })),
+  );
+  await refused(
+    post('POST session', JSON.stringify({ email: 'a@b.c', password: 'x', role: 'admin' })),
+  );
+  await refused(
+    post(
+      'POST users',
+      '{"email":"a@b.org","name":"x","role":"reviewer","__proto__":{"role":"admin"}}',
+    ),
+  );
+  await refused(
+    post('POST users', JSON.stringify({ email: 'a@b.org', name: 'x', role: 'constructor' })),
+  );
   await refused(post('POST queue/claim', JSON.stringify({ databaseId: { not: null } })));
   await refused(post('POST queue/claim', '[]'));
   await refused(post('POST queue/claim', '{}', { 'content-type': 'text/plain' }));
   await refused(post('POST tasks/[id]/decisions', JSON.stringify({ verdict: 'constructor' })));
-  await refused(call(routes.find(({ name }) => name === 'GET queue')!, { headers: { cookie: cookies.admin }, search: '?pageSize=100000' }));
-  await refused(call(routes.find(({ name }) => name === 'GET queue')!, { headers: { cookie: cookies.admin }, search: '?gate=__proto__' }));
-  await refused(call(routes.find(({ name }) => name === 'GET tasks/[id]')!, { headers: { cookie: cookies.admin }, params: { id: `' OR 1=1 --` } }));
+  await refused(
+    call(
+      routes.find(({ name }) => name === 'GET queue')!,
+      { headers: { cookie: cookies.admin }, search: '?pageSize=100000' },
+    ),
+  );
+  await refused(
+    call(
+      routes.find(({ name }) => name === 'GET queue')!,
+      { headers: { cookie: cookies.admin }, search: '?gate=__proto__' },
+    ),
+  );
+  await refused(
+    call(
+      routes.find(({ name }) => name === 'GET tasks/[id]')!,
+      { headers: { cookie: cookies.admin }, params: { id: `' OR 1=1 --` } },
+    ),
+  );
   await refused(post('POST effort', 'x'.repeat(25 * 1024 * 1024)), 413);
   expect(await db.prisma.user.count({ where: { email: 'a@b.org' } })).toBe(0);
 });
 
 test('a session ends with signing out, and nothing signs in with it again', async () => {
   const find = (name: string) => routes.find((route) => route.name === name)!;
-  const signedIn = await call(find('POST session'), { headers: own, body: JSON.stringify({ email: 'Consumer@Example.org', password }) });
+  const signedIn = await call(find('POST session'), {
+    headers: own,
+    body: JSON.stringify({ email: 'Consumer@Example.org', password }),
+  });
   expect(signedIn.status).toBe(200);
   const cookie = signedIn.headers.get('set-cookie')!;
   expect(cookie).toMatch(/; HttpOnly; SameSite=Lax;/);
   const session = { cookie: cookie.split(';')[0]! };
   expect((await call(find('GET session'), { headers: session })).status).toBe(200);
-  expect((await call(find('DELETE session'), { headers: { ...own, ...session } })).status).toBe(204);
+  expect((await call(find('DELETE session'), { headers: { ...own, ...session } })).status).toBe(
+    204,
+  );
   expect((await call(find('GET session'), { headers: session })).status).toBe(401);
   const stored = await db.prisma.session.findMany();
   expect(JSON.stringify(stored)).not.toContain(session.cookie.split('=')[1]);
@@ -235,22 +342,37 @@ test('a session ends with signing out, and nothing signs in with it again', asyn
 
 test('guessing passwords is slowed down, also in parallel', async () => {
   const signInRoute = routes.find((route) => route.name === 'POST session')!;
-  const guess = () => call(signInRoute, { headers: own, body: JSON.stringify({ email: 'reviewer@example.org', password: 'wrong' }) });
+  const guess = () =>
+    call(signInRoute, {
+      headers: own,
+      body: JSON.stringify({ email: 'reviewer@example.org', password: 'wrong' }),
+    });
   const statuses = [];
   for (let round = 0; round < 12; round++) statuses.push((await guess()).status);
   expect(statuses.slice(0, 10)).toEqual(Array(10).fill(401));
   expect(statuses.slice(10)).toEqual([429, 429]);
-  const right = await call(signInRoute, { headers: own, body: JSON.stringify({ email: 'reviewer@example.org', password }) });
+  const right = await call(signInRoute, {
+    headers: own,
+    body: JSON.stringify({ email: 'reviewer@example.org', password }),
+  });
   expect(right.status).toBe(429);
 });
 
 test('events: a stream that says hello and is not cached', async () => {
   const route = routes.find(({ name }) => name === 'GET events')!;
   const abort = new AbortController();
-  const response = await route.handler(new Request(`http://${host}/api/events`, { headers: { cookie: cookies.lead }, signal: abort.signal }), { params: Promise.resolve({}) });
+  const response = await route.handler(
+    new Request(`http://${host}/api/events`, {
+      headers: { cookie: cookies.lead },
+      signal: abort.signal,
+    }),
+    { params: Promise.resolve({}) },
+  );
   expect(response.headers.get('cache-control')).toBe('no-cache, no-transform');
   const reader = response.body!.getReader();
-  const text = new TextDecoder().decode((await reader.read()).value) + new TextDecoder().decode((await reader.read()).value);
+  const text =
+    new TextDecoder().decode((await reader.read()).value) +
+    new TextDecoder().decode((await reader.read()).value);
   expect(text).toContain('data: {"type":"hello"}');
   abort.abort();
 });

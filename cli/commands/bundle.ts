@@ -20,7 +20,11 @@ the bytes that ship.
 Exit status: 0 when the bundle was written.`,
 
   async run(args) {
-    const { values, positionals } = parseArgs({ args, allowPositionals: true, options: { out: { type: 'string' }, draft: { type: 'boolean' }, json: { type: 'boolean' } } });
+    const { values, positionals } = parseArgs({
+      args,
+      allowPositionals: true,
+      options: { out: { type: 'string' }, draft: { type: 'boolean' }, json: { type: 'boolean' } },
+    });
     const [name, ...more] = positionals;
     if (!name || more.length > 0) throw new UsageError('give one benchmark by its name');
     if (!values.out) throw new UsageError('--out is missing');
@@ -39,16 +43,28 @@ Exit status: 0 when the bundle was written.`,
       if (!benchmark) throw new UsageError(`there is no benchmark "${name}"`);
       const mongo = await openMongo(config.mongodbUri, config.dataDir);
       try {
-        const content = await bundleContent({ db, blobs, mongo: mongo.client, toolVersion: toolVersion() }, benchmark.id, values.draft ?? false);
+        const content = await bundleContent(
+          { db, blobs, mongo: mongo.client, toolVersion: toolVersion() },
+          benchmark.id,
+          values.draft ?? false,
+        );
         await exportBundle(content, {
           out: values.out,
           mongo: mongo.client,
           key: await sharedSigningKey(db, config.dataDir),
           signal: stopped.signal,
-          onProgress: (done, total, what) => progress.bar(`writing ${what}`, done, total, 'databases'),
+          onProgress: (done, total, what) =>
+            progress.bar(`writing ${what}`, done, total, 'databases'),
         });
         progress.clear();
-        if (values.json) console.log(JSON.stringify({ out: values.out, draft: content.missing !== undefined, missing: content.missing ?? [] }));
+        if (values.json)
+          console.log(
+            JSON.stringify({
+              out: values.out,
+              draft: content.missing !== undefined,
+              missing: content.missing ?? [],
+            }),
+          );
         else console.log(`${content.missing ? 'draft bundle' : 'bundle'}: ${values.out}`);
         return 0;
       } finally {

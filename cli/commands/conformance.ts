@@ -59,14 +59,23 @@ Exit status 1 when a case fails.`,
 
 async function ownCases(): Promise<string[]> {
   const names = await readdir(OWN_CASES);
-  return names.filter((n) => n.endsWith('.jsonl')).sort().map((n) => path.join(OWN_CASES, n));
+  return names
+    .filter((n) => n.endsWith('.jsonl'))
+    .sort()
+    .map((n) => path.join(OWN_CASES, n));
 }
 
 async function withServer<T>(uri: string | undefined, work: (db: Db) => Promise<T>): Promise<T> {
   const folder = uri ? undefined : await mkdtemp(path.join(os.tmpdir(), 'aptmql-conformance-'));
   const server = folder ? await ensureEmbeddedServer({ dataDir: folder }) : undefined;
   try {
-    const client = new MongoClient(uri ?? (server as { uri: string }).uri, { promoteValues: false, promoteLongs: false, promoteBuffers: false, bsonRegExp: true, serverSelectionTimeoutMS: 10_000 });
+    const client = new MongoClient(uri ?? (server as { uri: string }).uri, {
+      promoteValues: false,
+      promoteLongs: false,
+      promoteBuffers: false,
+      bsonRegExp: true,
+      serverSelectionTimeoutMS: 10_000,
+    });
     try {
       await client.connect();
       const db = client.db(`conformance_${process.pid}_${Date.now()}`);
@@ -95,9 +104,17 @@ async function runFiles(files: readonly string[], db: Db): Promise<Outcome[]> {
         parsed = EJSON.parse(line, { relaxed: false }) as unknown as Case;
         assertDates(parsed);
       } catch (error) {
-        throw new Error(`${file}:${i + 1} is not Extended JSON: ${error instanceof Error ? error.message : String(error)}`);
+        throw new Error(
+          `${file}:${i + 1} is not Extended JSON: ${error instanceof Error ? error.message : String(error)}`,
+        );
       }
-      outcomes.push({ file: path.basename(file), area: parsed.area, name: parsed.name, confirmed: parsed.confirmed === true, ...(await runCase(parsed, db)) });
+      outcomes.push({
+        file: path.basename(file),
+        area: parsed.area,
+        name: parsed.name,
+        confirmed: parsed.confirmed === true,
+        ...(await runCase(parsed, db)),
+      });
     }
   }
   return outcomes;
@@ -115,18 +132,28 @@ async function fill(db: Db, name: string, documents: readonly Document[]): Promi
 
 async function runCase(c: Case, db: Db): Promise<{ passed: boolean; detail?: string }> {
   await fill(db, 'main', c.documents);
-  for (const [name, documents] of Object.entries(c.collections ?? {})) await fill(db, name, documents);
+  for (const [name, documents] of Object.entries(c.collections ?? {}))
+    await fill(db, name, documents);
   let results: Document[];
   try {
     const generates = c.pipeline[0] !== undefined && '$documents' in c.pipeline[0];
-    const options = c.collation ? { collation: EJSON.deserialize(c.collation) as { locale: string } } : {};
-    const cursor = generates ? db.aggregate(c.pipeline, options) : db.collection('main').aggregate(c.pipeline, options);
+    const options = c.collation
+      ? { collation: EJSON.deserialize(c.collation) as { locale: string } }
+      : {};
+    const cursor = generates
+      ? db.aggregate(c.pipeline, options)
+      : db.collection('main').aggregate(c.pipeline, options);
     results = await cursor.toArray();
   } catch (error) {
     if (!(error instanceof MongoServerError)) throw error;
     if (c.error) {
       const code = Number(error.code);
-      return c.code === undefined || code === Number(c.code) ? { passed: true } : { passed: false, detail: `expected error ${Number(c.code)}, got ${code}: ${error.message}` };
+      return c.code === undefined || code === Number(c.code)
+        ? { passed: true }
+        : {
+            passed: false,
+            detail: `expected error ${Number(c.code)}, got ${code}: ${error.message}`,
+          };
     }
     return { passed: false, detail: `error ${String(error.code)}: ${error.message}` };
   }
@@ -134,14 +161,24 @@ async function runCase(c: Case, db: Db): Promise<{ passed: boolean; detail?: str
   if (c.error) return { passed: false, detail: `an error was expected, got ${got.join(' ')}` };
   const wanted = (c.expected ?? []).map(show);
   if (got.length === wanted.length && got.every((g, i) => g === wanted[i])) return { passed: true };
-  return { passed: false, detail: `expected ${wanted.join(' ') || '(nothing)'}\n           got ${got.join(' ') || '(nothing)'}` };
+  return {
+    passed: false,
+    detail: `expected ${wanted.join(' ') || '(nothing)'}\n           got ${got.join(' ') || '(nothing)'}`,
+  };
 }
 
 /** Ids that were only made for storing are no part of a result, wherever they turn up. */
 function withoutMadeId<T>(value: T): T {
   if (Array.isArray(value)) return value.map(withoutMadeId) as T;
-  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
-  const kept = Object.entries(value).filter(([key, v]) => !(key === '_id' && typeof v === 'string' && v.startsWith(MADE_ID)));
+  if (
+    typeof value !== 'object' ||
+    value === null ||
+    Object.getPrototypeOf(value) !== Object.prototype
+  )
+    return value;
+  const kept = Object.entries(value).filter(
+    ([key, v]) => !(key === '_id' && typeof v === 'string' && v.startsWith(MADE_ID)),
+  );
   return Object.fromEntries(kept.map(([key, v]) => [key, withoutMadeId(v as unknown)])) as T;
 }
 /** EJSON makes an invalid date of a text that is none, which would be stored as 1970. */
@@ -166,8 +203,12 @@ function report(outcomes: readonly Outcome[], json: boolean, all: boolean): void
     return;
   }
   for (const o of all ? outcomes : failures) {
-    console.log(`${o.passed ? 'ok  ' : 'FAIL'} ${o.file} ${o.area}: ${o.name}${o.confirmed ? '' : ' (not confirmed)'}`);
+    console.log(
+      `${o.passed ? 'ok  ' : 'FAIL'} ${o.file} ${o.area}: ${o.name}${o.confirmed ? '' : ' (not confirmed)'}`,
+    );
     if (o.detail) console.log(`     ${o.detail}`);
   }
-  console.log(`${summary.passed} of ${summary.total} cases pass; of ${summary.confirmed} confirmed ones ${summary.confirmedPassed}`);
+  console.log(
+    `${summary.passed} of ${summary.total} cases pass; of ${summary.confirmed} confirmed ones ${summary.confirmedPassed}`,
+  );
 }

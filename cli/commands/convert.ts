@@ -7,7 +7,11 @@ import type { BundleContent, BundleDatabase } from '../../lib/bundle/content';
 import { assertWritable, exportBundle, type ExportOptions } from '../../lib/bundle/export';
 import { installationKey } from '../../lib/bundle/signature';
 import type { Migration } from '../../lib/migration/migrate';
-import { runInMemory, collectBundleDatabase, type MemoryRun } from '../../lib/pipeline/stages/memory-run';
+import {
+  runInMemory,
+  collectBundleDatabase,
+  type MemoryRun,
+} from '../../lib/pipeline/stages/memory-run';
 import { lostRowsOf } from '../../lib/pipeline/stages/migration-stages';
 import { defaultSettings, type BenchmarkSettings } from '../../lib/pipeline/stages/stage';
 import type { ImportProblem, SourceBenchmark } from '../../lib/sqlite/benchmark';
@@ -25,7 +29,11 @@ const strategies = ['access-pattern', 'one-to-one', 'fk-embedding'] as const;
 const retypings = ['proven', 'never'] as const;
 const identifiers = ['stored', 'string'] as const;
 
-function oneOf<Name extends string>(option: string, names: readonly [Name, ...Name[]], given: string | undefined): Name {
+function oneOf<Name extends string>(
+  option: string,
+  names: readonly [Name, ...Name[]],
+  given: string | undefined,
+): Name {
   const found = names.find((name) => name === (given ?? names[0]));
   if (!found) throw new UsageError(`--${option} must be one of ${names.join(', ')}`);
   return found;
@@ -40,8 +48,15 @@ interface DatabaseReport {
   readonly lossless: boolean;
   readonly lostRows: Readonly<Record<string, number>>;
   readonly failed?: string;
-  readonly validation: Readonly<Record<'collection' | 'crossCollection' | 'table', { passed: number; failed: number }>>;
-  readonly items: { total: number; translated: number; untranslated: number; caveats: Readonly<Record<string, number>> };
+  readonly validation: Readonly<
+    Record<'collection' | 'crossCollection' | 'table', { passed: number; failed: number }>
+  >;
+  readonly items: {
+    total: number;
+    translated: number;
+    untranslated: number;
+    caveats: Readonly<Record<string, number>>;
+  };
   readonly optimised: number;
   readonly seconds: { design: number; migrate: number; validate: number; translate: number };
 }
@@ -68,7 +83,16 @@ Exit status: 0 when every database was converted, 1 when one failed (the others 
     const { values, positionals } = parseArgs({
       args,
       allowPositionals: true,
-      options: { out: { type: 'string' }, databases: { type: 'string' }, limit: { type: 'string' }, strategy: { type: 'string' }, retype: { type: 'string' }, identifiers: { type: 'string' }, uri: { type: 'string' }, json: { type: 'boolean' } },
+      options: {
+        out: { type: 'string' },
+        databases: { type: 'string' },
+        limit: { type: 'string' },
+        strategy: { type: 'string' },
+        retype: { type: 'string' },
+        identifiers: { type: 'string' },
+        uri: { type: 'string' },
+        json: { type: 'boolean' },
+      },
     });
     const [folder, ...more] = positionals;
     if (!folder || more.length > 0) throw new UsageError('give one benchmark folder or .zip');
@@ -98,12 +122,21 @@ Exit status: 0 when every database was converted, 1 when one failed (the others 
         scratch,
         databases: wanted,
         onUnpack: (done, total) => progress.bar('unpacking', done, total, 'files'),
-        onProgress: (done, total, what) => progress.bar(`reading ${what}`, done, total, 'databases'),
+        onProgress: (done, total, what) =>
+          progress.bar(`reading ${what}`, done, total, 'databases'),
       });
       const { benchmark } = opened;
       // A server of its own: conversions can run beside each other and beside the product, and leave nothing behind.
       mongo = await openMongo(values.uri ?? process.env.MONGODB_URI, scratch);
-      const { reports, databases } = await convertAll(benchmark, settings, limit, mongo, known, abort.signal, progress);
+      const { reports, databases } = await convertAll(
+        benchmark,
+        settings,
+        limit,
+        mongo,
+        known,
+        abort.signal,
+        progress,
+      );
       const content: BundleContent = {
         name: path.basename(path.resolve(folder)).replace(/\.zip$/i, ''),
         toolVersion: toolVersion(),
@@ -112,7 +145,12 @@ Exit status: 0 when every database was converted, 1 when one failed (the others 
         databases,
         problems: benchmark.problems,
         provenance: { decisions: [], effort: [], agentRuns: [], auditHead: null },
-        missing: ['no person has reviewed it', ...reports.flatMap((report) => (report.failed ? [`${report.name} could not be converted: ${report.failed}`] : []))],
+        missing: [
+          'no person has reviewed it',
+          ...reports.flatMap((report) =>
+            report.failed ? [`${report.name} could not be converted: ${report.failed}`] : [],
+          ),
+        ],
       };
       const options: ExportOptions = {
         out: values.out,
@@ -120,20 +158,34 @@ Exit status: 0 when every database was converted, 1 when one failed (the others 
         key: installationKey(path.resolve(process.env.APTMQL_DATA ?? '.data')),
         signal: abort.signal,
         known,
-        onProgress: (done, total, what) => progress.bar(`writing ${what}`, done, total, 'databases'),
+        onProgress: (done, total, what) =>
+          progress.bar(`writing ${what}`, done, total, 'databases'),
       };
-      const { faults } = await throughOutages(mongo.client, abort.signal, () => exportBundle(content, options), (message) => {
-        progress.clear();
-        console.error(`the bundle is written again when MongoDB is back: ${message}`);
-      });
+      const { faults } = await throughOutages(
+        mongo.client,
+        abort.signal,
+        () => exportBundle(content, options),
+        (message) => {
+          progress.clear();
+          console.error(`the bundle is written again when MongoDB is back: ${message}`);
+        },
+      );
       const report = { databases: reports, problems: benchmark.problems };
-      fs.writeFileSync(path.join(values.out, 'report.json'), `${JSON.stringify(report, null, 1)}\n`);
+      fs.writeFileSync(
+        path.join(values.out, 'report.json'),
+        `${JSON.stringify(report, null, 1)}\n`,
+      );
       progress.clear();
       if (values.json) console.log(JSON.stringify(report));
       else printReport(reports, benchmark.problems, values.out);
-      const missing = benchmark.problems.filter(({ kind, subject }) => isMissing(kind) && (wanted === undefined || wanted.includes(subject)));
+      const missing = benchmark.problems.filter(
+        ({ kind, subject }) =>
+          isMissing(kind) && (wanted === undefined || wanted.includes(subject)),
+      );
       for (const fault of faults) console.error(`does not read back as exported: ${fault}`);
-      return faults.length > 0 || missing.length > 0 || reports.some((entry) => entry.failed) ? 1 : 0;
+      return faults.length > 0 || missing.length > 0 || reports.some((entry) => entry.failed)
+        ? 1
+        : 0;
     } finally {
       progress.clear();
       process.off('SIGINT', stop);
@@ -169,7 +221,8 @@ async function convertAll(
           mongoPrefix: 'aptmql_convert',
           known,
           signal,
-          onProgress: (stage, done, total, unit) => progress.bar(`${source.name}: ${stage.replaceAll('_', ' ')}`, done, total, unit),
+          onProgress: (stage, done, total, unit) =>
+            progress.bar(`${source.name}: ${stage.replaceAll('_', ' ')}`, done, total, unit),
         });
       const run = await throughOutages(mongo.client, signal, convertOne, (message) => {
         progress.clear();
@@ -181,26 +234,43 @@ async function convertAll(
     } catch (error) {
       signal.throwIfAborted();
       if (process.env.DEBUG) console.error(error);
-      reports.push({ ...emptyReport(source.name, items.length), failed: error instanceof Error ? error.message : String(error) });
+      reports.push({
+        ...emptyReport(source.name, items.length),
+        failed: error instanceof Error ? error.message : String(error),
+      });
     }
   }
   return { reports, databases };
 }
 
-function reportOf(database: BundleDatabase, seconds: Readonly<Partial<Record<string, number>>>): DatabaseReport {
+function reportOf(
+  database: BundleDatabase,
+  seconds: Readonly<Partial<Record<string, number>>>,
+): DatabaseReport {
   const { profile, migration, validation, items } = database;
   const lostRows = lostRowsOf(migration as Migration, profile);
-  const tally = <T>(list: readonly T[], ok: (entry: T) => boolean): { passed: number; failed: number } => {
+  const tally = <T>(
+    list: readonly T[],
+    ok: (entry: T) => boolean,
+  ): { passed: number; failed: number } => {
     const passed = list.filter(ok).length;
     return { passed, failed: list.length - passed };
   };
   const table = tally(validation.table, (entry) => !hasGenuineLoss(entry));
-  const collection = tally(validation.collection.flatMap((entry) => entry.mappings), (mapping) => mapping.verdict.kind === 'equal');
-  const crossCollection = tally(validation.crossCollection.flatMap((entry) => entry.references), (reference) => reference.holds);
+  const collection = tally(
+    validation.collection.flatMap((entry) => entry.mappings),
+    (mapping) => mapping.verdict.kind === 'equal',
+  );
+  const crossCollection = tally(
+    validation.crossCollection.flatMap((entry) => entry.references),
+    (reference) => reference.holds,
+  );
   const caveats: Record<string, number> = {};
-  for (const item of items) for (const caveat of item.caveats) caveats[caveat] = (caveats[caveat] ?? 0) + 1;
+  for (const item of items)
+    for (const caveat of item.caveats) caveats[caveat] = (caveats[caveat] ?? 0) + 1;
   const translated = items.filter((item) => item.mql).length;
-  const spent = (...names: string[]): number => Number(names.reduce((sum, name) => sum + (seconds[name] ?? 0), 0).toFixed(3));
+  const spent = (...names: string[]): number =>
+    Number(names.reduce((sum, name) => sum + (seconds[name] ?? 0), 0).toFixed(3));
   return {
     name: database.source.name,
     tables: profile.tables.length,
@@ -229,25 +299,55 @@ const emptyReport = (name: string, items: number): DatabaseReport => ({
   documents: 0,
   lossless: false,
   lostRows: {},
-  validation: { collection: { passed: 0, failed: 0 }, crossCollection: { passed: 0, failed: 0 }, table: { passed: 0, failed: 0 } },
+  validation: {
+    collection: { passed: 0, failed: 0 },
+    crossCollection: { passed: 0, failed: 0 },
+    table: { passed: 0, failed: 0 },
+  },
   items: { total: items, translated: 0, untranslated: items, caveats: {} },
   optimised: 0,
   seconds: { design: 0, migrate: 0, validate: 0, translate: 0 },
 });
 
-const isMissing = (kind: ImportProblem['kind']): boolean => kind === 'database_unreadable' || kind === 'database_left_out';
+const isMissing = (kind: ImportProblem['kind']): boolean =>
+  kind === 'database_unreadable' || kind === 'database_left_out';
 
-function printReport(reports: readonly DatabaseReport[], problems: readonly ImportProblem[], out: string): void {
+function printReport(
+  reports: readonly DatabaseReport[],
+  problems: readonly ImportProblem[],
+  out: string,
+): void {
   for (const report of reports) {
     const { items } = report;
-    const data = report.failed ? `FAILED: ${report.failed}` : `${report.rows} rows → ${report.documents} documents in ${report.collections} collections, ${report.lossless ? 'lossless' : 'NOT LOSSLESS'}`;
+    const data = report.failed
+      ? `FAILED: ${report.failed}`
+      : `${report.rows} rows → ${report.documents} documents in ${report.collections} collections, ${report.lossless ? 'lossless' : 'NOT LOSSLESS'}`;
     console.log(`${report.name.padEnd(32)} ${data}; ${items.translated}/${items.total} translated`);
   }
   const total = reports.reduce((sum, report) => sum + report.items.total, 0);
   const translated = reports.reduce((sum, report) => sum + report.items.translated, 0);
-  const seconds = reports.reduce((sum, report) => ({ design: sum.design + report.seconds.design, migrate: sum.migrate + report.seconds.migrate, validate: sum.validate + report.seconds.validate, translate: sum.translate + report.seconds.translate }), { design: 0, migrate: 0, validate: 0, translate: 0 });
-  console.log(`\n${reports.filter((report) => report.lossless).length} of ${reports.length} databases lossless; ${translated} of ${total} items translated (${total ? ((100 * translated) / total).toFixed(1) : 0} %)`);
-  console.log(`seconds: ${Object.entries(seconds).map(([name, value]) => `${name} ${value.toFixed(1)}`).join(', ')}; peak memory of this process ${Math.round(process.resourceUsage().maxRSS / 1024)} MB`);
-  for (const { kind, subject, detail } of problems) console.log(`${subject}${kind === 'database_unreadable' ? ' was not converted' : ''}: ${detail}`);
+  const seconds = reports.reduce(
+    (sum, report) => ({
+      design: sum.design + report.seconds.design,
+      migrate: sum.migrate + report.seconds.migrate,
+      validate: sum.validate + report.seconds.validate,
+      translate: sum.translate + report.seconds.translate,
+    }),
+    { design: 0, migrate: 0, validate: 0, translate: 0 },
+  );
+  console.log(
+    `\n${reports.filter((report) => report.lossless).length} of ${reports.length} databases lossless; ${translated} of ${total} items translated (${total ? ((100 * translated) / total).toFixed(1) : 0} %)`,
+  );
+  console.log(
+    `seconds: ${Object.entries(seconds)
+      .map(([name, value]) => `${name} ${value.toFixed(1)}`)
+      .join(
+        ', ',
+      )}; peak memory of this process ${Math.round(process.resourceUsage().maxRSS / 1024)} MB`,
+  );
+  for (const { kind, subject, detail } of problems)
+    console.log(
+      `${subject}${kind === 'database_unreadable' ? ' was not converted' : ''}: ${detail}`,
+    );
   console.log(`draft bundle: ${out}`);
 }

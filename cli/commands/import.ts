@@ -19,11 +19,16 @@ as a worker runs (npm start), or with: npm run aptmql -- run <benchmark>
 Exit status: 0 when it was stored.`,
 
   async run(args) {
-    const { values, positionals } = parseArgs({ args, allowPositionals: true, options: { name: { type: 'string' }, agent: { type: 'string' }, json: { type: 'boolean' } } });
+    const { values, positionals } = parseArgs({
+      args,
+      allowPositionals: true,
+      options: { name: { type: 'string' }, agent: { type: 'string' }, json: { type: 'boolean' } },
+    });
     const [source, ...more] = positionals;
     if (!source || more.length > 0) throw new UsageError('give one benchmark folder or .zip');
     const agent = values.agent ?? 'builtin';
-    if (agent !== 'builtin' && agent !== 'claude') throw new UsageError('--agent must be builtin or claude');
+    if (agent !== 'builtin' && agent !== 'claude')
+      throw new UsageError('--agent must be builtin or claude');
     const name = values.name ?? path.basename(path.resolve(source)).replace(/\.zip$/i, '');
     const progress = new ProgressLine();
     const opened = await openBenchmark(source, {
@@ -42,14 +47,22 @@ Exit status: 0 when it was stored.`,
           name,
           agent,
           actor: 'aptmql import',
-          progress: (done, total) => progress.bar('storing', megabytes(done), megabytes(total), 'MB'),
+          progress: (done, total) =>
+            progress.bar('storing', megabytes(done), megabytes(total), 'MB'),
         });
         progress.clear();
-        const outcome = { id, name, databases: benchmark.databases.length, items: benchmark.items.length, problems: benchmark.problems };
+        const outcome = {
+          id,
+          name,
+          databases: benchmark.databases.length,
+          items: benchmark.items.length,
+          problems: benchmark.problems,
+        };
         if (values.json) console.log(JSON.stringify(outcome));
         else {
           console.log(`${name}: ${outcome.databases} databases, ${outcome.items} items`);
-          for (const problem of benchmark.problems) console.log(`  ${problem.subject}: ${problem.detail}`);
+          for (const problem of benchmark.problems)
+            console.log(`  ${problem.subject}: ${problem.detail}`);
         }
         return 0;
       } finally {

@@ -13,9 +13,13 @@ Serves a data folder until it is interrupted, and prints the URI to connect to w
   --data dir   data folder (default: mongo/ in APTMQL_DATA, or .data/mongo)
   --json       print {"uri": …} instead of the bare URI`,
   async run(args) {
-    const { values } = parseArgs({ args, options: { port: { type: 'string' }, data: { type: 'string' }, json: { type: 'boolean' } } });
+    const { values } = parseArgs({
+      args,
+      options: { port: { type: 'string' }, data: { type: 'string' }, json: { type: 'boolean' } },
+    });
     const port = Number(values.port ?? 0);
-    if (!Number.isInteger(port) || port < 0 || port > 65535) throw new UsageError(`--port must be between 0 and 65535, not ${values.port}`);
+    if (!Number.isInteger(port) || port < 0 || port > 65535)
+      throw new UsageError(`--port must be between 0 and 65535, not ${values.port}`);
     const dataDir = values.data ?? path.join(process.env.APTMQL_DATA ?? '.data', 'mongo');
     const server = await serveFolder(dataDir, port);
     console.log(values.json ? JSON.stringify({ uri: server.uri }) : server.uri);

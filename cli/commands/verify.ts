@@ -9,7 +9,7 @@ import { ProgressLine } from '../progress';
 import { throughOutages } from '../through-outages';
 
 export const command: Command = {
-  summary: "check a bundle: hashes, signature, restore, gold = 1.0",
+  summary: 'check a bundle: hashes, signature, restore, gold = 1.0',
   help: `usage: npm run aptmql -- verify <bundle> [options]
 
 Checks every file against MANIFEST.json and SHA256SUMS and the manifest's signature, restores the
@@ -23,7 +23,15 @@ databases into an empty MongoDB, runs all gold and compares it with the expected
 Exit status: 0 when everything holds, 1 otherwise.`,
 
   async run(args) {
-    const { values, positionals } = parseArgs({ args, allowPositionals: true, options: { 'public-key': { type: 'string' }, uri: { type: 'string' }, json: { type: 'boolean' } } });
+    const { values, positionals } = parseArgs({
+      args,
+      allowPositionals: true,
+      options: {
+        'public-key': { type: 'string' },
+        uri: { type: 'string' },
+        json: { type: 'boolean' },
+      },
+    });
     const [folder, ...more] = positionals;
     if (!folder || more.length > 0) throw new UsageError('give one bundle folder');
     const progress = new ProgressLine();
@@ -37,7 +45,8 @@ Exit status: 0 when everything holds, 1 otherwise.`,
           mongo: mongo.client,
           ...(values['public-key'] ? { publicKey: values['public-key'] } : {}),
           signal,
-          onProgress: (done, total, what) => progress.bar(`verifying ${what}`, done, total, 'databases'),
+          onProgress: (done, total, what) =>
+            progress.bar(`verifying ${what}`, done, total, 'databases'),
         });
       const found = await throughOutages(mongo.client, signal, verifyAll, (message) => {
         progress.clear();
@@ -47,10 +56,20 @@ Exit status: 0 when everything holds, 1 otherwise.`,
       if (values.json) console.log(JSON.stringify(found));
       else {
         for (const problem of found.problems.slice(0, 100)) console.log(`  ${problem}`);
-        const score = found.gold === 0 ? 'no gold' : ((found.equal + found.ties) / found.gold).toFixed(4);
-        console.log(`${found.draft ? 'DRAFT bundle: ' : ''}${found.files} files, ${found.databases} databases restored, gold ${found.equal} equal${found.ties ? ` and ${found.ties} with other rows where the SQL leaves them open` : ''} of ${found.gold}: ${score}`);
-        if (found.key.from === 'bundle') console.log(`signed with ${found.key.publicKey}, the key that the bundle itself names: give --public-key to know that it is the publisher's`);
-        console.log(found.problems.length === 0 ? 'verified' : `NOT verified: ${found.problems.length} problems`);
+        const score =
+          found.gold === 0 ? 'no gold' : ((found.equal + found.ties) / found.gold).toFixed(4);
+        console.log(
+          `${found.draft ? 'DRAFT bundle: ' : ''}${found.files} files, ${found.databases} databases restored, gold ${found.equal} equal${found.ties ? ` and ${found.ties} with other rows where the SQL leaves them open` : ''} of ${found.gold}: ${score}`,
+        );
+        if (found.key.from === 'bundle')
+          console.log(
+            `signed with ${found.key.publicKey}, the key that the bundle itself names: give --public-key to know that it is the publisher's`,
+          );
+        console.log(
+          found.problems.length === 0
+            ? 'verified'
+            : `NOT verified: ${found.problems.length} problems`,
+        );
       }
       return found.problems.length === 0 ? 0 : 1;
     } finally {

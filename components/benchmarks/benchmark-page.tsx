@@ -23,11 +23,17 @@ export function BenchmarkPage({ id }: { readonly id: string }) {
   const leads = user?.role === 'admin' || user?.role === 'lead';
   const client = useQueryClient();
   const run = useMutation({
-    mutationFn: () => api<{ queued: number }>(`/api/benchmarks/${id}/run`, { method: 'POST', body: {} }),
+    mutationFn: () =>
+      api<{ queued: number }>(`/api/benchmarks/${id}/run`, { method: 'POST', body: {} }),
     onSuccess: () => client.invalidateQueries({ queryKey: ['benchmarks'] }),
   });
   if (benchmark.isPending) return <Loading what="the benchmark" of={benchmark} />;
-  if (benchmark.error) return <div className="p-4"><ErrorNote error={benchmark.error} retry={() => void benchmark.refetch()} /></div>;
+  if (benchmark.error)
+    return (
+      <div className="p-4">
+        <ErrorNote error={benchmark.error} retry={() => void benchmark.refetch()} />
+      </div>
+    );
   const { data } = benchmark;
   return (
     <Page
@@ -38,10 +44,17 @@ export function BenchmarkPage({ id }: { readonly id: string }) {
           <>
             <AgentChoice benchmark={data} />
             <SettingsDialog benchmark={data} />
-            <Button icon={<Play className="size-4" />} disabled={run.isPending} onClick={() => run.mutate()}>
+            <Button
+              icon={<Play className="size-4" />}
+              disabled={run.isPending}
+              onClick={() => run.mutate()}
+            >
               Run what is pending
             </Button>
-            <Link href={`/overview?benchmark=${id}`} className="inline-flex items-center gap-1.5 rounded-md border border-line bg-surface px-2.5 py-1 text-[13px] font-medium hover:bg-surface-2">
+            <Link
+              href={`/overview?benchmark=${id}`}
+              className="inline-flex items-center gap-1.5 rounded-md border border-line bg-surface px-2.5 py-1 text-[13px] font-medium hover:bg-surface-2"
+            >
               <BarChart3 className="size-4" aria-hidden /> Overview
             </Link>
           </>
@@ -51,7 +64,9 @@ export function BenchmarkPage({ id }: { readonly id: string }) {
       {run.error ? <ErrorNote error={run.error} /> : null}
       {run.data ? (
         <p role="status" className="text-[13px] text-muted">
-          {run.data.queued === 0 ? 'Nothing is pending: every stage has run on what is there.' : `The agents work on ${counted(run.data.queued, 'database')}.`}
+          {run.data.queued === 0
+            ? 'Nothing is pending: every stage has run on what is there.'
+            : `The agents work on ${counted(run.data.queued, 'database')}.`}
         </p>
       ) : null}
       <Card title="Databases" padded={false}>
@@ -60,7 +75,17 @@ export function BenchmarkPage({ id }: { readonly id: string }) {
           rows={data.databaseRows}
           rowKey={(row) => row.id}
           columns={[
-            { head: 'Database', cell: (row) => <Link className="font-medium text-accent hover:underline" href={`/databases/${row.id}`}>{row.name}</Link> },
+            {
+              head: 'Database',
+              cell: (row) => (
+                <Link
+                  className="font-medium text-accent hover:underline"
+                  href={`/databases/${row.id}`}
+                >
+                  {row.name}
+                </Link>
+              ),
+            },
             { head: 'Size', numeric: true, cell: (row) => bytes(row.bytes) },
             { head: 'Items', numeric: true, cell: (row) => number(row.items) },
             {
@@ -76,7 +101,11 @@ export function BenchmarkPage({ id }: { readonly id: string }) {
                 ),
             },
             { head: 'Tasks', cell: (row) => <TasksMeter tasks={row.tasks} /> },
-            { head: 'State', cell: (row) => (row.finalisedAt ? <Badge tone="good">finalised</Badge> : <Badge>in review</Badge>) },
+            {
+              head: 'State',
+              cell: (row) =>
+                row.finalisedAt ? <Badge tone="good">finalised</Badge> : <Badge>in review</Badge>,
+            },
           ]}
         />
       </Card>
@@ -85,7 +114,10 @@ export function BenchmarkPage({ id }: { readonly id: string }) {
           <ul className="list-disc space-y-1 pl-5">
             {data.problems.slice(0, 100).map((problem, at) => (
               <li key={at}>
-                <Badge tone="warn">{problem.kind.replaceAll('_', ' ')}</Badge> <span className="wrap-anywhere">{problem.subject}: {problem.detail}</span>
+                <Badge tone="warn">{problem.kind.replaceAll('_', ' ')}</Badge>{' '}
+                <span className="wrap-anywhere">
+                  {problem.subject}: {problem.detail}
+                </span>
               </li>
             ))}
           </ul>
@@ -95,7 +127,10 @@ export function BenchmarkPage({ id }: { readonly id: string }) {
         <ul className="space-y-1 text-[13px]">
           {data.questionFiles.map((file) => (
             <li key={file.split}>
-              <span className="font-medium">{file.split}.json</span>, {counted(file.items, 'item')} <code className="ml-2 font-mono text-xs break-all text-muted">sha256 {file.sha256}</code>
+              <span className="font-medium">{file.split}.json</span>, {counted(file.items, 'item')}{' '}
+              <code className="ml-2 font-mono text-xs break-all text-muted">
+                sha256 {file.sha256}
+              </code>
             </li>
           ))}
         </ul>
@@ -107,13 +142,18 @@ export function BenchmarkPage({ id }: { readonly id: string }) {
 function AgentChoice({ benchmark }: { readonly benchmark: BenchmarkDetail }) {
   const client = useQueryClient();
   const change = useMutation({
-    mutationFn: (agent: string) => api(`/api/benchmarks/${benchmark.id}`, { method: 'PATCH', body: { agent } }),
+    mutationFn: (agent: string) =>
+      api(`/api/benchmarks/${benchmark.id}`, { method: 'PATCH', body: { agent } }),
     onSuccess: () => client.invalidateQueries({ queryKey: ['benchmarks'] }),
   });
   return (
     <label className="flex items-center gap-2 text-[13px] text-muted">
       Agent
-      <Select value={benchmark.agent} disabled={change.isPending} onChange={(event) => change.mutate(event.target.value)}>
+      <Select
+        value={benchmark.agent}
+        disabled={change.isPending}
+        onChange={(event) => change.mutate(event.target.value)}
+      >
         <option value="builtin">builtin</option>
         <option value="claude">claude (conceptual design)</option>
       </Select>

@@ -23,19 +23,27 @@ export function BenchmarksPage() {
   const imports = useImports(mayImport);
   const [uploading, setUploading] = useState(false);
   const [dismissed, setDismissed] = useState<readonly string[]>([]);
-  useEffect(() => setDismissed(JSON.parse(localStorage.getItem(DISMISSED) ?? '[]') as string[]), []);
+  useEffect(
+    () => setDismissed(JSON.parse(localStorage.getItem(DISMISSED) ?? '[]') as string[]),
+    [],
+  );
   const dismiss = (id: string): void => {
     const next = [...dismissed, id].slice(-200);
     localStorage.setItem(DISMISSED, JSON.stringify(next));
     setDismissed(next);
   };
-  const running = imports.data?.filter((entry) => entry.state !== 'done' && !dismissed.includes(entry.id)) ?? [];
+  const running =
+    imports.data?.filter((entry) => entry.state !== 'done' && !dismissed.includes(entry.id)) ?? [];
   return (
     <Page
       title="Benchmarks"
       actions={
         mayImport ? (
-          <Button look="primary" icon={<Upload className="size-4" />} onClick={() => setUploading(true)}>
+          <Button
+            look="primary"
+            icon={<Upload className="size-4" />}
+            onClick={() => setUploading(true)}
+          >
             Import a benchmark
           </Button>
         ) : null
@@ -57,7 +65,15 @@ export function BenchmarksPage() {
                       Dismiss
                     </Button>
                   </p>
-                ) : <div className="col-span-2"><ProgressBar done={entry.done} total={entry.total} label={`Import of ${entry.name}`} /></div>}
+                ) : (
+                  <div className="col-span-2">
+                    <ProgressBar
+                      done={entry.done}
+                      total={entry.total}
+                      label={`Import of ${entry.name}`}
+                    />
+                  </div>
+                )}
               </li>
             ))}
           </ul>
@@ -65,21 +81,58 @@ export function BenchmarksPage() {
       ) : null}
       <Card padded={false}>
         {benchmarks.isPending ? <Loading what="benchmarks" of={benchmarks} /> : null}
-        {benchmarks.error ? <div className="p-3"><ErrorNote error={benchmarks.error} retry={() => void benchmarks.refetch()} /></div> : null}
-        {benchmarks.data?.length === 0 ? <EmptyNote>No benchmark yet. {mayImport ? 'Import a BIRD or Spider folder as a .zip file.' : 'A lead can import one.'}</EmptyNote> : null}
+        {benchmarks.error ? (
+          <div className="p-3">
+            <ErrorNote error={benchmarks.error} retry={() => void benchmarks.refetch()} />
+          </div>
+        ) : null}
+        {benchmarks.data?.length === 0 ? (
+          <EmptyNote>
+            No benchmark yet.{' '}
+            {mayImport
+              ? 'Import a BIRD or Spider folder as a .zip file.'
+              : 'A lead can import one.'}
+          </EmptyNote>
+        ) : null}
         {benchmarks.data && benchmarks.data.length > 0 ? (
           <PlainTable
             label="Benchmarks"
             rows={benchmarks.data}
             rowKey={(row) => row.id}
             columns={[
-              { head: 'Name', cell: (row) => <Link className="font-medium text-accent hover:underline" href={`/benchmarks/${row.id}`}>{row.name}</Link> },
+              {
+                head: 'Name',
+                cell: (row) => (
+                  <Link
+                    className="font-medium text-accent hover:underline"
+                    href={`/benchmarks/${row.id}`}
+                  >
+                    {row.name}
+                  </Link>
+                ),
+              },
               { head: 'Layout', cell: (row) => (row.kind === 'bird' ? 'BIRD' : 'Spider') },
               { head: 'Databases', numeric: true, cell: (row) => number(row.databases) },
               { head: 'Items', numeric: true, cell: (row) => number(row.items) },
               { head: 'Tasks', cell: (row) => <TasksMeter tasks={row.tasks} /> },
-              { head: 'Finalised', cell: (row) => <Badge tone={row.databases > 0 && row.finalisedDatabases === row.databases ? 'good' : 'neutral'}>{row.finalisedDatabases} of {row.databases}</Badge> },
-              { head: 'Imported', cell: (row) => <span className="text-muted">{when(row.createdAt)}</span> },
+              {
+                head: 'Finalised',
+                cell: (row) => (
+                  <Badge
+                    tone={
+                      row.databases > 0 && row.finalisedDatabases === row.databases
+                        ? 'good'
+                        : 'neutral'
+                    }
+                  >
+                    {row.finalisedDatabases} of {row.databases}
+                  </Badge>
+                ),
+              },
+              {
+                head: 'Imported',
+                cell: (row) => <span className="text-muted">{when(row.createdAt)}</span>,
+              },
             ]}
           />
         ) : null}

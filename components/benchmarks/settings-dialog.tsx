@@ -17,7 +17,8 @@ export function SettingsDialog({ benchmark }: { readonly benchmark: BenchmarkDet
   const client = useQueryClient();
   const current = benchmark.settings as Settings;
   const change = useMutation({
-    mutationFn: (settings: Settings) => api(`/api/benchmarks/${benchmark.id}`, { method: 'PATCH', body: { settings } }),
+    mutationFn: (settings: Settings) =>
+      api(`/api/benchmarks/${benchmark.id}`, { method: 'PATCH', body: { settings } }),
     onSuccess: async () => {
       setOpen(false);
       await client.invalidateQueries({ queryKey: ['benchmarks'] });
@@ -27,32 +28,66 @@ export function SettingsDialog({ benchmark }: { readonly benchmark: BenchmarkDet
     event.preventDefault();
     const form = new FormData(event.currentTarget);
     const chosen = (name: string): string => String(form.get(name));
-    change.mutate({ retype: chosen('retype') as 'proven' | 'never', identifiers: chosen('identifiers') as 'stored' | 'string', maxArrayP99: Number(chosen('maxArrayP99')), maxArray: Number(chosen('maxArray')) });
+    change.mutate({
+      retype: chosen('retype') as 'proven' | 'never',
+      identifiers: chosen('identifiers') as 'stored' | 'string',
+      maxArrayP99: Number(chosen('maxArrayP99')),
+      maxArray: Number(chosen('maxArray')),
+    });
   };
   return (
     <>
       <Button icon={<SlidersHorizontal className="size-4" />} onClick={() => setOpen(true)}>
         Settings
       </Button>
-      <Dialog open={open} onClose={() => setOpen(false)} title="How databases are designed" description="Saving a change has every database designed again. Decisions on what comes out otherwise have to be made again; the others stand.">
+      <Dialog
+        open={open}
+        onClose={() => setOpen(false)}
+        title="How databases are designed"
+        description="Saving a change has every database designed again. Decisions on what comes out otherwise have to be made again; the others stand."
+      >
         <form className="space-y-3" onSubmit={save}>
-          <Field label="Dates and booleans written as text" hint="Only where every value of the column comes back exactly as it was.">
+          <Field
+            label="Dates and booleans written as text"
+            hint="Only where every value of the column comes back exactly as it was."
+          >
             <Select name="retype" defaultValue={current.retype ?? 'never'} className="w-full">
               <option value="proven">become dates and booleans</option>
               <option value="never">stay text</option>
             </Select>
           </Field>
-          <Field label="Integer keys" hint="The paper turns them into text; by default they stay what they are.">
-            <Select name="identifiers" defaultValue={current.identifiers ?? 'stored'} className="w-full">
+          <Field
+            label="Integer keys"
+            hint="The paper turns them into text; by default they stay what they are."
+          >
+            <Select
+              name="identifiers"
+              defaultValue={current.identifiers ?? 'stored'}
+              className="w-full"
+            >
               <option value="stored">stay integers</option>
               <option value="string">become text, with all that refers to them</option>
             </Select>
           </Field>
           <Field label="Entries of 99 % of the arrays, at most">
-            <Input name="maxArrayP99" type="number" min={1} max={100000} required defaultValue={current.maxArrayP99} />
+            <Input
+              name="maxArrayP99"
+              type="number"
+              min={1}
+              max={100000}
+              required
+              defaultValue={current.maxArrayP99}
+            />
           </Field>
           <Field label="Entries of any array, at most">
-            <Input name="maxArray" type="number" min={1} max={100000} required defaultValue={current.maxArray} />
+            <Input
+              name="maxArray"
+              type="number"
+              min={1}
+              max={100000}
+              required
+              defaultValue={current.maxArray}
+            />
           </Field>
           {change.error ? <ErrorNote error={change.error} /> : null}
           <div className="flex justify-end gap-2">

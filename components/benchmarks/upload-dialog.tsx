@@ -10,7 +10,13 @@ import { Field, Input } from '../ui/field';
 import { ErrorNote } from '../ui/notes';
 import { ProgressBar } from '../ui/progress-bar';
 
-export function UploadDialog({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
+export function UploadDialog({
+  open,
+  onClose,
+}: {
+  readonly open: boolean;
+  readonly onClose: () => void;
+}) {
   const client = useQueryClient();
   const [file, setFile] = useState<File | null>(null);
   const [name, setName] = useState('');
@@ -37,7 +43,12 @@ export function UploadDialog({ open, onClose }: { readonly open: boolean; readon
     }
   };
   return (
-    <Dialog open={open} onClose={close} title="Import a benchmark" description="A BIRD or Spider folder as a .zip file: question files at its top, SQLite databases, column descriptions.">
+    <Dialog
+      open={open}
+      onClose={close}
+      title="Import a benchmark"
+      description="A BIRD or Spider folder as a .zip file: question files at its top, SQLite databases, column descriptions."
+    >
       <form
         className="space-y-3"
         onSubmit={(event) => {
@@ -58,7 +69,12 @@ export function UploadDialog({ open, onClose }: { readonly open: boolean; readon
           />
         </Field>
         <Field label="Name" hint="As it will be shown, and as the bundle will be called.">
-          <Input value={name} onChange={(event) => setName(event.target.value)} required maxLength={200} />
+          <Input
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+            required
+            maxLength={200}
+          />
         </Field>
         {sent !== null && file ? (
           <div className="space-y-1">
@@ -81,7 +97,12 @@ export function UploadDialog({ open, onClose }: { readonly open: boolean; readon
 }
 
 /** `fetch` tells nothing about upload progress. */
-function upload(file: File, name: string, onSent: (bytes: number) => void, holder: { current: XMLHttpRequest | null }): Promise<void> {
+function upload(
+  file: File,
+  name: string,
+  onSent: (bytes: number) => void,
+  holder: { current: XMLHttpRequest | null },
+): Promise<void> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     holder.current = request;
@@ -96,10 +117,27 @@ function upload(file: File, name: string, onSent: (bytes: number) => void, holde
       } catch {
         failed = undefined; // a proxy's own error page, not ours
       }
-      reject(new RequestFailed(failed?.message ?? `The server answered ${request.status}.`, request.status, failed?.code ?? 'internal', failed?.next ?? '', failed?.problems));
+      reject(
+        new RequestFailed(
+          failed?.message ?? `The server answered ${request.status}.`,
+          request.status,
+          failed?.code ?? 'internal',
+          failed?.next ?? '',
+          failed?.problems,
+        ),
+      );
     };
-    request.onerror = () => reject(new RequestFailed('The upload was interrupted.', 0, 'network', 'Check the connection and start it again; nothing was imported.'));
-    request.onabort = () => reject(new RequestFailed('The upload was cancelled.', 0, 'network', 'Nothing was imported.'));
+    request.onerror = () =>
+      reject(
+        new RequestFailed(
+          'The upload was interrupted.',
+          0,
+          'network',
+          'Check the connection and start it again; nothing was imported.',
+        ),
+      );
+    request.onabort = () =>
+      reject(new RequestFailed('The upload was cancelled.', 0, 'network', 'Nothing was imported.'));
     request.send(file);
   });
 }

@@ -23,13 +23,21 @@ export function DatabasePage({ id }: { readonly id: string }) {
   const leads = user?.role === 'admin' || user?.role === 'lead';
   const client = useQueryClient();
   const act = useMutation({
-    mutationFn: (what: 'run' | 'cancel' | 'retry') => api(`/api/databases/${id}/${what}`, { method: 'POST', body: {} }),
+    mutationFn: (what: 'run' | 'cancel' | 'retry') =>
+      api(`/api/databases/${id}/${what}`, { method: 'POST', body: {} }),
     onSettled: () => client.invalidateQueries({ queryKey: ['databases', id] }),
   });
   if (database.isPending) return <Loading what="the database" of={database} />;
-  if (database.error) return <div className="p-4"><ErrorNote error={database.error} retry={() => void database.refetch()} /></div>;
+  if (database.error)
+    return (
+      <div className="p-4">
+        <ErrorNote error={database.error} retry={() => void database.refetch()} />
+      </div>
+    );
   const { data } = database;
-  const running = data.stages.some(({ run }) => run?.state === 'running' || run?.state === 'queued');
+  const running = data.stages.some(
+    ({ run }) => run?.state === 'running' || run?.state === 'queued',
+  );
   const failed = data.stages.some(({ run }) => run?.state === 'failed');
   return (
     <Page
@@ -39,28 +47,45 @@ export function DatabasePage({ id }: { readonly id: string }) {
       ]}
       title={
         <span className="flex items-center gap-2">
-          {data.name} {data.finalisedAt ? <Badge tone="good">finalised {when(data.finalisedAt)}</Badge> : null}
+          {data.name}{' '}
+          {data.finalisedAt ? <Badge tone="good">finalised {when(data.finalisedAt)}</Badge> : null}
         </span>
       }
       actions={
         <>
           {user && user.role !== 'consumer' ? (
-            <Link href={`/queue?benchmark=${data.benchmarkId}&database=${id}`} className="inline-flex items-center gap-1.5 rounded-md border border-line bg-surface px-2.5 py-1 text-[13px] font-medium hover:bg-surface-2">
+            <Link
+              href={`/queue?benchmark=${data.benchmarkId}&database=${id}`}
+              className="inline-flex items-center gap-1.5 rounded-md border border-line bg-surface px-2.5 py-1 text-[13px] font-medium hover:bg-surface-2"
+            >
               <ListChecks className="size-4" aria-hidden /> Review its tasks
             </Link>
           ) : null}
           {leads && failed ? (
-            <Button icon={<RotateCcw className="size-4" />} disabled={act.isPending} onClick={() => act.mutate('retry')}>
+            <Button
+              icon={<RotateCcw className="size-4" />}
+              disabled={act.isPending}
+              onClick={() => act.mutate('retry')}
+            >
               Retry the failed stage
             </Button>
           ) : null}
           {leads && running ? (
-            <Button look="danger" icon={<Square className="size-3.5" />} disabled={act.isPending} onClick={() => act.mutate('cancel')}>
+            <Button
+              look="danger"
+              icon={<Square className="size-3.5" />}
+              disabled={act.isPending}
+              onClick={() => act.mutate('cancel')}
+            >
               Cancel
             </Button>
           ) : null}
           {leads && !running ? (
-            <Button icon={<Play className="size-4" />} disabled={act.isPending} onClick={() => act.mutate('run')}>
+            <Button
+              icon={<Play className="size-4" />}
+              disabled={act.isPending}
+              onClick={() => act.mutate('run')}
+            >
               Run what is pending
             </Button>
           ) : null}
@@ -80,8 +105,14 @@ export function DatabasePage({ id }: { readonly id: string }) {
             rows={data.stages}
             rowKey={(row) => row.stage}
             columns={[
-              { head: 'Stage', cell: (row) => <span className="whitespace-nowrap">{stageLabel[row.stage]}</span> },
-              { head: 'State', cell: (row) => <StageState run={row.run} label={stageLabel[row.stage]} /> },
+              {
+                head: 'Stage',
+                cell: (row) => <span className="whitespace-nowrap">{stageLabel[row.stage]}</span>,
+              },
+              {
+                head: 'State',
+                cell: (row) => <StageState run={row.run} label={stageLabel[row.stage]} />,
+              },
               { head: 'Report', cell: (row) => <Report report={row.run?.report} /> },
             ]}
           />
@@ -93,7 +124,17 @@ export function DatabasePage({ id }: { readonly id: string }) {
               rows={data.gates}
               rowKey={(row) => row.gate}
               columns={[
-                { head: 'Gate', cell: (row) => <Link className="hover:underline" href={`/queue?benchmark=${data.benchmarkId}&database=${id}&gate=${row.gate}&state=all`}>{gateLabel[row.gate]}</Link> },
+                {
+                  head: 'Gate',
+                  cell: (row) => (
+                    <Link
+                      className="hover:underline"
+                      href={`/queue?benchmark=${data.benchmarkId}&database=${id}&gate=${row.gate}&state=all`}
+                    >
+                      {gateLabel[row.gate]}
+                    </Link>
+                  ),
+                },
                 { head: 'Tasks', cell: (row) => <TasksMeter tasks={row.tasks} /> },
                 { head: 'Minutes', numeric: true, cell: (row) => row.minutes.toFixed(1) },
               ]}
@@ -104,12 +145,15 @@ export function DatabasePage({ id }: { readonly id: string }) {
             <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-1 text-[13px]">
               <dt className="text-muted">SQLite file</dt>
               <dd>
-                {bytes(data.bytes)}, <code className="font-mono text-xs break-all">sha256 {data.sha256}</code>
+                {bytes(data.bytes)},{' '}
+                <code className="font-mono text-xs break-all">sha256 {data.sha256}</code>
               </dd>
               <dt className="text-muted">Items</dt>
               <dd>{number(data.items)}</dd>
               <dt className="text-muted">MongoDB database</dt>
-              <dd className="font-mono text-xs break-all">{data.mongoDatabase ?? 'not migrated yet'}</dd>
+              <dd className="font-mono text-xs break-all">
+                {data.mongoDatabase ?? 'not migrated yet'}
+              </dd>
             </dl>
           </Card>
         </div>
@@ -140,11 +184,21 @@ function Report({ report }: { readonly report: Readonly<Record<string, unknown>>
   );
 }
 
-function Finalise({ database, leads }: { readonly database: DatabaseDetail; readonly leads: boolean }) {
+function Finalise({
+  database,
+  leads,
+}: {
+  readonly database: DatabaseDetail;
+  readonly leads: boolean;
+}) {
   const client = useQueryClient();
   const report = useFinaliseReport(database.id);
   const finalise = useMutation({
-    mutationFn: () => api<{ report: FinaliseReport }>(`/api/databases/${database.id}/finalise`, { method: 'POST', body: { idempotencyKey: crypto.randomUUID() } }),
+    mutationFn: () =>
+      api<{ report: FinaliseReport }>(`/api/databases/${database.id}/finalise`, {
+        method: 'POST',
+        body: { idempotencyKey: crypto.randomUUID() },
+      }),
     onSettled: () => client.invalidateQueries({ queryKey: ['databases', database.id] }),
   });
   return (
@@ -152,7 +206,12 @@ function Finalise({ database, leads }: { readonly database: DatabaseDetail; read
       title="Finalise"
       actions={
         leads && !database.finalisedAt ? (
-          <Button look="primary" icon={<BadgeCheck className="size-4" />} disabled={!report.data?.ready || finalise.isPending} onClick={() => finalise.mutate()}>
+          <Button
+            look="primary"
+            icon={<BadgeCheck className="size-4" />}
+            disabled={!report.data?.ready || finalise.isPending}
+            onClick={() => finalise.mutate()}
+          >
             {finalise.isPending ? 'Finalising…' : 'Finalise'}
           </Button>
         ) : null
@@ -163,7 +222,11 @@ function Finalise({ database, leads }: { readonly database: DatabaseDetail; read
       {report.isPending ? <Loading what="what is missing" of={report} /> : null}
       {report.data ? (
         report.data.missing.length === 0 ? (
-          <p className="text-good">{database.finalisedAt ? 'Everything is approved and current.' : 'Every gate is approved and current.'}</p>
+          <p className="text-good">
+            {database.finalisedAt
+              ? 'Everything is approved and current.'
+              : 'Every gate is approved and current.'}
+          </p>
         ) : (
           <ul className="list-disc space-y-1 pl-5">
             {report.data.missing.map((row, at) => (
@@ -173,7 +236,10 @@ function Finalise({ database, leads }: { readonly database: DatabaseDetail; read
                     {row.what}
                   </Link>
                 ) : row.gate ? (
-                  <Link className="text-accent hover:underline" href={`/queue?benchmark=${database.benchmarkId}&database=${database.id}&gate=${row.gate}`}>
+                  <Link
+                    className="text-accent hover:underline"
+                    href={`/queue?benchmark=${database.benchmarkId}&database=${database.id}&gate=${row.gate}`}
+                  >
                     {row.what}
                   </Link>
                 ) : (

@@ -19,11 +19,33 @@ export function IndexSuggestions({ database }: { readonly database: DatabaseDeta
         rows={suggestions.slice(0, SHOWN)}
         rowKey={(row) => `${row.collection} ${JSON.stringify(row.key)}`}
         columns={[
-          { head: 'Collection', cell: (row) => <code className="font-mono text-xs">{row.collection}</code> },
-          { head: 'Key', cell: (row) => <code className="font-mono text-xs">{mqlKey(row.key)}</code> },
+          {
+            head: 'Collection',
+            cell: (row) => <code className="font-mono text-xs">{row.collection}</code>,
+          },
+          {
+            head: 'Key',
+            cell: (row) => <code className="font-mono text-xs">{mqlKey(row.key)}</code>,
+          },
           { head: 'Why', cell: (row) => row.reason },
-          { head: 'Items', cell: (row) => <span title={row.questionIds.join(', ')}>{row.questionIds.length <= 4 ? row.questionIds.join(', ') : `${row.questionIds.slice(0, 3).join(', ')} and ${row.questionIds.length - 3} more`}</span> },
-          { head: 'Documents examined', numeric: true, cell: (row) => (row.documentsExamined ? `${number(row.documentsExamined.before)} → ${number(row.documentsExamined.after)}` : 'not counted') },
+          {
+            head: 'Items',
+            cell: (row) => (
+              <span title={row.questionIds.join(', ')}>
+                {row.questionIds.length <= 4
+                  ? row.questionIds.join(', ')
+                  : `${row.questionIds.slice(0, 3).join(', ')} and ${row.questionIds.length - 3} more`}
+              </span>
+            ),
+          },
+          {
+            head: 'Documents examined',
+            numeric: true,
+            cell: (row) =>
+              row.documentsExamined
+                ? `${number(row.documentsExamined.before)} → ${number(row.documentsExamined.after)}`
+                : 'not counted',
+          },
         ]}
       />
     </Card>

@@ -24,9 +24,11 @@ export function DownloadsPage() {
   const leads = user?.role === 'admin' || user?.role === 'lead';
   const chosen = benchmark || benchmarks.data?.[0]?.id;
   const row = benchmarks.data?.find((candidate) => candidate.id === chosen);
-  const finalised = row !== undefined && row.databases > 0 && row.finalisedDatabases === row.databases;
+  const finalised =
+    row !== undefined && row.databases > 0 && row.finalisedDatabases === row.databases;
   const make = useMutation({
-    mutationFn: (draft: boolean) => api('/api/bundles', { method: 'POST', body: { benchmarkId: chosen, draft } }),
+    mutationFn: (draft: boolean) =>
+      api('/api/bundles', { method: 'POST', body: { benchmarkId: chosen, draft } }),
     onSettled: () => client.invalidateQueries({ queryKey: ['bundles'] }),
   });
   return (
@@ -35,7 +37,11 @@ export function DownloadsPage() {
       actions={
         chosen ? (
           <>
-            <Select aria-label="Benchmark" value={chosen} onChange={(event) => setBenchmark(event.target.value)}>
+            <Select
+              aria-label="Benchmark"
+              value={chosen}
+              onChange={(event) => setBenchmark(event.target.value)}
+            >
               {benchmarks.data?.map((row) => (
                 <option key={row.id} value={row.id}>
                   {row.name}
@@ -51,7 +57,9 @@ export function DownloadsPage() {
               look="primary"
               icon={<PackagePlus className="size-4" />}
               disabled={make.isPending || !finalised}
-              title={finalised ? undefined : 'Every database of the benchmark must be finalised first.'}
+              title={
+                finalised ? undefined : 'Every database of the benchmark must be finalised first.'
+              }
               onClick={() => make.mutate(false)}
             >
               Make the final bundle
@@ -63,22 +71,39 @@ export function DownloadsPage() {
       {make.error ? <ErrorNote error={make.error} /> : null}
       <Card padded={false}>
         {bundles.isPending ? <Loading what="the bundles" of={bundles} /> : null}
-        {bundles.error ? <div className="p-3"><ErrorNote error={bundles.error} retry={() => void bundles.refetch()} /></div> : null}
-        {bundles.data?.length === 0 ? <EmptyNote>No bundle yet. A final one can be made when every database of a benchmark is finalised.</EmptyNote> : null}
+        {bundles.error ? (
+          <div className="p-3">
+            <ErrorNote error={bundles.error} retry={() => void bundles.refetch()} />
+          </div>
+        ) : null}
+        {bundles.data?.length === 0 ? (
+          <EmptyNote>
+            No bundle yet. A final one can be made when every database of a benchmark is finalised.
+          </EmptyNote>
+        ) : null}
         {bundles.data && bundles.data.length > 0 ? (
           <PlainTable
             label="Bundles"
             rows={bundles.data}
             rowKey={(row) => row.id}
             columns={[
-              { head: 'Benchmark', cell: (row) => <span className="font-medium">{row.benchmarkName}</span> },
-              { head: 'Kind', cell: (row) => (row.draft ? <Badge tone="warn">draft</Badge> : <Badge tone="good">final</Badge>) },
+              {
+                head: 'Benchmark',
+                cell: (row) => <span className="font-medium">{row.benchmarkName}</span>,
+              },
+              {
+                head: 'Kind',
+                cell: (row) =>
+                  row.draft ? <Badge tone="warn">draft</Badge> : <Badge tone="good">final</Badge>,
+              },
               { head: 'Made', cell: (row) => when(row.createdAt) },
               {
                 head: 'State',
                 cell: (row) =>
                   row.state === 'failed' ? (
-                    <span className="whitespace-pre-wrap wrap-anywhere text-bad">{row.failure}</span>
+                    <span className="whitespace-pre-wrap wrap-anywhere text-bad">
+                      {row.failure}
+                    </span>
                   ) : row.state === 'done' ? (
                     'ready'
                   ) : (
@@ -88,13 +113,26 @@ export function DownloadsPage() {
                     </span>
                   ),
               },
-              { head: 'Size', numeric: true, cell: (row) => (row.bytes === null ? '' : bytes(row.bytes)) },
-              { head: 'SHA-256', cell: (row) => <code className="font-mono text-xs break-all text-muted">{row.sha256}</code> },
+              {
+                head: 'Size',
+                numeric: true,
+                cell: (row) => (row.bytes === null ? '' : bytes(row.bytes)),
+              },
+              {
+                head: 'SHA-256',
+                cell: (row) => (
+                  <code className="font-mono text-xs break-all text-muted">{row.sha256}</code>
+                ),
+              },
               {
                 head: '',
                 cell: (row) =>
                   row.state === 'done' ? (
-                    <a className="inline-flex items-center gap-1.5 font-medium text-accent hover:underline" href={`/api/bundles/${row.id}/download`} download={row.fileName ?? true}>
+                    <a
+                      className="inline-flex items-center gap-1.5 font-medium text-accent hover:underline"
+                      href={`/api/bundles/${row.id}/download`}
+                      download={row.fileName ?? true}
+                    >
                       <Download className="size-4" aria-hidden /> Download
                     </a>
                   ) : null,
@@ -105,8 +143,14 @@ export function DownloadsPage() {
       </Card>
       <Card title="What is inside, and how to check it">
         <p className="max-w-3xl text-[13px]">
-          A bundle holds the items with their gold MQL, the expected rows, every document as Extended JSON and as a dump for mongorestore, designs, indexes, validation reports and decisions. Unpack it, then run{' '}
-          <code className="rounded bg-surface-2 px-1 font-mono">npm run aptmql -- verify &lt;folder&gt;</code>: it checks every hash and the signature, restores the databases into an empty MongoDB and runs all gold.
+          A bundle holds the items with their gold MQL, the expected rows, every document as
+          Extended JSON and as a dump for mongorestore, designs, indexes, validation reports and
+          decisions. Unpack it, then run{' '}
+          <code className="rounded bg-surface-2 px-1 font-mono">
+            npm run aptmql -- verify &lt;folder&gt;
+          </code>
+          : it checks every hash and the signature, restores the databases into an empty MongoDB and
+          runs all gold.
         </p>
       </Card>
     </Page>

@@ -22,7 +22,10 @@ export function GuidebookPage({ text }: { readonly text: string }) {
           <ul className="space-y-0.5">
             {sections.map(({ depth, label }) => (
               <li key={label} className={depth > 2 ? 'pl-4' : ''}>
-                <a href={`#${sectionId(label)}`} className="text-muted hover:text-text hover:underline">
+                <a
+                  href={`#${sectionId(label)}`}
+                  className="text-muted hover:text-text hover:underline"
+                >
                   {label}
                 </a>
               </li>

@@ -17,7 +17,12 @@ import { EmptyNote, ErrorNote, Loading } from '../ui/notes';
 import { PlainTable } from '../ui/plain-table';
 
 /** Mean minutes per database that the paper's reviewers estimated (Table 5); ours are measured. */
-const PAPER_MINUTES: Readonly<Record<string, number>> = { conceptual_design: 12.5, collection_validation: 3.4, table_validation: 6.4, cross_validation: 4.7 };
+const PAPER_MINUTES: Readonly<Record<string, number>> = {
+  conceptual_design: 12.5,
+  collection_validation: 3.4,
+  table_validation: 6.4,
+  cross_validation: 4.7,
+};
 
 export function OverviewPage() {
   const router = useRouter();
@@ -30,7 +35,11 @@ export function OverviewPage() {
     <Page
       title="Overview"
       actions={
-        <Select aria-label="Benchmark" value={id ?? ''} onChange={(event) => router.replace(`${path}?benchmark=${event.target.value}`)}>
+        <Select
+          aria-label="Benchmark"
+          value={id ?? ''}
+          onChange={(event) => router.replace(`${path}?benchmark=${event.target.value}`)}
+        >
           {benchmarks.data?.map((row) => (
             <option key={row.id} value={row.id}>
               {row.name}
@@ -47,30 +56,71 @@ export function OverviewPage() {
 
 function BenchmarkOverview({ id }: { readonly id: string }) {
   const overview = useOverview(id);
-  const audit = useMutation({ mutationFn: () => api<AuditVerdict>(`/api/benchmarks/${id}/audit/verify`) });
+  const audit = useMutation({
+    mutationFn: () => api<AuditVerdict>(`/api/benchmarks/${id}/audit/verify`),
+  });
   if (overview.isPending) return <Loading what="the overview" of={overview} />;
-  if (overview.error) return <ErrorNote error={overview.error} retry={() => void overview.refetch()} />;
+  if (overview.error)
+    return <ErrorNote error={overview.error} retry={() => void overview.refetch()} />;
   const { databases, reviewers, burnDown, forecast } = overview.data;
   const gates = databases[0]?.gates.map((gate) => gate.gate) ?? [];
   const mostLeft = Math.max(1, ...burnDown.map((day) => day.remaining));
   return (
     <>
-      <Card title="Databases" padded={false} actions={<a className="text-[13px] text-accent hover:underline" href={`/api/benchmarks/${id}/effort.csv`}>Effort as CSV</a>}>
+      <Card
+        title="Databases"
+        padded={false}
+        actions={
+          <a
+            className="text-[13px] text-accent hover:underline"
+            href={`/api/benchmarks/${id}/effort.csv`}
+          >
+            Effort as CSV
+          </a>
+        }
+      >
         <PlainTable
           label="Databases"
           rows={databases}
           rowKey={(row) => row.id}
           columns={[
-            { head: 'Database', cell: (row) => <Link className="font-medium text-accent hover:underline" href={`/databases/${row.id}`}>{row.name}</Link> },
-            { head: 'Agents', cell: (row) => (row.currentStage ? <StageState run={row.currentStage} label={row.name} /> : '–') },
+            {
+              head: 'Database',
+              cell: (row) => (
+                <Link
+                  className="font-medium text-accent hover:underline"
+                  href={`/databases/${row.id}`}
+                >
+                  {row.name}
+                </Link>
+              ),
+            },
+            {
+              head: 'Agents',
+              cell: (row) =>
+                row.currentStage ? <StageState run={row.currentStage} label={row.name} /> : '–',
+            },
             { head: 'Tasks', cell: (row) => <TasksMeter tasks={row.tasks} /> },
-            { head: 'Translated', numeric: true, cell: (row) => (row.translated === null ? '–' : `${number(row.translated)} of ${number(row.items)}`) },
+            {
+              head: 'Translated',
+              numeric: true,
+              cell: (row) =>
+                row.translated === null ? '–' : `${number(row.translated)} of ${number(row.items)}`,
+            },
             { head: 'Untranslated', numeric: true, cell: (row) => row.untranslated ?? '–' },
             { head: 'Excluded', numeric: true, cell: (row) => row.excluded },
             { head: 'Source defects', numeric: true, cell: (row) => row.sourceDefects },
-            { head: 'Minutes', numeric: true, cell: (row) => row.gates.reduce((sum, gate) => sum + gate.minutes, 0).toFixed(1) },
+            {
+              head: 'Minutes',
+              numeric: true,
+              cell: (row) => row.gates.reduce((sum, gate) => sum + gate.minutes, 0).toFixed(1),
+            },
             { head: 'Agent cost', numeric: true, cell: (row) => `$${row.costUsd.toFixed(2)}` },
-            { head: 'State', cell: (row) => (row.finalisedAt ? <Badge tone="good">finalised</Badge> : <Badge>in review</Badge>) },
+            {
+              head: 'State',
+              cell: (row) =>
+                row.finalisedAt ? <Badge tone="good">finalised</Badge> : <Badge>in review</Badge>,
+            },
           ]}
         />
       </Card>
@@ -82,8 +132,23 @@ function BenchmarkOverview({ id }: { readonly id: string }) {
             rowKey={(gate) => gate}
             columns={[
               { head: 'Gate', cell: (gate) => gateLabel[gate] },
-              { head: 'Mean here', numeric: true, cell: (gate) => (databases.reduce((sum, row) => sum + (row.gates.find((entry) => entry.gate === gate)?.minutes ?? 0), 0) / Math.max(1, databases.length)).toFixed(1) },
-              { head: 'Paper, Table 5 (estimated)', numeric: true, cell: (gate) => PAPER_MINUTES[gate]?.toFixed(1) ?? '–' },
+              {
+                head: 'Mean here',
+                numeric: true,
+                cell: (gate) =>
+                  (
+                    databases.reduce(
+                      (sum, row) =>
+                        sum + (row.gates.find((entry) => entry.gate === gate)?.minutes ?? 0),
+                      0,
+                    ) / Math.max(1, databases.length)
+                  ).toFixed(1),
+              },
+              {
+                head: 'Paper, Table 5 (estimated)',
+                numeric: true,
+                cell: (gate) => PAPER_MINUTES[gate]?.toFixed(1) ?? '–',
+              },
             ]}
           />
         </Card>
@@ -97,9 +162,18 @@ function BenchmarkOverview({ id }: { readonly id: string }) {
               columns={[
                 { head: 'Name', cell: (row) => row.name },
                 { head: 'Decisions', numeric: true, cell: (row) => number(row.decisions) },
-                { head: 'Approved', numeric: true, cell: (row) => (row.decisions ? `${Math.round((100 * row.approved) / row.decisions)} %` : '–') },
+                {
+                  head: 'Approved',
+                  numeric: true,
+                  cell: (row) =>
+                    row.decisions ? `${Math.round((100 * row.approved) / row.decisions)} %` : '–',
+                },
                 { head: 'Minutes', numeric: true, cell: (row) => row.minutes.toFixed(1) },
-                { head: 'Median seconds', numeric: true, cell: (row) => row.dwellSeconds?.toFixed(0) ?? '–' },
+                {
+                  head: 'Median seconds',
+                  numeric: true,
+                  cell: (row) => row.dwellSeconds?.toFixed(0) ?? '–',
+                },
                 { head: 'Holding', numeric: true, cell: (row) => row.holding },
               ]}
             />
@@ -107,13 +181,26 @@ function BenchmarkOverview({ id }: { readonly id: string }) {
         </Card>
       </div>
       <div className="grid items-start gap-3 lg:grid-cols-2">
-        <Card title="Burn-down" actions={<span className="text-[13px] text-muted">{forecast ? `at this pace done on ${forecast}` : 'no pace yet'}</span>}>
+        <Card
+          title="Burn-down"
+          actions={
+            <span className="text-[13px] text-muted">
+              {forecast ? `at this pace done on ${forecast}` : 'no pace yet'}
+            </span>
+          }
+        >
           {burnDown.length === 0 ? <p className="text-muted">Nothing decided yet.</p> : null}
           <ul className="space-y-1">
             {burnDown.slice(-14).map((day) => (
-              <li key={day.day} className="grid grid-cols-[6rem_1fr_auto] items-center gap-2 text-[13px]">
+              <li
+                key={day.day}
+                className="grid grid-cols-[6rem_1fr_auto] items-center gap-2 text-[13px]"
+              >
                 <span className="text-muted">{day.day}</span>
-                <span className="h-2 rounded bg-accent-strong" style={{ width: `${(100 * day.remaining) / mostLeft}%` }} />
+                <span
+                  className="h-2 rounded bg-accent-strong"
+                  style={{ width: `${(100 * day.remaining) / mostLeft}%` }}
+                />
                 <span className="tabular-nums">
                   {number(day.remaining)} left, {number(day.decided)} decided
                 </span>
@@ -133,15 +220,21 @@ function BenchmarkOverview({ id }: { readonly id: string }) {
           {audit.data ? (
             audit.data.ok ? (
               <p className="text-good">
-                {counted(audit.data.events, 'event')}, unbroken. <code className="font-mono text-xs break-all">{audit.data.head}</code>
+                {counted(audit.data.events, 'event')}, unbroken.{' '}
+                <code className="font-mono text-xs break-all">{audit.data.head}</code>
               </p>
             ) : (
               <p className="text-bad">{audit.data.broken}</p>
             )
           ) : (
-            <p className="text-muted">Every decision is an event whose hash includes the one before it.</p>
+            <p className="text-muted">
+              Every decision is an event whose hash includes the one before it.
+            </p>
           )}
-          <a className="mt-2 inline-block text-[13px] text-accent hover:underline" href={`/api/benchmarks/${id}/decisions.csv`}>
+          <a
+            className="mt-2 inline-block text-[13px] text-accent hover:underline"
+            href={`/api/benchmarks/${id}/decisions.csv`}
+          >
             Decisions as CSV
           </a>
         </Card>

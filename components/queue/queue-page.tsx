@@ -4,7 +4,14 @@ import { Play } from 'lucide-react';
 import Link from 'next/link';
 import { usePathname, useRouter, useSearchParams } from 'next/navigation';
 import { useState } from 'react';
-import { taskStates, type BenchmarkRow, type ClaimResponse, type EmptyQueue, type GateName, type TaskRow } from '../../lib/review/api-types';
+import {
+  taskStates,
+  type BenchmarkRow,
+  type ClaimResponse,
+  type EmptyQueue,
+  type GateName,
+  type TaskRow,
+} from '../../lib/review/api-types';
 import { api } from '../api';
 import { taskTone } from '../database/artefact-list';
 import { counted, gateLabel, when } from '../format';
@@ -38,10 +45,19 @@ export function QueuePage() {
     router.replace(`${path}?${next.toString()}`);
   };
   const page = Number(search.get('page') ?? 1) || 1;
-  const filters = { benchmarkId: get('benchmark'), databaseId: get('database'), gate: get('gate'), state: get('state') || 'actionable', search: get('search'), page, pageSize: PAGE_SIZE };
+  const filters = {
+    benchmarkId: get('benchmark'),
+    databaseId: get('database'),
+    gate: get('gate'),
+    state: get('state') || 'actionable',
+    search: get('search'),
+    page,
+    pageSize: PAGE_SIZE,
+  };
   const queue = useQueue(filters);
   const benchmarks = useBenchmarks();
-  const benchmark = get('benchmark') || (benchmarks.data?.length === 1 ? benchmarks.data[0]!.id : '');
+  const benchmark =
+    get('benchmark') || (benchmarks.data?.length === 1 ? benchmarks.data[0]!.id : '');
   const { data: user } = useSession();
   const claimFilters = {
     ...(filters.benchmarkId ? { benchmarkId: filters.benchmarkId } : {}),
@@ -52,9 +68,15 @@ export function QueuePage() {
   const [empty, setEmpty] = useState<EmptyQueue | null>(null);
   const start = useMutation({
     mutationFn: () =>
-      api<ClaimResponse>('/api/queue/claim', { method: 'POST', body: { ...claimFilters, deciding: pendingTaskIds(), skipped: skips.list() } }),
+      api<ClaimResponse>('/api/queue/claim', {
+        method: 'POST',
+        body: { ...claimFilters, deciding: pendingTaskIds(), skipped: skips.list() },
+      }),
     onSuccess: (response) => {
-      if (response.task) router.push(`/tasks/${response.task.id}${search.toString() ? `?${search.toString()}` : ''}`);
+      if (response.task)
+        router.push(
+          `/tasks/${response.task.id}${search.toString() ? `?${search.toString()}` : ''}`,
+        );
       else setEmpty(response.empty);
     },
   });
@@ -63,7 +85,13 @@ export function QueuePage() {
     <Page
       title="Queue"
       actions={
-        <Button look="primary" icon={<Play className="size-4" />} shortcut="s" disabled={start.isPending} onClick={() => start.mutate()}>
+        <Button
+          look="primary"
+          icon={<Play className="size-4" />}
+          shortcut="s"
+          disabled={start.isPending}
+          onClick={() => start.mutate()}
+        >
           Start reviewing
         </Button>
       }
@@ -72,14 +100,32 @@ export function QueuePage() {
       {empty ? (
         <div role="status" className="rounded-md border border-accent/40 bg-accent-soft p-3">
           {empty.message}{' '}
-          {empty.reason === 'skipped' ? <Button onClick={() => (skips.clear(), setEmpty(null), start.mutate())}>Review skipped tasks</Button> : null}
+          {empty.reason === 'skipped' ? (
+            <Button onClick={() => (skips.clear(), setEmpty(null), start.mutate())}>
+              Review skipped tasks
+            </Button>
+          ) : null}
         </div>
       ) : null}
       <Card padded={false}>
         <div className="flex flex-wrap items-center gap-2 border-b border-line p-2">
-          <BenchmarkChoice benchmarks={benchmarks.data} value={get('benchmark')} onChange={(benchmark) => set('benchmark', benchmark)} />
-          {benchmark ? <DatabaseChoice benchmark={benchmark} value={get('database')} onChange={(value) => set('database', value)} /> : null}
-          <Select aria-label="Gate" value={get('gate')} onChange={(event) => set('gate', event.target.value)}>
+          <BenchmarkChoice
+            benchmarks={benchmarks.data}
+            value={get('benchmark')}
+            onChange={(benchmark) => set('benchmark', benchmark)}
+          />
+          {benchmark ? (
+            <DatabaseChoice
+              benchmark={benchmark}
+              value={get('database')}
+              onChange={(value) => set('database', value)}
+            />
+          ) : null}
+          <Select
+            aria-label="Gate"
+            value={get('gate')}
+            onChange={(event) => set('gate', event.target.value)}
+          >
             <option value="">All gates</option>
             {(Object.keys(gateLabel) as GateName[]).map((gate) => (
               <option key={gate} value={gate}>
@@ -87,7 +133,11 @@ export function QueuePage() {
               </option>
             ))}
           </Select>
-          <Select aria-label="State" value={get('state')} onChange={(event) => set('state', event.target.value)}>
+          <Select
+            aria-label="State"
+            value={get('state')}
+            onChange={(event) => set('state', event.target.value)}
+          >
             <option value="">To do (open and stale)</option>
             {taskStates.map((state) => (
               <option key={state} value={state}>
@@ -102,23 +152,47 @@ export function QueuePage() {
               set('search', String(new FormData(event.currentTarget).get('search') ?? ''));
             }}
           >
-            <Input name="search" aria-label="Search tasks" placeholder="Search, Enter" defaultValue={get('search')} className="w-52" />
+            <Input
+              name="search"
+              aria-label="Search tasks"
+              placeholder="Search, Enter"
+              defaultValue={get('search')}
+              className="w-52"
+            />
           </form>
-          <span className="ml-auto text-[13px] text-muted">{queue.data ? counted(queue.data.total, 'task') : ''}</span>
+          <span className="ml-auto text-[13px] text-muted">
+            {queue.data ? counted(queue.data.total, 'task') : ''}
+          </span>
         </div>
         {queue.isPending ? <Loading what="the queue" of={queue} /> : null}
-        {queue.error ? <div className="p-3"><ErrorNote error={queue.error} retry={() => void queue.refetch()} /></div> : null}
+        {queue.error ? (
+          <div className="p-3">
+            <ErrorNote error={queue.error} retry={() => void queue.refetch()} />
+          </div>
+        ) : null}
         {queue.data?.total === 0 ? <EmptyNote>No task matches these filters.</EmptyNote> : null}
-        {queue.data && queue.data.rows.length > 0 ? <Tasks rows={queue.data.rows} suffix={search.toString() ? `?${search.toString()}` : ''} benchmarks={benchmarks.data ?? []} /> : null}
+        {queue.data && queue.data.rows.length > 0 ? (
+          <Tasks
+            rows={queue.data.rows}
+            suffix={search.toString() ? `?${search.toString()}` : ''}
+            benchmarks={benchmarks.data ?? []}
+          />
+        ) : null}
         {queue.data && queue.data.total > PAGE_SIZE ? (
-          <nav aria-label="Pages" className="flex items-center justify-end gap-2 border-t border-line p-2">
+          <nav
+            aria-label="Pages"
+            className="flex items-center justify-end gap-2 border-t border-line p-2"
+          >
             <Button disabled={page <= 1} onClick={() => set('page', String(page - 1))}>
               Previous
             </Button>
             <span className="text-[13px] text-muted">
               {page} of {Math.ceil(queue.data.total / PAGE_SIZE)}
             </span>
-            <Button disabled={page * PAGE_SIZE >= queue.data.total} onClick={() => set('page', String(page + 1))}>
+            <Button
+              disabled={page * PAGE_SIZE >= queue.data.total}
+              onClick={() => set('page', String(page + 1))}
+            >
               Next
             </Button>
           </nav>
@@ -128,19 +202,58 @@ export function QueuePage() {
   );
 }
 
-function Tasks({ rows, suffix, benchmarks }: { readonly rows: readonly TaskRow[]; readonly suffix: string; readonly benchmarks: readonly BenchmarkRow[] }) {
+function Tasks({
+  rows,
+  suffix,
+  benchmarks,
+}: {
+  readonly rows: readonly TaskRow[];
+  readonly suffix: string;
+  readonly benchmarks: readonly BenchmarkRow[];
+}) {
   return (
     <PlainTable
       label="Tasks"
       rows={rows}
       rowKey={(row) => row.id}
       columns={[
-        { head: 'Benchmark', cell: (row) => <span className="wrap-anywhere">{benchmarks.find((benchmark) => benchmark.id === row.benchmarkId)?.name ?? ''}</span> },
+        {
+          head: 'Benchmark',
+          cell: (row) => (
+            <span className="wrap-anywhere">
+              {benchmarks.find((benchmark) => benchmark.id === row.benchmarkId)?.name ?? ''}
+            </span>
+          ),
+        },
         { head: 'Database', cell: (row) => row.database },
         { head: 'Gate', cell: (row) => gateLabel[row.gate] },
-        { head: 'Task', cell: (row) => <Link className="text-accent hover:underline" href={`/tasks/${row.id}${suffix}`}>{row.title}</Link> },
-        { head: 'State', cell: (row) => <Badge tone={taskTone[row.state] ?? 'neutral'}>{row.state === 'waiting' ? 'with the agents' : row.state}</Badge> },
-        { head: 'Decision', cell: (row) => (row.verdict ? <span className="text-muted">{row.verdict.replaceAll('_', ' ')}{row.decidedBy ? `, ${row.decidedBy}` : ''}{row.decidedAt ? `, ${when(row.decidedAt)}` : ''}</span> : null) },
+        {
+          head: 'Task',
+          cell: (row) => (
+            <Link className="text-accent hover:underline" href={`/tasks/${row.id}${suffix}`}>
+              {row.title}
+            </Link>
+          ),
+        },
+        {
+          head: 'State',
+          cell: (row) => (
+            <Badge tone={taskTone[row.state] ?? 'neutral'}>
+              {row.state === 'waiting' ? 'with the agents' : row.state}
+            </Badge>
+          ),
+        },
+        {
+          head: 'Decision',
+          cell: (row) =>
+            row.verdict ? (
+              <span className="text-muted">
+                {row.verdict.replaceAll('_', ' ')}
+                {row.decidedBy ? `, ${row.decidedBy}` : ''}
+                {row.decidedAt ? `, ${when(row.decidedAt)}` : ''}
+              </span>
+            ) : null,
+        },
         { head: 'Held by', cell: (row) => row.leasedBy ?? '' },
         { head: 'Comments', numeric: true, cell: (row) => row.comments || '' },
       ]}
@@ -148,7 +261,15 @@ function Tasks({ rows, suffix, benchmarks }: { readonly rows: readonly TaskRow[]
   );
 }
 
-function DatabaseChoice({ benchmark, value, onChange }: { readonly benchmark: string; readonly value: string; readonly onChange: (id: string) => void }) {
+function DatabaseChoice({
+  benchmark,
+  value,
+  onChange,
+}: {
+  readonly benchmark: string;
+  readonly value: string;
+  readonly onChange: (id: string) => void;
+}) {
   const { data } = useBenchmark(benchmark);
   return (
     <Select aria-label="Database" value={value} onChange={(event) => onChange(event.target.value)}>

@@ -17,7 +17,15 @@ import { readableContent } from './readable-content';
 const DIFF_LIMIT = 200_000;
 
 /** The difference from an earlier version: open when the reviewer has not seen the current one, else to be opened again. */
-export function Changes({ task, before, unseen }: { readonly task: TaskDetail; readonly before: VersionDetail; readonly unseen: boolean }) {
+export function Changes({
+  task,
+  before,
+  unseen,
+}: {
+  readonly task: TaskDetail;
+  readonly before: VersionDetail;
+  readonly unseen: boolean;
+}) {
   const [open, setOpen] = useState(unseen);
   const { current } = task;
   return (
@@ -47,29 +55,77 @@ export function Changes({ task, before, unseen }: { readonly task: TaskDetail; r
   );
 }
 
-function Difference({ task, before }: { readonly task: TaskDetail; readonly before: VersionDetail }) {
-  const [old, now] = useMemo(() => [readableContent(task.gate, before.content), readableContent(task.gate, task.current.content)], [task.gate, before, task.current]);
+function Difference({
+  task,
+  before,
+}: {
+  readonly task: TaskDetail;
+  readonly before: VersionDetail;
+}) {
+  const [old, now] = useMemo(
+    () => [
+      readableContent(task.gate, before.content),
+      readableContent(task.gate, task.current.content),
+    ],
+    [task.gate, before, task.current],
+  );
   const whole = (
-    <Link className="text-accent underline" href={`/artefacts/${task.artefactId}?from=${before.seq}&to=${task.current.seq}`}>
+    <Link
+      className="text-accent underline"
+      href={`/artefacts/${task.artefactId}?from=${before.seq}&to=${task.current.seq}`}
+    >
       Everything stored, compared
     </Link>
   );
-  if (old === now) return <p className="text-[13px]">What is decided here has not changed; only measurements beside it have. {whole}</p>;
-  if (old.length + now.length > DIFF_LIMIT) return <p className="text-[13px]">These versions are too long to be compared here. {whole}</p>;
+  if (old === now)
+    return (
+      <p className="text-[13px]">
+        What is decided here has not changed; only measurements beside it have. {whole}
+      </p>
+    );
+  if (old.length + now.length > DIFF_LIMIT)
+    return <p className="text-[13px]">These versions are too long to be compared here. {whole}</p>;
   const label = `Version ${before.seq} and version ${task.current.seq}`;
   return (
     <div className="space-y-2">
       {task.gate === 'evidence' ? <WordDiff before={old} after={now} /> : null}
-      {task.gate === 'conceptual_design' ? <DesignChanges before={before.content as ConceptualDesign} after={task.current.content as ConceptualDesign} label={label} /> : null}
-      {task.gate !== 'evidence' && task.gate !== 'conceptual_design' ? <CodeDiff before={old} after={now} language={task.gate === 'untranslated' || task.gate === 'optimised_query' ? 'mql' : 'plaintext'} label={label} onlyChanges /> : null}
+      {task.gate === 'conceptual_design' ? (
+        <DesignChanges
+          before={before.content as ConceptualDesign}
+          after={task.current.content as ConceptualDesign}
+          label={label}
+        />
+      ) : null}
+      {task.gate !== 'evidence' && task.gate !== 'conceptual_design' ? (
+        <CodeDiff
+          before={old}
+          after={now}
+          language={
+            task.gate === 'untranslated' || task.gate === 'optimised_query' ? 'mql' : 'plaintext'
+          }
+          label={label}
+          onlyChanges
+        />
+      ) : null}
       <p className="text-[13px]">{whole}</p>
     </div>
   );
 }
 
 /** Choices first: one of them moves the figures in the reasons of many others. */
-function DesignChanges({ before, after, label }: { readonly before: ConceptualDesign; readonly after: ConceptualDesign; readonly label: string }) {
-  const { decisions, reasons, figures, moved } = useMemo(() => designDifference(before, after), [before, after]);
+function DesignChanges({
+  before,
+  after,
+  label,
+}: {
+  readonly before: ConceptualDesign;
+  readonly after: ConceptualDesign;
+  readonly label: string;
+}) {
+  const { decisions, reasons, figures, moved } = useMemo(
+    () => designDifference(before, after),
+    [before, after],
+  );
   const [shown, setShown] = useState(false);
   return (
     <>
@@ -90,7 +146,12 @@ function DesignChanges({ before, after, label }: { readonly before: ConceptualDe
       {isSame(reasons) ? null : (
         <>
           <h3 className="text-[13px] font-medium">In other words</h3>
-          <CodeDiff {...reasons} language="plaintext" label={`${label}: reasons in other words`} onlyChanges />
+          <CodeDiff
+            {...reasons}
+            language="plaintext"
+            label={`${label}: reasons in other words`}
+            onlyChanges
+          />
         </>
       )}
       {moved > 0 ? (
@@ -98,11 +159,18 @@ function DesignChanges({ before, after, label }: { readonly before: ConceptualDe
           {shown ? 'Hide' : 'Show'} where figures alone moved: {counted(moved, 'line')}
         </Button>
       ) : null}
-      {moved > 0 && shown ? <CodeDiff {...figures} language="plaintext" label={`${label}: figures`} onlyChanges /> : null}
+      {moved > 0 && shown ? (
+        <CodeDiff {...figures} language="plaintext" label={`${label}: figures`} onlyChanges />
+      ) : null}
     </>
   );
 }
 
-const Decision = ({ text }: { readonly text: string | null }) => (text === null ? <span className="text-muted">–</span> : <span className="wrap-break-word">{text}</span>);
+const Decision = ({ text }: { readonly text: string | null }) =>
+  text === null ? (
+    <span className="text-muted">–</span>
+  ) : (
+    <span className="wrap-break-word">{text}</span>
+  );
 
 const isSame = ({ before, after }: TextPair): boolean => before === after;

@@ -1,6 +1,15 @@
 'use client';
 import { useQueryClient } from '@tanstack/react-query';
-import { createContext, useCallback, useContext, useEffect, useMemo, useRef, useState, type ReactNode } from 'react';
+import {
+  createContext,
+  useCallback,
+  useContext,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+  type ReactNode,
+} from 'react';
 import type { DecideResponse } from '../../lib/review/api-types';
 import { api, RequestFailed } from '../api';
 import { useSession } from '../queries';
@@ -81,7 +90,12 @@ export function DecisionSaver({ children }: { readonly children: ReactNode }) {
       for (let attempt = 0; ; attempt++) {
         try {
           const { decision } = await decideOnce(next, taken);
-          remember({ taskId: next.taskId, title: next.title, decisionId: decision.id, verdict: decision.verdict });
+          remember({
+            taskId: next.taskId,
+            title: next.title,
+            decisionId: decision.id,
+            verdict: decision.verdict,
+          });
           break;
         } catch (error) {
           // Sent again after the next sign-in; the page is left for it.
@@ -91,11 +105,22 @@ export function DecisionSaver({ children }: { readonly children: ReactNode }) {
             taken = true;
             continue;
           }
-          const passing = error instanceof RequestFailed && (error.status === 0 || error.status >= 500);
+          const passing =
+            error instanceof RequestFailed && (error.status === 0 || error.status >= 500);
           if (!passing) {
             // What was begun there is still kept, and shown again.
             void client.resetQueries({ queryKey: ['tasks', next.taskId] });
-            setRefused((before) => [...before, { taskId: next.taskId, title: next.title, error: error instanceof RequestFailed ? error : new RequestFailed(String(error), 0, 'internal', '') }]);
+            setRefused((before) => [
+              ...before,
+              {
+                taskId: next.taskId,
+                title: next.title,
+                error:
+                  error instanceof RequestFailed
+                    ? error
+                    : new RequestFailed(String(error), 0, 'internal', ''),
+              },
+            ]);
             break;
           }
           setOffline(true);
@@ -137,7 +162,10 @@ export function DecisionSaver({ children }: { readonly children: ReactNode }) {
       },
       async undo(saved) {
         try {
-          await api<DecideResponse>(`/api/decisions/${saved.decisionId}/undo`, { method: 'POST', body: { idempotencyKey: crypto.randomUUID() } });
+          await api<DecideResponse>(`/api/decisions/${saved.decisionId}/undo`, {
+            method: 'POST',
+            body: { idempotencyKey: crypto.randomUUID() },
+          });
         } finally {
           // Also when the server refuses: then a later decision has taken its place, and there is nothing to offer.
           if (last?.decisionId === saved.decisionId) remember(null);
@@ -145,7 +173,8 @@ export function DecisionSaver({ children }: { readonly children: ReactNode }) {
           void client.invalidateQueries({ queryKey: ['queue'] });
         }
       },
-      dismiss: (taskId) => setRefused((before) => before.filter((entry) => entry.taskId !== taskId)),
+      dismiss: (taskId) =>
+        setRefused((before) => before.filter((entry) => entry.taskId !== taskId)),
     }),
     [queue, offline, refused, last, client, remember, userId],
   );
@@ -158,7 +187,8 @@ async function decideOnce({ taskId, body }: Pending, take: boolean): Promise<Dec
   try {
     return await api<DecideResponse>(`/api/tasks/${taskId}/decisions`, { method: 'POST', body });
   } catch (error) {
-    if (take && error instanceof RequestFailed && error.code === 'lease_lost') navigator.sendBeacon(`/api/tasks/${taskId}/lease/release`);
+    if (take && error instanceof RequestFailed && error.code === 'lease_lost')
+      navigator.sendBeacon(`/api/tasks/${taskId}/lease/release`);
     throw error;
   }
 }
@@ -177,10 +207,16 @@ const connectedOr = (ms: number): Promise<void> =>
 
 function readLast(userId: string): Saved | null {
   try {
-    const { by, saved } = JSON.parse(sessionStorage.getItem(LAST) ?? '{}') as { by?: string; saved?: Saved };
+    const { by, saved } = JSON.parse(sessionStorage.getItem(LAST) ?? '{}') as {
+      by?: string;
+      saved?: Saved;
+    };
     return by === userId && saved ? saved : null;
   } catch {
     return null;
   }
 }
-const writeLast = (userId: string, saved: Saved | null): void => (saved ? sessionStorage.setItem(LAST, JSON.stringify({ by: userId, saved })) : sessionStorage.removeItem(LAST));
+const writeLast = (userId: string, saved: Saved | null): void =>
+  saved
+    ? sessionStorage.setItem(LAST, JSON.stringify({ by: userId, saved }))
+    : sessionStorage.removeItem(LAST);

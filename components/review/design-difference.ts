@@ -22,7 +22,10 @@ export interface DesignDifference {
   readonly moved: number;
 }
 
-export function designDifference(before: ConceptualDesign, after: ConceptualDesign): DesignDifference {
+export function designDifference(
+  before: ConceptualDesign,
+  after: ConceptualDesign,
+): DesignDifference {
   const [old, now] = [reasonLines(before), reasonLines(after)];
   const gone = without(old, now);
   const reworded: string[] = [];
@@ -35,14 +38,25 @@ export function designDifference(before: ConceptualDesign, after: ConceptualDesi
   return {
     decisions: changedDecisions(before, after),
     reasons: { before: gone.join('\n'), after: reworded.join('\n') },
-    figures: { before: moved.map(([line]) => line).join('\n'), after: moved.map(([, line]) => line).join('\n') },
+    figures: {
+      before: moved.map(([line]) => line).join('\n'),
+      after: moved.map(([, line]) => line).join('\n'),
+    },
     moved: moved.length,
   };
 }
 
 function changedDecisions(before: ConceptualDesign, after: ConceptualDesign): ChangedDecision[] {
-  const [old, now] = [before, after].map((design) => new Map(decisionsOf(design).map(({ subject, text }) => [subject, text]))) as [Map<string, string>, Map<string, string>];
-  return [...new Set([...now.keys(), ...old.keys()])].map((subject) => ({ subject, before: old.get(subject) ?? null, after: now.get(subject) ?? null })).filter((change) => change.before !== change.after);
+  const [old, now] = [before, after].map(
+    (design) => new Map(decisionsOf(design).map(({ subject, text }) => [subject, text])),
+  ) as [Map<string, string>, Map<string, string>];
+  return [...new Set([...now.keys(), ...old.keys()])]
+    .map((subject) => ({
+      subject,
+      before: old.get(subject) ?? null,
+      after: now.get(subject) ?? null,
+    }))
+    .filter((change) => change.before !== change.after);
 }
 
 function without(lines: readonly string[], others: readonly string[]): string[] {

@@ -35,11 +35,16 @@ export function useDraft(task: TaskDetail, open: boolean): DraftStore {
     const waiting = unsaved.current;
     if (!waiting) return;
     // Who comes back to the task before it is loaded again finds what was written.
-    client.setQueryData<TaskDetail>(['tasks', id], (known) => known && { ...known, draft: waiting });
+    client.setQueryData<TaskDetail>(
+      ['tasks', id],
+      (known) => known && { ...known, draft: waiting },
+    );
     const timer = setTimeout(() => {
       unsaved.current = null;
       // A draft that cannot be saved now is saved with the next change; the decision itself carries it.
-      void api(`/api/tasks/${id}/draft`, { method: 'PUT', body: waiting }).catch(() => (unsaved.current ??= waiting));
+      void api(`/api/tasks/${id}/draft`, { method: 'PUT', body: waiting }).catch(
+        () => (unsaved.current ??= waiting),
+      );
     }, 1000);
     return () => clearTimeout(timer);
   }, [client, id, draft, open]);
@@ -47,7 +52,13 @@ export function useDraft(task: TaskDetail, open: boolean): DraftStore {
     const save = (): void => {
       const body = unsaved.current && JSON.stringify(unsaved.current);
       unsaved.current = null;
-      if (body) void fetch(`/api/tasks/${id}/draft`, { method: 'PUT', headers: { 'content-type': 'application/json' }, body, keepalive: body.length < MOST_WITH_UNLOAD }).catch(() => undefined);
+      if (body)
+        void fetch(`/api/tasks/${id}/draft`, {
+          method: 'PUT',
+          headers: { 'content-type': 'application/json' },
+          body,
+          keepalive: body.length < MOST_WITH_UNLOAD,
+        }).catch(() => undefined);
     };
     window.addEventListener('pagehide', save);
     return () => {

@@ -2,7 +2,11 @@
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import type { ConceptualDesign } from '../../lib/design/document-design';
-import type { EvidenceContent, GoldContent, TranslationContent } from '../../lib/pipeline/stages/artefacts';
+import type {
+  EvidenceContent,
+  GoldContent,
+  TranslationContent,
+} from '../../lib/pipeline/stages/artefacts';
 import type { Draft, EditCheck, TaskDetail } from '../../lib/review/api-types';
 import type { TableValidation } from '../../lib/validation/table-validation';
 import { api, RequestFailed } from '../api';
@@ -54,9 +58,19 @@ function textForm(task: TaskDetail): TextForm {
         toContent: (text) => JSON.parse(text) as object,
       };
     case 'evidence':
-      return { title: 'Edit the evidence', hint: 'Paths are written collection.field, and must exist in the design.', language: 'plaintext', initial: (content as EvidenceContent).evidenceMql, toContent: (text) => ({ evidenceMql: text }) };
+      return {
+        title: 'Edit the evidence',
+        hint: 'Paths are written collection.field, and must exist in the design.',
+        language: 'plaintext',
+        initial: (content as EvidenceContent).evidenceMql,
+        toContent: (text) => ({ evidenceMql: text }),
+      };
     default: {
-      const mql = task.gate === 'untranslated' ? (content as TranslationContent).mql ?? (content as TranslationContent).attempts[0]?.mql : (content as GoldContent).mql;
+      const mql =
+        task.gate === 'untranslated'
+          ? ((content as TranslationContent).mql ??
+            (content as TranslationContent).attempts[0]?.mql)
+          : (content as GoldContent).mql;
       return {
         title: 'Edit the query',
         hint: 'Shell syntax or Extended JSON; it is parsed, never evaluated. Its result must equal that of the SQL.',
@@ -68,7 +82,18 @@ function textForm(task: TaskDetail): TextForm {
   }
 }
 
-function TextDialog({ task, draft, onChange, onClose, onSubmit, title, hint, language, initial, toContent }: EditProps & TextForm) {
+function TextDialog({
+  task,
+  draft,
+  onChange,
+  onClose,
+  onSubmit,
+  title,
+  hint,
+  language,
+  initial,
+  toContent,
+}: EditProps & TextForm) {
   const [kept] = useState(draft.edit);
   const [fresh, setFresh] = useState(0);
   const text = draft.edit ?? initial;
@@ -77,7 +102,9 @@ function TextDialog({ task, draft, onChange, onClose, onSubmit, title, hint, lan
     <Dialog open onClose={onClose} title={title} description={hint} wide>
       {kept !== null ? (
         <p className="mb-2 flex items-center gap-2 rounded-md border border-warn/40 bg-warn-soft p-2 text-[13px] text-warn">
-          {fresh === 0 ? 'This is the draft that you left here.' : 'Started from the current version.'}
+          {fresh === 0
+            ? 'This is the draft that you left here.'
+            : 'Started from the current version.'}
           {fresh === 0 ? (
             <Button
               onClick={() => {
@@ -90,8 +117,20 @@ function TextDialog({ task, draft, onChange, onClose, onSubmit, title, hint, lan
           ) : null}
         </p>
       ) : null}
-      <CodeEditor key={fresh} initial={fresh === 0 ? (kept ?? initial) : initial} onChange={setText} language={language} label={title} height={380} />
-      <CheckAndSave task={task} content={() => toContent(text)} onClose={onClose} onSubmit={onSubmit} />
+      <CodeEditor
+        key={fresh}
+        initial={fresh === 0 ? (kept ?? initial) : initial}
+        onChange={setText}
+        language={language}
+        label={title}
+        height={380}
+      />
+      <CheckAndSave
+        task={task}
+        content={() => toContent(text)}
+        onClose={onClose}
+        onSubmit={onSubmit}
+      />
     </Dialog>
   );
 }
@@ -109,15 +148,48 @@ function CsvDialog({ task, start, onClose, onSubmit }: EditProps) {
   useEffect(() => {
     if (uploaded) return;
     fetch(`/api/tasks/${task.id}/logical.csv`).then(
-      async (response) => (response.ok ? take(await response.text()) : setError(new RequestFailed('The logical design could not be read.', response.status, 'internal', 'Try again.'))),
+      async (response) =>
+        response.ok
+          ? take(await response.text())
+          : setError(
+              new RequestFailed(
+                'The logical design could not be read.',
+                response.status,
+                'internal',
+                'Try again.',
+              ),
+            ),
       setError,
     );
   }, [task.id, uploaded]);
   return (
-    <Dialog open onClose={onClose} title={uploaded ? `The logical design from ${uploaded.fileName}` : 'Edit the logical design'} description="One row a field: source, target, type, transformation. Saving migrates and validates again." wide>
+    <Dialog
+      open
+      onClose={onClose}
+      title={uploaded ? `The logical design from ${uploaded.fileName}` : 'Edit the logical design'}
+      description="One row a field: source, target, type, transformation. Saving migrates and validates again."
+      wide
+    >
       {error ? <ErrorNote error={error} /> : null}
-      {loaded === null ? <Loading what="the logical design" /> : <CodeEditor initial={loaded} onChange={setCsv} language="plaintext" label="Logical design as CSV" height={380} />}
-      <CheckAndSave task={task} content={() => ({ csv: csv ?? '' })} onClose={onClose} onSubmit={onSubmit} disabled={csv === null} canApprove={false} />
+      {loaded === null ? (
+        <Loading what="the logical design" />
+      ) : (
+        <CodeEditor
+          initial={loaded}
+          onChange={setCsv}
+          language="plaintext"
+          label="Logical design as CSV"
+          height={380}
+        />
+      )}
+      <CheckAndSave
+        task={task}
+        content={() => ({ csv: csv ?? '' })}
+        onClose={onClose}
+        onSubmit={onSubmit}
+        disabled={csv === null}
+        canApprove={false}
+      />
     </Dialog>
   );
 }
@@ -128,9 +200,18 @@ const flagClasses: readonly FlagClass[] = ['genuine_loss', 'intentional_transfor
 function ReclassifyDialog({ task, start, onClose, onSubmit }: EditProps) {
   const content = task.current.content as TableValidation;
   const [flags, setFlags] = useState(((start ?? content) as TableValidation).flags);
-  const setAll = (group: FlagClass, to: FlagClass): void => setFlags(flags.map((flag, at) => (content.flags[at]?.class === group ? { ...flag, class: to } : flag)));
+  const setAll = (group: FlagClass, to: FlagClass): void =>
+    setFlags(
+      flags.map((flag, at) => (content.flags[at]?.class === group ? { ...flag, class: to } : flag)),
+    );
   return (
-    <Dialog open onClose={onClose} title="Classify the flags" description="What was measured stays; you say what it means." wide>
+    <Dialog
+      open
+      onClose={onClose}
+      title="Classify the flags"
+      description="What was measured stays; you say what it means."
+      wide
+    >
       <div className="space-y-4">
         {flagClasses
           .filter((group) => content.flags.some((flag) => flag.class === group))
@@ -150,9 +231,23 @@ function ReclassifyDialog({ task, start, onClose, onSubmit }: EditProps) {
                   content.flags[at]?.class === group ? (
                     <li key={flag.column} className="flex flex-wrap items-center gap-2 px-2 py-1">
                       <code className="font-mono text-xs wrap-anywhere">{flag.column}</code>
-                      <span className="min-w-0 flex-1 text-[13px] text-muted wrap-anywhere">{flag.explanation}</span>
+                      <span className="min-w-0 flex-1 text-[13px] text-muted wrap-anywhere">
+                        {flag.explanation}
+                      </span>
                       {flag.class !== group ? <Badge tone="accent">changed</Badge> : null}
-                      <Select aria-label={`Class of ${flag.column}`} value={flag.class} onChange={(event) => setFlags(flags.map((other, i) => (i === at ? { ...other, class: event.target.value as FlagClass } : other)))}>
+                      <Select
+                        aria-label={`Class of ${flag.column}`}
+                        value={flag.class}
+                        onChange={(event) =>
+                          setFlags(
+                            flags.map((other, i) =>
+                              i === at
+                                ? { ...other, class: event.target.value as FlagClass }
+                                : other,
+                            ),
+                          )
+                        }
+                      >
                         {flagClasses.map((name) => (
                           <option key={name} value={name}>
                             {name.replaceAll('_', ' ')}
@@ -166,7 +261,12 @@ function ReclassifyDialog({ task, start, onClose, onSubmit }: EditProps) {
             </fieldset>
           ))}
       </div>
-      <CheckAndSave task={task} content={() => ({ ...content, flags })} onClose={onClose} onSubmit={onSubmit} />
+      <CheckAndSave
+        task={task}
+        content={() => ({ ...content, flags })}
+        onClose={onClose}
+        onSubmit={onSubmit}
+      />
     </Dialog>
   );
 }
@@ -203,7 +303,14 @@ function CheckOutcome({ checked: { problems, notes } }: { readonly checked: Edit
   );
 }
 
-function CheckAndSave({ task, content, onClose, onSubmit, disabled = false, canApprove = true }: CheckProps) {
+function CheckAndSave({
+  task,
+  content,
+  onClose,
+  onSubmit,
+  disabled = false,
+  canApprove = true,
+}: CheckProps) {
   const [checked, setChecked] = useState<EditCheck | null>(null);
   const check = useMutation({
     mutationFn: async (then: 'check' | 'save' | 'approve') => {
@@ -226,10 +333,20 @@ function CheckAndSave({ task, content, onClose, onSubmit, disabled = false, canA
         check.mutate(canApprove ? 'approve' : 'save');
       }}
     >
-      {check.error ? <ErrorNote error={check.error instanceof SyntaxError ? new Error(`This is not JSON: ${check.error.message}`) : check.error} /> : null}
+      {check.error ? (
+        <ErrorNote
+          error={
+            check.error instanceof SyntaxError
+              ? new Error(`This is not JSON: ${check.error.message}`)
+              : check.error
+          }
+        />
+      ) : null}
       {checked ? <CheckOutcome checked={checked} /> : null}
       <div className="flex items-center justify-end gap-2">
-        <span className="mr-auto text-xs text-muted">Ctrl+Enter {canApprove ? 'saves and approves' : 'saves'}.</span>
+        <span className="mr-auto text-xs text-muted">
+          Ctrl+Enter {canApprove ? 'saves and approves' : 'saves'}.
+        </span>
         <Button onClick={onClose}>Cancel</Button>
         <Button disabled={check.isPending || disabled} onClick={() => check.mutate('check')}>
           {check.isPending ? 'Checking…' : 'Check'}

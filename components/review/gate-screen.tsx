@@ -1,6 +1,10 @@
 'use client';
 import type { ConceptualDesign } from '../../lib/design/document-design';
-import type { EvidenceContent, GoldContent, TranslationContent } from '../../lib/pipeline/stages/artefacts';
+import type {
+  EvidenceContent,
+  GoldContent,
+  TranslationContent,
+} from '../../lib/pipeline/stages/artefacts';
 import type { CollectionValidation } from '../../lib/validation/collection-validation';
 import type { CrossValidation } from '../../lib/validation/cross-validation';
 import type { TableValidation } from '../../lib/validation/table-validation';
@@ -19,18 +23,60 @@ export function GateScreen(props: Omit<GateProps<unknown>, 'content'>) {
   const content = task.current.content;
   switch (task.gate) {
     case 'conceptual_design':
-      return <ConceptualDesignGate {...props} content={content as ConceptualDesign} before={before as ConceptualDesign | null} />;
+      return (
+        <ConceptualDesignGate
+          {...props}
+          content={content as ConceptualDesign}
+          before={before as ConceptualDesign | null}
+        />
+      );
     case 'collection_validation':
-      return <CollectionValidationGate {...props} content={content as CollectionValidation} before={before as CollectionValidation | null} />;
+      return (
+        <CollectionValidationGate
+          {...props}
+          content={content as CollectionValidation}
+          before={before as CollectionValidation | null}
+        />
+      );
     case 'cross_validation':
-      return <CrossValidationGate {...props} content={content as CrossValidation} before={before as CrossValidation | null} />;
+      return (
+        <CrossValidationGate
+          {...props}
+          content={content as CrossValidation}
+          before={before as CrossValidation | null}
+        />
+      );
     case 'table_validation':
-      return <TableValidationGate {...props} content={content as TableValidation} before={before as TableValidation | null} />;
+      return (
+        <TableValidationGate
+          {...props}
+          content={content as TableValidation}
+          before={before as TableValidation | null}
+        />
+      );
     case 'untranslated':
-      return <UntranslatedGate {...props} content={content as TranslationContent} before={before as TranslationContent | null} />;
+      return (
+        <UntranslatedGate
+          {...props}
+          content={content as TranslationContent}
+          before={before as TranslationContent | null}
+        />
+      );
     case 'optimised_query':
-      return <OptimisedQueryGate {...props} content={content as GoldContent} before={before as GoldContent | null} />;
+      return (
+        <OptimisedQueryGate
+          {...props}
+          content={content as GoldContent}
+          before={before as GoldContent | null}
+        />
+      );
     case 'evidence':
-      return <EvidenceGate {...props} content={content as EvidenceContent} before={before as EvidenceContent | null} />;
+      return (
+        <EvidenceGate
+          {...props}
+          content={content as EvidenceContent}
+          before={before as EvidenceContent | null}
+        />
+      );
   }
 }

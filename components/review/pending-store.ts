@@ -27,8 +27,10 @@ export function readPending(): Pending[] {
   }
   return entries.filter((entry) => entry !== null).sort((a, b) => a.madeAt - b.madeAt);
 }
-export const keepPending = (entry: Pending): void => localStorage.setItem(PREFIX + entry.body.idempotencyKey, JSON.stringify(entry));
-export const forgetPending = (idempotencyKey: string): void => localStorage.removeItem(PREFIX + idempotencyKey);
+export const keepPending = (entry: Pending): void =>
+  localStorage.setItem(PREFIX + entry.body.idempotencyKey, JSON.stringify(entry));
+export const forgetPending = (idempotencyKey: string): void =>
+  localStorage.removeItem(PREFIX + idempotencyKey);
 
 /** Tasks that are decided here and whose decisions are not saved yet: no claim may answer with one of them. */
 export const pendingTaskIds = (): string[] => readPending().map((entry) => entry.taskId);

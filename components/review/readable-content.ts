@@ -1,6 +1,10 @@
 import type { ConceptualDesign, RelationshipChoice } from '../../lib/design/document-design';
 import { describe } from '../../lib/design/transform-name';
-import type { EvidenceContent, GoldContent, TranslationContent } from '../../lib/pipeline/stages/artefacts';
+import type {
+  EvidenceContent,
+  GoldContent,
+  TranslationContent,
+} from '../../lib/pipeline/stages/artefacts';
 import type { GateName } from '../../lib/review/api-types';
 import type { CollectionValidation } from '../../lib/validation/collection-validation';
 import type { CrossValidation } from '../../lib/validation/cross-validation';
@@ -16,35 +20,64 @@ export function readableContent(gate: GateName, content: unknown): string {
       return collection(content as CollectionValidation);
     case 'cross_validation':
       return (content as CrossValidation).references
-        .map((reference) => [reference.relationship, `  ${reference.holds ? (reference.violations > 0 ? 'violated exactly as in the source' : 'holds') : 'violated'}: ${reference.violations} in the documents, ${reference.sourceViolations} in the source`, `  ${reference.from} against ${reference.to}, ${reference.distinctValues} distinct`].join('\n'))
+        .map((reference) =>
+          [
+            reference.relationship,
+            `  ${reference.holds ? (reference.violations > 0 ? 'violated exactly as in the source' : 'holds') : 'violated'}: ${reference.violations} in the documents, ${reference.sourceViolations} in the source`,
+            `  ${reference.from} against ${reference.to}, ${reference.distinctValues} distinct`,
+          ].join('\n'),
+        )
         .join('\n');
     case 'table_validation':
       return table(content as TableValidation);
     case 'untranslated': {
       const { mql, reason } = content as TranslationContent;
-      return mql ? printExtendedMql(mql) : `not translated, reason ${reason?.code ?? 0}: ${reason?.text ?? ''}`;
+      return mql
+        ? printExtendedMql(mql)
+        : `not translated, reason ${reason?.code ?? 0}: ${reason?.text ?? ''}`;
     }
     case 'optimised_query': {
       const { mql, rules, undone } = content as GoldContent;
-      return [printExtendedMql(mql), ...rules.map(({ rule, reason }) => `// ${rule}: ${reason}`), ...undone.map(({ rule, reason }) => `// ${rule} was undone: ${reason}`)].join('\n');
+      return [
+        printExtendedMql(mql),
+        ...rules.map(({ rule, reason }) => `// ${rule}: ${reason}`),
+        ...undone.map(({ rule, reason }) => `// ${rule} was undone: ${reason}`),
+      ].join('\n');
     }
     case 'evidence':
       return (content as EvidenceContent).evidenceMql;
   }
 }
 
-const conceptual = (design: ConceptualDesign): string => [...decisionsOf(design).map(({ subject, text }) => `${subject}: ${text}`), 'Why', ...reasonLines(design)].join('\n');
+const conceptual = (design: ConceptualDesign): string =>
+  [
+    ...decisionsOf(design).map(({ subject, text }) => `${subject}: ${text}`),
+    'Why',
+    ...reasonLines(design),
+  ].join('\n');
 
 /** What a design decides, one by one, without a word on why; what reviewers directed first. */
-export function decisionsOf({ collections, relationships, patterns }: ConceptualDesign): { readonly subject: string; readonly text: string }[] {
-  const directedFirst = [...relationships].sort((a, b) => Number(b.directed ?? false) - Number(a.directed ?? false));
+export function decisionsOf({
+  collections,
+  relationships,
+  patterns,
+}: ConceptualDesign): { readonly subject: string; readonly text: string }[] {
+  const directedFirst = [...relationships].sort(
+    (a, b) => Number(b.directed ?? false) - Number(a.directed ?? false),
+  );
   return [
-    ...directedFirst.map((choice) => ({ subject: choice.relationship, text: [choiceText(choice), ...keptTexts(choice).map((kept) => `keeps ${kept}`)].join('; ') })),
+    ...directedFirst.map((choice) => ({
+      subject: choice.relationship,
+      text: [choiceText(choice), ...keptTexts(choice).map((kept) => `keeps ${kept}`)].join('; '),
+    })),
     ...collections.map(({ name, rootTable, id, attributes }) => ({
       subject: `collection ${name}`,
       text: `${id.kind === 'bucket' ? `buckets of up to ${id.size} rows with the same ${id.columns.join(', ')} of` : 'the rows of'} ${rootTable}, _id ${id.kind !== 'column' ? 'by position' : id.transform.kind === 'identity' ? `from ${id.column}` : `from ${id.column}, ${describe(id.transform)}`}${attributes ? `; repeats names and values as ${attributes.field}: ${attributes.columns.join(', ')}` : ''}`,
     })),
-    ...patterns.map(({ pattern, target, status }) => ({ subject: `${pattern} at ${target}`, text: status ?? 'applied' })),
+    ...patterns.map(({ pattern, target, status }) => ({
+      subject: `${pattern} at ${target}`,
+      text: status ?? 'applied',
+    })),
   ];
 }
 
@@ -52,34 +85,80 @@ export function decisionsOf({ collections, relationships, patterns }: Conceptual
 export const reasonLines = ({ relationships, patterns, document }: ConceptualDesign): string[] => [
   ...relationships.map(({ relationship, reason }) => `${relationship}: ${reason}`),
   ...patterns.map(({ pattern, target, reason }) => `${pattern} at ${target}: ${reason}`),
-  ...[document.source, document.accessPatterns, document.result].flatMap((part) => part.split('\n')),
+  ...[document.source, document.accessPatterns, document.result].flatMap((part) =>
+    part.split('\n'),
+  ),
 ];
 
 function choiceText({ choice, cardinality, field, columns, directed }: RelationshipChoice): string {
-  return [choice, choice === 'embed' ? cardinality : '', field ? `as ${field}` : '', columns ? `(${choice === 'bucket' ? 'repeating ' : ''}${columns.join(', ')})` : '', directed ? '— directed' : ''].filter(Boolean).join(' ');
+  return [
+    choice,
+    choice === 'embed' ? cardinality : '',
+    field ? `as ${field}` : '',
+    columns ? `(${choice === 'bucket' ? 'repeating ' : ''}${columns.join(', ')})` : '',
+    directed ? '— directed' : '',
+  ]
+    .filter(Boolean)
+    .join(' ');
 }
 
 /** What parents keep of their children without holding them. */
-export const keptOf = ({ computed = [], subset, outlier }: RelationshipChoice): readonly { readonly field: string; readonly what: string }[] => [
-  ...computed.map(({ field, aggregate, column }) => ({ field, what: `${aggregate}${column === undefined ? '' : ` of ${column}`}` })),
-  ...(subset ? [{ field: subset.field, what: `first ${subset.limit} by ${subset.orderBy.map(({ column, direction }) => `${column} ${direction}`).join(', ')}: ${subset.columns.join(', ')}` }] : []),
-  ...(outlier ? [{ field: outlier.field, what: `all up to ${outlier.limit}: ${outlier.columns.join(', ')}; of more none, and the key in ${outlier.flag}` }] : []),
+export const keptOf = ({
+  computed = [],
+  subset,
+  outlier,
+}: RelationshipChoice): readonly { readonly field: string; readonly what: string }[] => [
+  ...computed.map(({ field, aggregate, column }) => ({
+    field,
+    what: `${aggregate}${column === undefined ? '' : ` of ${column}`}`,
+  })),
+  ...(subset
+    ? [
+        {
+          field: subset.field,
+          what: `first ${subset.limit} by ${subset.orderBy.map(({ column, direction }) => `${column} ${direction}`).join(', ')}: ${subset.columns.join(', ')}`,
+        },
+      ]
+    : []),
+  ...(outlier
+    ? [
+        {
+          field: outlier.field,
+          what: `all up to ${outlier.limit}: ${outlier.columns.join(', ')}; of more none, and the key in ${outlier.flag}`,
+        },
+      ]
+    : []),
 ];
-const keptTexts = (choice: RelationshipChoice): string[] => keptOf(choice).map(({ field, what }) => `${field}, ${what}`);
+const keptTexts = (choice: RelationshipChoice): string[] =>
+  keptOf(choice).map(({ field, what }) => `${field}, ${what}`);
 
 function collection({ mappings, coverage, faults }: CollectionValidation): string {
   return [
-    ...Object.entries(coverage).map(([path, by]) => `${path}: ${by.length === 0 ? 'covered by nothing' : `covered by ${by.join(', ')}`}`),
+    ...Object.entries(coverage).map(
+      ([path, by]) =>
+        `${path}: ${by.length === 0 ? 'covered by nothing' : `covered by ${by.join(', ')}`}`,
+    ),
     `${faults.planted} planted faults, ${faults.holes.length} not caught`,
     ...faults.holes.map(({ kind, path }) => `  not caught: ${kind} at ${path}`),
-    ...mappings.flatMap((mapping) => ['', `${mapping.name}: ${mapping.verdict.kind.replaceAll('_', ' ')}, ${mapping.verdict.detail}`, mapping.sql, printExtendedMql(mapping)]),
+    ...mappings.flatMap((mapping) => [
+      '',
+      `${mapping.name}: ${mapping.verdict.kind.replaceAll('_', ' ')}, ${mapping.verdict.detail}`,
+      mapping.sql,
+      printExtendedMql(mapping),
+    ]),
   ].join('\n');
 }
 
 function table({ rows, place, rowsApart, columns, flags }: TableValidation): string {
   return [
     `${rows} source rows, found in ${place ?? 'nothing'}, ${rowsApart} do not hold together`,
-    ...columns.map(({ column, destination, matched, unmatched }) => `${column}: ${destination ?? 'nowhere'}, ${matched} matched, ${unmatched} without a match`),
-    ...flags.map((flag) => `${flag.column}: ${flag.class.replaceAll('_', ' ')}, ${flag.values} values, ${flag.explanation}`),
+    ...columns.map(
+      ({ column, destination, matched, unmatched }) =>
+        `${column}: ${destination ?? 'nowhere'}, ${matched} matched, ${unmatched} without a match`,
+    ),
+    ...flags.map(
+      (flag) =>
+        `${flag.column}: ${flag.class.replaceAll('_', ' ')}, ${flag.values} values, ${flag.explanation}`,
+    ),
   ].join('\n');
 }

@@ -1,6 +1,12 @@
 'use client';
 import { useRef, useState } from 'react';
-import type { DirectiveInput, Draft, GateName, ReasonCode, TaskDetail } from '../../lib/review/api-types';
+import type {
+  DirectiveInput,
+  Draft,
+  GateName,
+  ReasonCode,
+  TaskDetail,
+} from '../../lib/review/api-types';
 import { WithArrows } from '../text/relationship-name';
 import { Badge } from '../ui/badge';
 import { Button } from '../ui/button';
@@ -21,10 +27,30 @@ export const reasonLabel: Readonly<Record<ReasonCode, string>> = {
 
 /** The reasons that make sense at a gate, in the order of their number keys. */
 const gateReasons: Readonly<Record<GateName, readonly ReasonCode[]>> = {
-  conceptual_design: ['wrong_structure', 'inefficient', 'wrong_name', 'missing_information', 'wording', 'other'],
-  collection_validation: ['wrong_type_or_format', 'wrong_name', 'missing_information', 'wrong_result', 'wrong_structure', 'other'],
+  conceptual_design: [
+    'wrong_structure',
+    'inefficient',
+    'wrong_name',
+    'missing_information',
+    'wording',
+    'other',
+  ],
+  collection_validation: [
+    'wrong_type_or_format',
+    'wrong_name',
+    'missing_information',
+    'wrong_result',
+    'wrong_structure',
+    'other',
+  ],
   cross_validation: ['wrong_result', 'wrong_structure', 'missing_information', 'other'],
-  table_validation: ['missing_information', 'wrong_type_or_format', 'wrong_structure', 'wrong_result', 'other'],
+  table_validation: [
+    'missing_information',
+    'wrong_type_or_format',
+    'wrong_structure',
+    'wrong_result',
+    'other',
+  ],
   untranslated: ['not_natural', 'wrong_result', 'missing_information', 'inefficient', 'other'],
   optimised_query: ['wrong_result', 'not_natural', 'inefficient', 'wrong_name', 'other'],
   evidence: ['wording', 'wrong_name', 'missing_information', 'other'],
@@ -55,7 +81,8 @@ export const directiveText = (directive: DirectiveInput): string => {
 
 /** Where on its screen a gate's instructions are given. */
 const instructionHint: Readonly<Record<GateName, string>> = {
-  conceptual_design: 'Ask for another choice of a relationship or another name of a collection on the screen to give one.',
+  conceptual_design:
+    'Ask for another choice of a relationship or another name of a collection on the screen to give one.',
   collection_validation: 'Keep a type or rename a field on the screen to give one.',
   cross_validation: 'Ask for another choice of a relationship on the screen to give one.',
   table_validation: 'Keep a type on the screen to give one.',
@@ -76,7 +103,15 @@ interface RequestChangesProps {
 }
 
 /** A reason by number key, instructions from the screen, a note if one is needed: as cheap as approving. */
-export function RequestChanges({ task, open, onClose, draft, onChange, onRemove, onSubmit }: RequestChangesProps) {
+export function RequestChanges({
+  task,
+  open,
+  onClose,
+  draft,
+  onChange,
+  onRemove,
+  onSubmit,
+}: RequestChangesProps) {
   const reasons = gateReasons[task.gate];
   const { directives, note, reason } = draft;
   const [asked, setAsked] = useState(false);
@@ -90,7 +125,12 @@ export function RequestChanges({ task, open, onClose, draft, onChange, onRemove,
     noteField.current?.focus();
   };
   return (
-    <Dialog open={open} onClose={onClose} title="Request changes" description="The agent answers with a new version, or says at once what it cannot act on.">
+    <Dialog
+      open={open}
+      onClose={onClose}
+      title="Request changes"
+      description="The agent answers with a new version, or says at once what it cannot act on."
+    >
       <form
         className="space-y-3"
         onSubmit={(event) => {
@@ -111,8 +151,19 @@ export function RequestChanges({ task, open, onClose, draft, onChange, onRemove,
           <legend className="mb-1 text-[13px] font-medium">Reason (1–{reasons.length})</legend>
           <div className="grid grid-cols-3 gap-1">
             {reasons.map((code, at) => (
-              <label key={code} className={`flex items-center gap-2 rounded-md border px-2 py-1 text-[13px] ${reason === code ? 'border-accent bg-accent-soft' : 'border-line'}`}>
-                <input type="radio" name="reason" value={code} checked={reason === code} onChange={() => onChange({ reason: code })} autoFocus={reason === null ? at === 0 : reason === code} className="peer sr-only" />
+              <label
+                key={code}
+                className={`flex items-center gap-2 rounded-md border px-2 py-1 text-[13px] ${reason === code ? 'border-accent bg-accent-soft' : 'border-line'}`}
+              >
+                <input
+                  type="radio"
+                  name="reason"
+                  value={code}
+                  checked={reason === code}
+                  onChange={() => onChange({ reason: code })}
+                  autoFocus={reason === null ? at === 0 : reason === code}
+                  className="peer sr-only"
+                />
                 <kbd className="font-mono text-xs text-muted">{at + 1}</kbd> {reasonLabel[code]}
               </label>
             ))}
@@ -125,12 +176,19 @@ export function RequestChanges({ task, open, onClose, draft, onChange, onRemove,
         </fieldset>
         <div>
           <p className="mb-1 text-[13px] font-medium">Instructions to the agent</p>
-          {directives.length === 0 ? <p className="text-[13px] text-muted">None. {instructionHint[task.gate]} The builtin agent acts on instructions only: a note alone comes back to the queue, marked “cannot act”.</p> : null}
+          {directives.length === 0 ? (
+            <p className="text-[13px] text-muted">
+              None. {instructionHint[task.gate]} The builtin agent acts on instructions only: a note
+              alone comes back to the queue, marked “cannot act”.
+            </p>
+          ) : null}
           <ul className="space-y-1">
             {directives.map((directive) => (
               <li key={JSON.stringify(directive)} className="flex items-center gap-2">
                 <Badge tone="accent">{directive.kind.replaceAll('_', ' ')}</Badge>
-                <span className="text-[13px] wrap-anywhere"><WithArrows text={directiveText(directive)} /></span>
+                <span className="text-[13px] wrap-anywhere">
+                  <WithArrows text={directiveText(directive)} />
+                </span>
                 <Button look="quiet" onClick={() => onRemove(directive)}>
                   Remove
                 </Button>
@@ -140,7 +198,14 @@ export function RequestChanges({ task, open, onClose, draft, onChange, onRemove,
         </div>
         <label className="block space-y-1">
           <span className="text-[13px] font-medium">Note (optional)</span>
-          <TextArea value={note} onChange={(event) => onChange({ note: event.target.value })} maxLength={20_000} rows={4} ref={noteField} placeholder="For the agent and for the record" />
+          <TextArea
+            value={note}
+            onChange={(event) => onChange({ note: event.target.value })}
+            maxLength={20_000}
+            rows={4}
+            ref={noteField}
+            placeholder="For the agent and for the record"
+          />
         </label>
         <div className="flex items-center justify-end gap-2">
           <span className="mr-auto text-xs text-muted">Drafts are kept. Ctrl+Enter sends.</span>

@@ -3,7 +3,15 @@ import { useQueryClient } from '@tanstack/react-query';
 import { usePathname, useRouter, useSearchParams } from 'next/navigation';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import Link from 'next/link';
-import type { ClaimResponse, DecideInput, DirectiveInput, EmptyQueue, ReasonCode, SessionUser, TaskDetail } from '../../lib/review/api-types';
+import type {
+  ClaimResponse,
+  DecideInput,
+  DirectiveInput,
+  EmptyQueue,
+  ReasonCode,
+  SessionUser,
+  TaskDetail,
+} from '../../lib/review/api-types';
 import { api, RequestFailed } from '../api';
 import { counted, gateLabel } from '../format';
 import { useSession, useTask } from '../queries';
@@ -37,21 +45,37 @@ export function ReviewPage({ id: opened }: { readonly id: string }) {
   const task = useTask(id);
   const { data: user } = useSession();
   if (task.isPending) return <Loading what="the task" of={task} />;
-  if (task.error) return <div className="p-4"><ErrorNote error={task.error} retry={() => void task.refetch()} /></div>;
+  if (task.error)
+    return (
+      <div className="p-4">
+        <ErrorNote error={task.error} retry={() => void task.refetch()} />
+      </div>
+    );
   return <Review key={id} task={task.data} user={user} />;
 }
 
-function Review({ task, user }: { readonly task: TaskDetail; readonly user: SessionUser | undefined }) {
+function Review({
+  task,
+  user,
+}: {
+  readonly task: TaskDetail;
+  readonly user: SessionUser | undefined;
+}) {
   const mayDecide = user !== undefined && user.role !== 'consumer';
   const router = useRouter();
   const search = useSearchParams();
   const client = useQueryClient();
   const saver = useDecisionSaver();
-  const [dialog, setDialog] = useState<'request' | 'edit' | 'help' | 'exclude' | 'mark_source_defect' | null>(null);
+  const [dialog, setDialog] = useState<
+    'request' | 'edit' | 'help' | 'exclude' | 'mark_source_defect' | null
+  >(null);
   const [decided, setDecided] = useState(false);
   const { draft, change } = useDraft(task, mayDecide && !decided);
   const { directives } = draft;
-  const setDirectives = useCallback((wanted: readonly DirectiveInput[]): void => change({ directives: [...wanted] }), [change]);
+  const setDirectives = useCallback(
+    (wanted: readonly DirectiveInput[]): void => change({ directives: [...wanted] }),
+    [change],
+  );
   const [empty, setEmpty] = useState<EmptyQueue | null>(null);
   const [failed, setFailed] = useState<unknown>(null);
   /** What happens when the decision has been saved, where it did not happen at once. */
@@ -72,7 +96,14 @@ function Review({ task, user }: { readonly task: TaskDetail; readonly user: Sess
   const lease = useLease(task.id, mayDecide && !decided && task.state !== 'closed', decidedNow);
   useEffort(task.id, mayDecide && !decided);
 
-  const filters = useMemo(() => ({ ...(search.get('benchmark') ? { benchmarkId: search.get('benchmark')! } : {}), ...(search.get('database') ? { databaseId: search.get('database')! } : {}), ...(search.get('gate') ? { gate: search.get('gate')! } : {}) }), [search]);
+  const filters = useMemo(
+    () => ({
+      ...(search.get('benchmark') ? { benchmarkId: search.get('benchmark')! } : {}),
+      ...(search.get('database') ? { databaseId: search.get('database')! } : {}),
+      ...(search.get('gate') ? { gate: search.get('gate')! } : {}),
+    }),
+    [search],
+  );
   const suffix = useMemo(() => (search.toString() === '' ? '' : `?${search.toString()}`), [search]);
   const skips = useMemo(() => skipsOf(user?.id ?? '', filters), [user?.id, filters]);
   const next = useNextTask(task.id, filters, skips, mayDecide && (lease.held || decided));
@@ -91,7 +122,10 @@ function Review({ task, user }: { readonly task: TaskDetail; readonly user: Sess
           if (response.task) show(response.task.id);
           else setEmpty(response.empty);
         },
-        (error: unknown) => (unreachable && error instanceof RequestFailed && error.status === 0 ? unreachable() : setFailed(error)),
+        (error: unknown) =>
+          unreachable && error instanceof RequestFailed && error.status === 0
+            ? unreachable()
+            : setFailed(error),
       );
     },
     [next, show],
@@ -110,7 +144,11 @@ function Review({ task, user }: { readonly task: TaskDetail; readonly user: Sess
 
   const submit = useCallback(
     (verdict: DecisionBody): void => {
-      const body = { ...verdict, idempotencyKey: crypto.randomUUID(), versionId: task.current.id } as DecideInput;
+      const body = {
+        ...verdict,
+        idempotencyKey: crypto.randomUUID(),
+        versionId: task.current.id,
+      } as DecideInput;
       saver.submit({ taskId: task.id, title: task.title, body });
       decideHere(true);
       setDialog(null);
@@ -130,9 +168,20 @@ function Review({ task, user }: { readonly task: TaskDetail; readonly user: Sess
   }, [onceSaved, saving, goOn, decideHere]);
 
   // What stands here can be taken back after a reload, too: the server knows it. Without asking, only one's own.
-  const standing = task.decisions.find((decision) => decision.standing !== 'superseded' && decision.standing !== 'undone');
-  const standingHere = standing && { taskId: task.id, title: task.title, decisionId: standing.id, verdict: standing.verdict };
-  const undoable = saver.last ?? (standingHere && standing.standing === 'counts' && standing.by.id === user?.id ? standingHere : null);
+  const standing = task.decisions.find(
+    (decision) => decision.standing !== 'superseded' && decision.standing !== 'undone',
+  );
+  const standingHere = standing && {
+    taskId: task.id,
+    title: task.title,
+    decisionId: standing.id,
+    verdict: standing.verdict,
+  };
+  const undoable =
+    saver.last ??
+    (standingHere && standing.standing === 'counts' && standing.by.id === user?.id
+      ? standingHere
+      : null);
   const undo = useCallback(
     (saved: Saved | null) => {
       if (!saved) return;
@@ -140,7 +189,8 @@ function Review({ task, user }: { readonly task: TaskDetail; readonly user: Sess
       const undone = (): void => {
         decideHere(false);
         setEmpty(null);
-        if (saved.taskId === task.id) change({}); // the decision had taken the draft with it
+        if (saved.taskId === task.id)
+          change({}); // the decision had taken the draft with it
         else show(saved.taskId);
       };
       void saver.undo(saved).then(undone, setFailed);
@@ -151,12 +201,20 @@ function Review({ task, user }: { readonly task: TaskDetail; readonly user: Sess
   // Once told that it was seen, the server no longer calls it unseen: it stays so while it is on screen.
   const seenBefore = useRef(task.lastSeen);
   if (task.lastSeen) seenBefore.current = task.lastSeen;
-  const unseen = seenBefore.current && seenBefore.current.id !== task.current.id ? seenBefore.current : null;
+  const unseen =
+    seenBefore.current && seenBefore.current.id !== task.current.id ? seenBefore.current : null;
   const before = unseen ?? task.earlier;
 
   // The version that was on screen counts as seen when the reviewer decides or leaves it after a look.
   useEffect(() => {
-    const timer = setTimeout(() => void api(`/api/tasks/${task.id}/seen`, { method: 'POST', body: { versionId: openedAt.current } }).catch(() => undefined), 3000);
+    const timer = setTimeout(
+      () =>
+        void api(`/api/tasks/${task.id}/seen`, {
+          method: 'POST',
+          body: { versionId: openedAt.current },
+        }).catch(() => undefined),
+      3000,
+    );
     return () => clearTimeout(timer);
   }, [task.id]);
 
@@ -169,15 +227,30 @@ function Review({ task, user }: { readonly task: TaskDetail; readonly user: Sess
   const editable = canEdit(task);
   const lockedByAnother = lease.error instanceof RequestFailed && lease.error.code === 'leased';
   // The server refuses it, too: what a colleague has decided is a lead's to reopen.
-  const decidedByAnother = user?.role === 'reviewer' && task.state === 'done' && standing !== undefined && standing.by.id !== user.id;
-  const ready = mayDecide && !decided && !lockedByAnother && !decidedByAnother && task.state !== 'waiting' && task.state !== 'closed';
-  const needsMql = task.gate === 'untranslated' && (task.current.content as { mql: unknown }).mql === null;
+  const decidedByAnother =
+    user?.role === 'reviewer' &&
+    task.state === 'done' &&
+    standing !== undefined &&
+    standing.by.id !== user.id;
+  const ready =
+    mayDecide &&
+    !decided &&
+    !lockedByAnother &&
+    !decidedByAnother &&
+    task.state !== 'waiting' &&
+    task.state !== 'closed';
+  const needsMql =
+    task.gate === 'untranslated' && (task.current.content as { mql: unknown }).mql === null;
   useShortcuts({
     ...(ready && !needsMql ? { a: () => submit({ verdict: 'approve' }) } : {}),
     ...(ready ? { r: () => setDialog('request') } : {}),
     ...(ready && editable ? { e: () => openEditor() } : {}),
-    ...(ready && task.gate === 'optimised_query' ? { k: () => submit({ verdict: 'keep_unoptimised' }) } : {}),
-    ...(ready && task.gate === 'untranslated' ? { x: () => setDialog('exclude'), d: () => setDialog('mark_source_defect') } : {}),
+    ...(ready && task.gate === 'optimised_query'
+      ? { k: () => submit({ verdict: 'keep_unoptimised' }) }
+      : {}),
+    ...(ready && task.gate === 'untranslated'
+      ? { x: () => setDialog('exclude'), d: () => setDialog('mark_source_defect') }
+      : {}),
     u: () => undo(undoable),
     n: skip,
     q: () => router.push(`/queue${suffix}`),
@@ -190,37 +263,99 @@ function Review({ task, user }: { readonly task: TaskDetail; readonly user: Sess
     <div className="flex min-h-[calc(100vh-2.75rem)] flex-col">
       <header className="flex flex-wrap items-center gap-x-3 gap-y-1 border-b border-line bg-surface px-4 py-2">
         <nav aria-label="Breadcrumb" className="text-[13px] text-muted">
-          <Link href={`/benchmarks/${task.benchmarkId}`} className="hover:underline">{task.benchmarkName}</Link> /{' '}
-          <Link href={`/databases/${task.databaseId}`} className="hover:underline">{task.database}</Link> / <Link href={`/queue?benchmark=${task.benchmarkId}&database=${task.databaseId}&gate=${task.gate}`} className="hover:underline">{gateLabel[task.gate]}</Link> /
+          <Link href={`/benchmarks/${task.benchmarkId}`} className="hover:underline">
+            {task.benchmarkName}
+          </Link>{' '}
+          /{' '}
+          <Link href={`/databases/${task.databaseId}`} className="hover:underline">
+            {task.database}
+          </Link>{' '}
+          /{' '}
+          <Link
+            href={`/queue?benchmark=${task.benchmarkId}&database=${task.databaseId}&gate=${task.gate}`}
+            className="hover:underline"
+          >
+            {gateLabel[task.gate]}
+          </Link>{' '}
+          /
         </nav>
-        <h1 ref={heading} tabIndex={-1} className="max-w-2xl truncate font-semibold outline-none" title={task.title}>
+        <h1
+          ref={heading}
+          tabIndex={-1}
+          className="max-w-2xl truncate font-semibold outline-none"
+          title={task.title}
+        >
           {task.title}
         </h1>
-        <Badge tone={taskTone[task.state] ?? 'neutral'}>{task.state === 'waiting' ? 'with the agents' : task.state}</Badge>
-        {task.verdict ? <span className="text-[13px] text-muted">last verdict: {task.verdict.replaceAll('_', ' ')}</span> : null}
+        <Badge tone={taskTone[task.state] ?? 'neutral'}>
+          {task.state === 'waiting' ? 'with the agents' : task.state}
+        </Badge>
+        {task.verdict ? (
+          <span className="text-[13px] text-muted">
+            last verdict: {task.verdict.replaceAll('_', ' ')}
+          </span>
+        ) : null}
         <span className="ml-auto" />
         <SaveState />
       </header>
       <div className="grid flex-1 gap-3 p-4 xl:grid-cols-[minmax(0,1fr)_20rem]">
         <div className="min-w-0 space-y-3">
           {onceSaved === 'go on' ? (
-            <p role="status" className="rounded-md border border-warn/40 bg-warn-soft p-3 text-warn">
-              Your decision is kept in this browser and sent as soon as the server can be reached; then the next task opens.
+            <p
+              role="status"
+              className="rounded-md border border-warn/40 bg-warn-soft p-3 text-warn"
+            >
+              Your decision is kept in this browser and sent as soon as the server can be reached;
+              then the next task opens.
             </p>
           ) : null}
           {empty ? <EmptyQueueNote empty={empty} reviewSkipped={reviewSkipped} /> : null}
           {failed ? <ErrorNote error={failed} /> : null}
           {lease.error && !decided ? <ErrorNote error={lease.error} /> : null}
-          {decidedByAnother ? <p role="status" className="rounded-md border border-line bg-surface p-3">Decided by {standing.by.name}, and current. A lead can reopen it.</p> : null}
-          {task.waitingFor ? <p className="rounded-md border border-line bg-surface p-3 wrap-anywhere">{task.waitingFor}</p> : null}
-          {before ? <Changes key={`${before.id} ${task.current.id}`} task={task} before={before} unseen={unseen !== null} /> : null}
-          <GateScreen task={task} before={before?.content ?? null} directives={directives} setDirectives={setDirectives} edit={ready && editable ? openEditor : null} />
+          {decidedByAnother ? (
+            <p role="status" className="rounded-md border border-line bg-surface p-3">
+              Decided by {standing.by.name}, and current. A lead can reopen it.
+            </p>
+          ) : null}
+          {task.waitingFor ? (
+            <p className="rounded-md border border-line bg-surface p-3 wrap-anywhere">
+              {task.waitingFor}
+            </p>
+          ) : null}
+          {before ? (
+            <Changes
+              key={`${before.id} ${task.current.id}`}
+              task={task}
+              before={before}
+              unseen={unseen !== null}
+            />
+          ) : null}
+          <GateScreen
+            task={task}
+            before={before?.content ?? null}
+            directives={directives}
+            setDirectives={setDirectives}
+            edit={ready && editable ? openEditor : null}
+          />
         </div>
-        <SidePanel task={task} undo={standingHere && (standing.by.id === user?.id || user?.role === 'lead' || user?.role === 'admin') ? { decisionId: standing.id, run: () => undo(standingHere) } : null} />
+        <SidePanel
+          task={task}
+          undo={
+            standingHere &&
+            (standing.by.id === user?.id || user?.role === 'lead' || user?.role === 'admin')
+              ? { decisionId: standing.id, run: () => undo(standingHere) }
+              : null
+          }
+        />
       </div>
       <footer className="sticky bottom-0 z-20 flex flex-wrap items-center gap-2 border-t border-line bg-surface px-4 py-2">
         {ready && needsMql ? null : (
-          <Button look="good" shortcut="a" disabled={!ready} onClick={() => submit({ verdict: 'approve' })}>
+          <Button
+            look="good"
+            shortcut="a"
+            disabled={!ready}
+            onClick={() => submit({ verdict: 'approve' })}
+          >
             Approve
           </Button>
         )}
@@ -233,7 +368,11 @@ function Review({ task, user }: { readonly task: TaskDetail; readonly user: Sess
           </Button>
         ) : null}
         {task.gate === 'optimised_query' ? (
-          <Button shortcut="k" disabled={!ready} onClick={() => submit({ verdict: 'keep_unoptimised' })}>
+          <Button
+            shortcut="k"
+            disabled={!ready}
+            onClick={() => submit({ verdict: 'keep_unoptimised' })}
+          >
             Keep the unoptimised one
           </Button>
         ) : null}
@@ -248,7 +387,13 @@ function Review({ task, user }: { readonly task: TaskDetail; readonly user: Sess
           </>
         ) : null}
         <span className="ml-auto" />
-        <Button look="quiet" shortcut="u" disabled={!undoable} title={undoable && undoable.taskId !== task.id ? `on ${undoable.title}` : undefined} onClick={() => undo(undoable)}>
+        <Button
+          look="quiet"
+          shortcut="u"
+          disabled={!undoable}
+          title={undoable && undoable.taskId !== task.id ? `on ${undoable.title}` : undefined}
+          onClick={() => undo(undoable)}
+        >
           Undo{undoable ? ` “${undoable.verdict.replaceAll('_', ' ')}”` : ''}
         </Button>
         <Button look="quiet" shortcut="n" onClick={skip}>
@@ -265,30 +410,86 @@ function Review({ task, user }: { readonly task: TaskDetail; readonly user: Sess
         draft={draft}
         onChange={change}
         onRemove={(gone) => setDirectives(directives.filter((entry) => entry !== gone))}
-        onSubmit={(reason: ReasonCode, note) => submit({ verdict: 'request_changes', reason, directives: [...directives], ...(note.trim() ? { note } : {}) })}
+        onSubmit={(reason: ReasonCode, note) =>
+          submit({
+            verdict: 'request_changes',
+            reason,
+            directives: [...directives],
+            ...(note.trim() ? { note } : {}),
+          })
+        }
       />
-      {dialog === 'edit' ? <EditDialog task={task} draft={draft} onChange={change} start={start} onClose={() => setDialog(null)} onSubmit={(content, approve) => submit(task.gate === 'table_validation' && approve ? { verdict: 'reclassify', content } : { verdict: 'edit', content, approve })} onStale={refresh} /> : null}
-      <ReasonDialog open={dialog === 'exclude'} title="Exclude this item" description="It ships without MQL and is counted as excluded, with your reason." action="Exclude" onClose={() => setDialog(null)} onSubmit={(note) => submit({ verdict: 'exclude', note })} />
-      <ReasonDialog open={dialog === 'mark_source_defect'} title="Mark a source defect" description="The SQL is wrong at the source. It is not repaired: the item carries the caveat, with your finding." action="Mark" onClose={() => setDialog(null)} onSubmit={(note) => submit({ verdict: 'mark_source_defect', note })} />
+      {dialog === 'edit' ? (
+        <EditDialog
+          task={task}
+          draft={draft}
+          onChange={change}
+          start={start}
+          onClose={() => setDialog(null)}
+          onSubmit={(content, approve) =>
+            submit(
+              task.gate === 'table_validation' && approve
+                ? { verdict: 'reclassify', content }
+                : { verdict: 'edit', content, approve },
+            )
+          }
+          onStale={refresh}
+        />
+      ) : null}
+      <ReasonDialog
+        open={dialog === 'exclude'}
+        title="Exclude this item"
+        description="It ships without MQL and is counted as excluded, with your reason."
+        action="Exclude"
+        onClose={() => setDialog(null)}
+        onSubmit={(note) => submit({ verdict: 'exclude', note })}
+      />
+      <ReasonDialog
+        open={dialog === 'mark_source_defect'}
+        title="Mark a source defect"
+        description="The SQL is wrong at the source. It is not repaired: the item carries the caveat, with your finding."
+        action="Mark"
+        onClose={() => setDialog(null)}
+        onSubmit={(note) => submit({ verdict: 'mark_source_defect', note })}
+      />
       <HelpDialog open={dialog === 'help'} onClose={() => setDialog(null)} />
     </div>
   );
 }
 
 /** What a decision says beside its key and version. */
-type DecisionBody = DecideInput extends infer One ? (One extends DecideInput ? Omit<One, 'idempotencyKey' | 'versionId'> : never) : never;
+type DecisionBody = DecideInput extends infer One
+  ? One extends DecideInput
+    ? Omit<One, 'idempotencyKey' | 'versionId'>
+    : never
+  : never;
 
 /** A quarter of a lease's length. */
 const HEARTBEAT_MS = 30_000;
 
 /** Leases and loads the next task while this one is looked at. */
-function useNextTask(taskId: string, filters: Readonly<Record<string, string>>, skips: Skips, wanted: boolean): { take(): Promise<ClaimResponse> } {
+function useNextTask(
+  taskId: string,
+  filters: Readonly<Record<string, string>>,
+  skips: Skips,
+  wanted: boolean,
+): { take(): Promise<ClaimResponse> } {
   const client = useQueryClient();
   const ahead = useRef<Promise<ClaimResponse> | null>(null);
   const claim = useCallback((): Promise<ClaimResponse> => {
-    const claimed = api<ClaimResponse>('/api/queue/claim', { method: 'POST', body: { ...filters, holding: [taskId], after: taskId, deciding: pendingTaskIds(), skipped: skips.list() } });
+    const claimed = api<ClaimResponse>('/api/queue/claim', {
+      method: 'POST',
+      body: {
+        ...filters,
+        holding: [taskId],
+        after: taskId,
+        deciding: pendingTaskIds(),
+        skipped: skips.list(),
+      },
+    });
     void claimed.then(
-      (response) => (response.task ? client.setQueryData(['tasks', response.task.id], response.task) : undefined),
+      (response) =>
+        response.task ? client.setQueryData(['tasks', response.task.id], response.task) : undefined,
       () => (ahead.current = null),
     );
     return claimed;
@@ -304,7 +505,8 @@ function useNextTask(taskId: string, filters: Readonly<Record<string, string>>, 
       if (!claimed || taken.current) return;
       const renew = async (): Promise<void> => {
         const response = await claimed;
-        if (response.task) await api(`/api/tasks/${response.task.id}/lease`, { method: 'POST', body: {} });
+        if (response.task)
+          await api(`/api/tasks/${response.task.id}/lease`, { method: 'POST', body: {} });
       };
       void renew().catch(() => {
         if (ahead.current === claimed) ahead.current = null; // the next one is claimed when it is needed
@@ -317,7 +519,14 @@ function useNextTask(taskId: string, filters: Readonly<Record<string, string>>, 
     const giveBack = (): void => {
       const claimed = ahead.current;
       ahead.current = null;
-      if (!taken.current) void claimed?.then((response) => (response.task ? navigator.sendBeacon(`/api/tasks/${response.task.id}/lease/release`) : undefined), () => undefined);
+      if (!taken.current)
+        void claimed?.then(
+          (response) =>
+            response.task
+              ? navigator.sendBeacon(`/api/tasks/${response.task.id}/lease/release`)
+              : undefined,
+          () => undefined,
+        );
     };
     window.addEventListener('pagehide', giveBack);
     return () => {
@@ -338,11 +547,19 @@ function useNextTask(taskId: string, filters: Readonly<Record<string, string>>, 
   );
 }
 
-function EmptyQueueNote({ empty, reviewSkipped }: { readonly empty: EmptyQueue; readonly reviewSkipped: () => void }) {
+function EmptyQueueNote({
+  empty,
+  reviewSkipped,
+}: {
+  readonly empty: EmptyQueue;
+  readonly reviewSkipped: () => void;
+}) {
   return (
     <div role="status" className="space-y-1 rounded-md border border-accent/40 bg-accent-soft p-3">
       <p className="font-medium">{empty.message}</p>
-      {empty.reason === 'skipped' ? <Button onClick={reviewSkipped}>Review skipped tasks</Button> : null}
+      {empty.reason === 'skipped' ? (
+        <Button onClick={reviewSkipped}>Review skipped tasks</Button>
+      ) : null}
       {empty.leasedTo.map((holder) => (
         <p key={holder.name} className="text-[13px]">
           {holder.name} holds {counted(holder.tasks, 'task')}
@@ -350,7 +567,10 @@ function EmptyQueueNote({ empty, reviewSkipped }: { readonly empty: EmptyQueue; 
       ))}
       {empty.stages.map((stage) => (
         <p key={`${stage.databaseId}${stage.stage}`} className="text-[13px]">
-          <Link className="underline" href={`/databases/${stage.databaseId}`}>{stage.database}</Link>: {stage.stage.replaceAll('_', ' ')} {stage.state}
+          <Link className="underline" href={`/databases/${stage.databaseId}`}>
+            {stage.database}
+          </Link>
+          : {stage.stage.replaceAll('_', ' ')} {stage.state}
           {stage.failure ? <span className="wrap-anywhere">: {stage.failure}</span> : ''}
         </p>
       ))}
@@ -379,7 +599,12 @@ const keys: readonly (readonly [key: string, does: string])[] = [
 
 function HelpDialog({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
   return (
-    <Dialog open={open} onClose={onClose} title="Keys" description="They act when nothing is being typed.">
+    <Dialog
+      open={open}
+      onClose={onClose}
+      title="Keys"
+      description="They act when nothing is being typed."
+    >
       <dl className="grid grid-cols-[3rem_1fr] gap-y-1.5">
         {keys.map(([key, does]) => (
           <div key={key} className="contents">

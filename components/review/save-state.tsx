@@ -16,7 +16,10 @@ export function SaveState() {
         </>
       ) : offline ? (
         <>
-          <CloudOff className="size-4 text-bad" aria-hidden /> <span className="text-bad">Not saved ({pending}): the server cannot be reached, trying again</span>
+          <CloudOff className="size-4 text-bad" aria-hidden />{' '}
+          <span className="text-bad">
+            Not saved ({pending}): the server cannot be reached, trying again
+          </span>
         </>
       ) : (
         <>
@@ -33,7 +36,15 @@ export function RefusedDecisions() {
   return refused.map((entry) => (
     <div key={entry.taskId} className="mx-auto max-w-[1500px] space-y-1 p-3 pb-0">
       <p className="text-[13px]">
-        The decision on <Link className="text-accent underline" href={`/tasks/${entry.taskId}`} onClick={() => dismiss(entry.taskId)}>{entry.title}</Link> was not saved.{' '}
+        The decision on{' '}
+        <Link
+          className="text-accent underline"
+          href={`/tasks/${entry.taskId}`}
+          onClick={() => dismiss(entry.taskId)}
+        >
+          {entry.title}
+        </Link>{' '}
+        was not saved.{' '}
         <Button look="quiet" onClick={() => dismiss(entry.taskId)}>
           Dismiss
         </Button>

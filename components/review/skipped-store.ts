@@ -19,7 +19,11 @@ export function skipsOf(userId: string, filters: Readonly<Record<string, string>
   };
   return {
     list,
-    add: (taskId) => sessionStorage.setItem(name, JSON.stringify([...list().filter((id) => id !== taskId), taskId].slice(-MOST))),
+    add: (taskId) =>
+      sessionStorage.setItem(
+        name,
+        JSON.stringify([...list().filter((id) => id !== taskId), taskId].slice(-MOST)),
+      ),
     clear: () => sessionStorage.removeItem(name),
   };
 }

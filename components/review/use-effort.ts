@@ -14,16 +14,24 @@ export function useEffort(taskId: string, active: boolean): void {
     let lastInput = Date.now();
     const begin = (): void => {
       lastInput = Date.now();
-      if (!startedAt && document.visibilityState === 'visible' && document.hasFocus()) startedAt = new Date();
+      if (!startedAt && document.visibilityState === 'visible' && document.hasFocus())
+        startedAt = new Date();
     };
     const finish = (end: 'blur' | 'idle' | 'unload' | 'next', at = new Date()): void => {
       if (!startedAt || at <= startedAt) return;
-      const span = { id: crypto.randomUUID(), taskId, startedAt: startedAt.toISOString(), endedAt: at.toISOString(), end };
+      const span = {
+        id: crypto.randomUUID(),
+        taskId,
+        startedAt: startedAt.toISOString(),
+        endedAt: at.toISOString(),
+        end,
+      };
       startedAt = null;
       navigator.sendBeacon('/api/effort', JSON.stringify({ spans: [span] }));
     };
     const onBlur = (): void => finish('blur');
-    const onVisibility = (): void => (document.visibilityState === 'visible' ? begin() : finish('blur'));
+    const onVisibility = (): void =>
+      document.visibilityState === 'visible' ? begin() : finish('blur');
     const onUnload = (): void => finish('unload');
     const idle = setInterval(() => {
       if (Date.now() - lastInput > IDLE_MS) finish('idle', new Date(lastInput + IDLE_MS));

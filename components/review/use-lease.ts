@@ -8,7 +8,11 @@ import { api } from '../api';
  * (`decided`, set before `wanted` ends) is not given back: its lease ends with the decision, in one transaction. Whoever
  * gave it back beside the decision would offer it to everybody until the decision is saved.
  */
-export function useLease(taskId: string, wanted: boolean, decided: RefObject<boolean>): { readonly held: boolean; readonly error: unknown } {
+export function useLease(
+  taskId: string,
+  wanted: boolean,
+  decided: RefObject<boolean>,
+): { readonly held: boolean; readonly error: unknown } {
   const [held, setHeld] = useState(false);
   const [error, setError] = useState<unknown>(null);
   useEffect(() => {
@@ -17,7 +21,10 @@ export function useLease(taskId: string, wanted: boolean, decided: RefObject<boo
     let timer: ReturnType<typeof setTimeout> | undefined;
     const renew = async (): Promise<void> => {
       try {
-        const { lease } = await api<{ lease: LeaseInfo }>(`/api/tasks/${taskId}/lease`, { method: 'POST', body: {} });
+        const { lease } = await api<{ lease: LeaseInfo }>(`/api/tasks/${taskId}/lease`, {
+          method: 'POST',
+          body: {},
+        });
         if (stopped) return;
         setHeld(true);
         setError(null);
@@ -30,7 +37,8 @@ export function useLease(taskId: string, wanted: boolean, decided: RefObject<boo
       }
     };
     void renew();
-    const release = (): void => void (decided.current || navigator.sendBeacon(`/api/tasks/${taskId}/lease/release`));
+    const release = (): void =>
+      void (decided.current || navigator.sendBeacon(`/api/tasks/${taskId}/lease/release`));
     window.addEventListener('pagehide', release);
     return () => {
       stopped = true;

@@ -9,9 +9,15 @@ export function useShortcuts(shortcuts: Shortcuts): void {
   current.current = shortcuts;
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
-      if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.defaultPrevented) return;
+      if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.defaultPrevented)
+        return;
       const target = event.target as HTMLElement | null;
-      if (target?.closest('input, textarea, select, [contenteditable="true"], .monaco-editor, [role="dialog"]')) return;
+      if (
+        target?.closest(
+          'input, textarea, select, [contenteditable="true"], .monaco-editor, [role="dialog"]',
+        )
+      )
+        return;
       const action = current.current[event.key];
       if (!action) return;
       event.preventDefault();

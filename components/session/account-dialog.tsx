@@ -8,10 +8,29 @@ import { Field, Input } from '../ui/field';
 import { ErrorNote } from '../ui/notes';
 
 /** Who is signed in, and a new password: it ends all other sessions. */
-export function AccountDialog({ user, open, onClose }: { readonly user: SessionUser; readonly open: boolean; readonly onClose: () => void }) {
-  const change = useMutation({ mutationFn: (form: FormData) => api('/api/session/password', { method: 'POST', body: { current: form.get('current'), next: form.get('next') } }) });
+export function AccountDialog({
+  user,
+  open,
+  onClose,
+}: {
+  readonly user: SessionUser;
+  readonly open: boolean;
+  readonly onClose: () => void;
+}) {
+  const change = useMutation({
+    mutationFn: (form: FormData) =>
+      api('/api/session/password', {
+        method: 'POST',
+        body: { current: form.get('current'), next: form.get('next') },
+      }),
+  });
   return (
-    <Dialog open={open} onClose={onClose} title={user.name} description={`${user.email}, ${user.role}`}>
+    <Dialog
+      open={open}
+      onClose={onClose}
+      title={user.name}
+      description={`${user.email}, ${user.role}`}
+    >
       <form
         className="space-y-3"
         onSubmit={(event) => {

@@ -47,7 +47,9 @@ export function LoginForm() {
       <Button type="submit" look="primary" disabled={busy} className="w-full justify-center py-1.5">
         {busy ? 'Signing in…' : 'Sign in'}
       </Button>
-      <p className="text-xs text-muted">The first start of the server printed the admin’s address and password.</p>
+      <p className="text-xs text-muted">
+        The first start of the server printed the admin’s address and password.
+      </p>
     </form>
   );
 }

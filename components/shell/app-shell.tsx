@@ -1,5 +1,17 @@
 'use client';
-import { BarChart3, BookOpen, Download, FolderKanban, LogOut, MonitorCog, Moon, Sun, Users, ListChecks, Bot } from 'lucide-react';
+import {
+  BarChart3,
+  BookOpen,
+  Download,
+  FolderKanban,
+  LogOut,
+  MonitorCog,
+  Moon,
+  Sun,
+  Users,
+  ListChecks,
+  Bot,
+} from 'lucide-react';
 import Link from 'next/link';
 import { usePathname } from 'next/navigation';
 import { useEffect, useState, type ReactNode } from 'react';
@@ -19,11 +31,21 @@ interface Place {
 }
 
 const places: readonly Place[] = [
-  { href: '/', label: 'Benchmarks', icon: FolderKanban, roles: ['admin', 'lead', 'reviewer', 'consumer'] },
+  {
+    href: '/',
+    label: 'Benchmarks',
+    icon: FolderKanban,
+    roles: ['admin', 'lead', 'reviewer', 'consumer'],
+  },
   { href: '/queue', label: 'Queue', icon: ListChecks, roles: ['admin', 'lead', 'reviewer'] },
   { href: '/overview', label: 'Overview', icon: BarChart3, roles: ['admin', 'lead'] },
   { href: '/runs', label: 'Agent runs', icon: Bot, roles: ['admin', 'lead'] },
-  { href: '/downloads', label: 'Downloads', icon: Download, roles: ['admin', 'lead', 'reviewer', 'consumer'] },
+  {
+    href: '/downloads',
+    label: 'Downloads',
+    icon: Download,
+    roles: ['admin', 'lead', 'reviewer', 'consumer'],
+  },
   { href: '/guidebook', label: 'Guidebook', icon: BookOpen, roles: ['admin', 'lead', 'reviewer'] },
   { href: '/users', label: 'People', icon: Users, roles: ['admin'] },
 ];
@@ -33,10 +55,16 @@ export function AppShell({ children }: { readonly children: ReactNode }) {
   const path = usePathname();
   const [account, setAccount] = useState(false);
   useLiveEvents();
-  const at = (href: string): boolean => (href === '/' ? path === '/' || path.startsWith('/benchmarks') || path.startsWith('/databases') : path.startsWith(href) || (href === '/queue' && path.startsWith('/tasks')));
+  const at = (href: string): boolean =>
+    href === '/'
+      ? path === '/' || path.startsWith('/benchmarks') || path.startsWith('/databases')
+      : path.startsWith(href) || (href === '/queue' && path.startsWith('/tasks'));
   return (
     <div className="flex min-h-screen flex-col">
-      <a href="#main" className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:bg-surface focus:p-2">
+      <a
+        href="#main"
+        className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:bg-surface focus:p-2"
+      >
         Skip to the content
       </a>
       <header className="sticky top-0 z-30 flex h-11 items-center gap-1 border-b border-line bg-surface px-3">
@@ -52,7 +80,12 @@ export function AppShell({ children }: { readonly children: ReactNode }) {
                 key={href}
                 href={href}
                 aria-current={at(href) ? 'page' : undefined}
-                className={classes('flex items-center gap-1.5 rounded-md px-2.5 py-1 text-[13px]', at(href) ? 'bg-accent-soft font-medium text-accent' : 'text-muted hover:bg-surface-2 hover:text-text')}
+                className={classes(
+                  'flex items-center gap-1.5 rounded-md px-2.5 py-1 text-[13px]',
+                  at(href)
+                    ? 'bg-accent-soft font-medium text-accent'
+                    : 'text-muted hover:bg-surface-2 hover:text-text',
+                )}
               >
                 <Icon className="size-3.5" aria-hidden /> {label}
               </Link>
@@ -62,7 +95,12 @@ export function AppShell({ children }: { readonly children: ReactNode }) {
           <ThemeButton />
           {user ? (
             <>
-              <button type="button" className="rounded-md px-2 py-1 text-[13px] text-muted hover:bg-surface-2 hover:text-text" title={user.email} onClick={() => setAccount(true)}>
+              <button
+                type="button"
+                className="rounded-md px-2 py-1 text-[13px] text-muted hover:bg-surface-2 hover:text-text"
+                title={user.email}
+                onClick={() => setAccount(true)}
+              >
                 {user.name} · {user.role}
               </button>
               <AccountDialog user={user} open={account} onClose={() => setAccount(false)} />
@@ -71,7 +109,11 @@ export function AppShell({ children }: { readonly children: ReactNode }) {
                 className="rounded-md p-1.5 text-muted hover:bg-surface-2 hover:text-text"
                 aria-label="Sign out"
                 title="Sign out"
-                onClick={() => void api('/api/session', { method: 'DELETE' }).finally(() => window.location.assign('/login'))}
+                onClick={() =>
+                  void api('/api/session', { method: 'DELETE' }).finally(() =>
+                    window.location.assign('/login'),
+                  )
+                }
               >
                 <LogOut className="size-4" />
               </button>
@@ -109,7 +151,13 @@ function ThemeButton() {
   };
   const Icon = { system: MonitorCog, light: Sun, dark: Moon }[theme];
   return (
-    <button type="button" onClick={change} className="rounded-md p-1.5 text-muted hover:bg-surface-2 hover:text-text" aria-label={`Colours: ${theme}. Change`} title={`Colours: ${theme}`}>
+    <button
+      type="button"
+      onClick={change}
+      className="rounded-md p-1.5 text-muted hover:bg-surface-2 hover:text-text"
+      aria-label={`Colours: ${theme}. Change`}
+      title={`Colours: ${theme}`}
+    >
       <Icon className="size-4" />
     </button>
   );

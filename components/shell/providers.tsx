@@ -10,7 +10,9 @@ export function Providers({ children }: { readonly children: ReactNode }) {
         defaultOptions: {
           queries: {
             // A refusal stays one; only what may pass is tried again.
-            retry: (count, error) => count < 3 && (!(error instanceof RequestFailed) || error.status === 0 || error.status === 503),
+            retry: (count, error) =>
+              count < 3 &&
+              (!(error instanceof RequestFailed) || error.status === 0 || error.status === 503),
             refetchOnWindowFocus: true,
           },
         },

@@ -4,7 +4,21 @@ import { useEffect, useRef } from 'react';
 import { commonOptions, loadMonaco, monacoTheme, type TextLanguage } from './monaco';
 
 /** The editor owns its text once it is open: writing it back from outside would disturb whoever is typing. */
-export function CodeEditor({ initial, onChange, language, label, height = 280, readOnly = false }: { readonly initial: string; readonly onChange?: (text: string) => void; readonly language: TextLanguage; readonly label: string; readonly height?: number; readonly readOnly?: boolean }) {
+export function CodeEditor({
+  initial,
+  onChange,
+  language,
+  label,
+  height = 280,
+  readOnly = false,
+}: {
+  readonly initial: string;
+  readonly onChange?: (text: string) => void;
+  readonly language: TextLanguage;
+  readonly label: string;
+  readonly height?: number;
+  readonly readOnly?: boolean;
+}) {
   const holder = useRef<HTMLDivElement>(null);
   const editor = useRef<Monaco.editor.IStandaloneCodeEditor | null>(null);
   const changed = useRef(onChange);
@@ -12,10 +26,18 @@ export function CodeEditor({ initial, onChange, language, label, height = 280, r
   const first = useRef(initial);
   useEffect(() => {
     let disposed = false;
-    const retheme = (): void => void loadMonaco().then((monaco) => monaco.editor.setTheme(monacoTheme()));
+    const retheme = (): void =>
+      void loadMonaco().then((monaco) => monaco.editor.setTheme(monacoTheme()));
     void loadMonaco().then((monaco) => {
       if (disposed || !holder.current) return;
-      const made = monaco.editor.create(holder.current, { ...commonOptions, value: first.current, language, readOnly, ariaLabel: label, theme: monacoTheme() });
+      const made = monaco.editor.create(holder.current, {
+        ...commonOptions,
+        value: first.current,
+        language,
+        readOnly,
+        ariaLabel: label,
+        theme: monacoTheme(),
+      });
       made.onDidChangeModelContent(() => changed.current?.(made.getValue()));
       editor.current = made;
       if (!readOnly) made.focus();
@@ -34,5 +56,12 @@ export function CodeEditor({ initial, onChange, language, label, height = 280, r
       editor.current = null;
     };
   }, [language, label, readOnly]);
-  return <div ref={holder} data-testid="code-editor" className="overflow-hidden rounded-md border border-line" style={{ height }} />;
+  return (
+    <div
+      ref={holder}
+      data-testid="code-editor"
+      className="overflow-hidden rounded-md border border-line"
+      style={{ height }}
+    />
+  );
 }

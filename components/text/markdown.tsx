@@ -1,10 +1,20 @@
 import { Marked } from 'marked';
 import { useMemo } from 'react';
 
-const escapeHtml = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+const escapeHtml = (text: string): string =>
+  text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
 
 /** The id of a heading, by its words without a leading number; prefixed, since text of agents must not name elements freely. */
-export const sectionId = (heading: string): string => `section-${heading.replace(/^[\d. ]+/, '').toLowerCase().replace(/[^a-z0-9]+/g, '-').replace(/^-|-$/g, '')}`;
+export const sectionId = (heading: string): string =>
+  `section-${heading
+    .replace(/^[\d. ]+/, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '')}`;
 
 // Design documents quote names and values of foreign databases, and agents write them: no HTML passes, no image loads,
 // and a link is one only when it leads to the web.
@@ -13,7 +23,10 @@ const marked = new Marked({
   renderer: {
     html: ({ text }) => escapeHtml(text),
     text(token) {
-      const html = 'tokens' in token && token.tokens ? this.parser.parseInline(token.tokens) : escapeHtml(token.text).replaceAll(/&amp;(?=\w+;|#\d+;|#x[\da-f]+;)/gi, '&');
+      const html =
+        'tokens' in token && token.tokens
+          ? this.parser.parseInline(token.tokens)
+          : escapeHtml(token.text).replaceAll(/&amp;(?=\w+;|#\d+;|#x[\da-f]+;)/gi, '&');
       // A relationship's arrow does not break.
       return html.replaceAll('-&gt;', '<wbr><span class="whitespace-nowrap">-&gt;</span>');
     },
@@ -23,7 +36,9 @@ const marked = new Marked({
     },
     link({ href, tokens }) {
       const label = this.parser.parseInline(tokens);
-      return /^https?:\/\//i.test(href) ? `<a href="${escapeHtml(href)}" rel="noopener noreferrer nofollow" target="_blank">${label}</a>` : label;
+      return /^https?:\/\//i.test(href)
+        ? `<a href="${escapeHtml(href)}" rel="noopener noreferrer nofollow" target="_blank">${label}</a>`
+        : label;
     },
   },
 });

@@ -10,11 +10,25 @@ let loading: Promise<typeof Monaco> | undefined;
 
 async function start(): Promise<typeof Monaco> {
   globalThis.MonacoEnvironment = {
-    getWorker: () => new Worker(new URL('monaco-editor/editor/editor.worker.js', import.meta.url), { type: 'module' }),
+    getWorker: () =>
+      new Worker(new URL('monaco-editor/editor/editor.worker.js', import.meta.url), {
+        type: 'module',
+      }),
   };
   const monaco = await import('monaco-editor');
   monaco.languages.register({ id: 'mql' });
-  monaco.languages.setLanguageConfiguration('mql', { brackets: [['{', '}'], ['[', ']'], ['(', ')']], autoClosingPairs: ['{}', '[]', '()', '""', "''"].map(([open, close]) => ({ open: open!, close: close! })), comments: { lineComment: '//', blockComment: ['/*', '*/'] } });
+  monaco.languages.setLanguageConfiguration('mql', {
+    brackets: [
+      ['{', '}'],
+      ['[', ']'],
+      ['(', ')'],
+    ],
+    autoClosingPairs: ['{}', '[]', '()', '""', "''"].map(([open, close]) => ({
+      open: open!,
+      close: close!,
+    })),
+    comments: { lineComment: '//', blockComment: ['/*', '*/'] },
+  });
   monaco.languages.setMonarchTokensProvider('mql', mqlTokens);
   return monaco;
 }

@@ -5,5 +5,7 @@ const LONGEST = 28;
 export function namePieces(name: string): string[] {
   return name
     .split(/(?<=[_.,:;()[\]{}/\\|-])(?![_.,:;()[\]{}/\\|-])|(?<=\p{Ll})(?=\p{Lu})/u)
-    .flatMap((piece) => (piece.length <= LONGEST ? [piece] : (piece.match(new RegExp(`.{1,${LONGEST}}`, 'gsu')) ?? [])));
+    .flatMap((piece) =>
+      piece.length <= LONGEST ? [piece] : (piece.match(new RegExp(`.{1,${LONGEST}}`, 'gsu')) ?? []),
+    );
 }

@@ -1,7 +1,13 @@
 import { NamePieces } from './name';
 
 /** A relationship's name, which may break before its arrow but never inside of it. */
-export function RelationshipName({ name, className = 'text-xs' }: { readonly name: string; readonly className?: string }) {
+export function RelationshipName({
+  name,
+  className = 'text-xs',
+}: {
+  readonly name: string;
+  readonly className?: string;
+}) {
   const [child = '', ...parents] = name.split('->');
   return (
     <code className={`font-mono wrap-break-word ${className}`}>

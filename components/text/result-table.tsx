@@ -4,9 +4,22 @@ import { visibleParts } from './visible-text';
 type Cell = unknown;
 
 /** Rows with a badge for each value's type; nulls are visible. Long results are cut by the server. */
-export function ResultTable({ columns, rows, label }: { readonly columns: readonly string[]; readonly rows: readonly (readonly Cell[])[]; readonly label: string }) {
+export function ResultTable({
+  columns,
+  rows,
+  label,
+}: {
+  readonly columns: readonly string[];
+  readonly rows: readonly (readonly Cell[])[];
+  readonly label: string;
+}) {
   return (
-    <div tabIndex={0} role="group" aria-label={label} className="max-h-72 overflow-auto rounded-md border border-line">
+    <div
+      tabIndex={0}
+      role="group"
+      aria-label={label}
+      className="max-h-72 overflow-auto rounded-md border border-line"
+    >
       <table aria-label={label} className="w-full border-collapse text-[12.5px]">
         <thead className="sticky top-0 bg-surface-2">
           <tr>
@@ -41,7 +54,9 @@ export function TypedValue({ value }: { readonly value: unknown }) {
       {type === 'null' ? <span className="text-muted italic">null</span> : null}
       {type === 'string' ? <VisibleText text={String(value)} /> : null}
       {type === 'null' || type === 'string' ? null : <span>{printExtendedValue(value)}</span>}
-      {type === 'null' ? null : <span className="shrink-0 text-[10px] whitespace-nowrap text-muted">{type}</span>}
+      {type === 'null' ? null : (
+        <span className="shrink-0 text-[10px] whitespace-nowrap text-muted">{type}</span>
+      )}
     </span>
   );
 }
@@ -55,7 +70,12 @@ function VisibleText({ text }: { readonly text: string }) {
         mark === undefined ? (
           part
         ) : (
-          <span key={at} title={name} data-mark={mark} className="rounded-sm bg-warn-soft text-warn before:content-[attr(data-mark)]">
+          <span
+            key={at}
+            title={name}
+            data-mark={mark}
+            className="rounded-sm bg-warn-soft text-warn before:content-[attr(data-mark)]"
+          >
             {/* The mark takes a blank's room: both together would look like two. */}
             {part === ' ' ? <span className="text-[0px]"> </span> : part}
           </span>
@@ -72,6 +92,14 @@ function typeOf(value: unknown): string {
   if (typeof value === 'number') return Number.isInteger(value) ? 'int' : 'double';
   if (Array.isArray(value)) return 'array';
   const [key] = Object.keys(value);
-  const wrapped: Record<string, string> = { $numberLong: 'long', $numberInt: 'int', $numberDouble: 'double', $numberDecimal: 'decimal', $date: 'date', $binary: 'binary', $oid: 'objectId' };
+  const wrapped: Record<string, string> = {
+    $numberLong: 'long',
+    $numberInt: 'int',
+    $numberDouble: 'double',
+    $numberDecimal: 'decimal',
+    $date: 'date',
+    $binary: 'binary',
+    $oid: 'objectId',
+  };
   return (key && wrapped[key]) || 'document';
 }

@@ -2,7 +2,18 @@ import { tokenize, type Token } from '../../lib/sqlite/select/lexer';
 
 // What half of a screen of 1280 px shows.
 const WIDTH = 60;
-const CLAUSES = new Set(['FROM', 'WHERE', 'GROUP', 'HAVING', 'WINDOW', 'ORDER', 'LIMIT', 'UNION', 'INTERSECT', 'EXCEPT']);
+const CLAUSES = new Set([
+  'FROM',
+  'WHERE',
+  'GROUP',
+  'HAVING',
+  'WINDOW',
+  'ORDER',
+  'LIMIT',
+  'UNION',
+  'INTERSECT',
+  'EXCEPT',
+]);
 const JOIN_WORDS = new Set(['NATURAL', 'LEFT', 'RIGHT', 'FULL', 'INNER', 'CROSS', 'OUTER']);
 const QUERIES = new Set(['SELECT', 'WITH', 'VALUES']);
 
@@ -46,11 +57,18 @@ interface Line {
   readonly parts: string[];
 }
 
-function beginsLine({ keyword }: Token, before: Token | undefined, after: Token | undefined): boolean {
+function beginsLine(
+  { keyword }: Token,
+  before: Token | undefined,
+  after: Token | undefined,
+): boolean {
   if (!before) return false;
   if (CLAUSES.has(keyword)) return true;
   if (QUERIES.has(keyword)) return before.keyword !== '';
-  const isJoin = keyword === 'JOIN' || (JOIN_WORDS.has(keyword) && (after?.keyword === 'JOIN' || JOIN_WORDS.has(after?.keyword ?? '')));
+  const isJoin =
+    keyword === 'JOIN' ||
+    (JOIN_WORDS.has(keyword) &&
+      (after?.keyword === 'JOIN' || JOIN_WORDS.has(after?.keyword ?? '')));
   return isJoin && !JOIN_WORDS.has(before.keyword);
 }
 

@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
 import { visibleParts } from './visible-text';
 
-const marked = (text: string): string => visibleParts(text).map((part) => part.mark ?? part.text).join('');
+const marked = (text: string): string =>
+  visibleParts(text)
+    .map((part) => part.mark ?? part.text)
+    .join('');
 
 test('blanks between words stay as they are; others are marked', () => {
   expect(marked('New York City')).toBe('New York City');
@@ -24,5 +27,9 @@ test('joiners are told where nothing is joined', () => {
 
 test('the text itself stays whole, to be copied', () => {
   const text = ' a\t\tb \n c  d ';
-  expect(visibleParts(text).map((part) => part.text).join('')).toBe(text);
+  expect(
+    visibleParts(text)
+      .map((part) => part.text)
+      .join(''),
+  ).toBe(text);
 });

@@ -18,7 +18,10 @@ export function WordDiff({ before, after }: { readonly before: string; readonly 
             {piece.text}
           </del>
         ) : (
-          <ins key={at} className="rounded bg-good-soft px-0.5 text-good decoration-dotted underline-offset-4">
+          <ins
+            key={at}
+            className="rounded bg-good-soft px-0.5 text-good decoration-dotted underline-offset-4"
+          >
             {piece.text}
           </ins>
         ),
@@ -33,7 +36,11 @@ export function diffWords(before: string, after: string): Piece[] {
   const b = after.match(/\s+|[\p{L}\p{N}_.$]+|[^\s\p{L}\p{N}_.$]/gu) ?? [];
   const length = Array.from({ length: a.length + 1 }, () => new Uint16Array(b.length + 1));
   for (let i = a.length - 1; i >= 0; i--) {
-    for (let j = b.length - 1; j >= 0; j--) length[i]![j] = a[i] === b[j] ? length[i + 1]![j + 1]! + 1 : Math.max(length[i + 1]![j]!, length[i]![j + 1]!);
+    for (let j = b.length - 1; j >= 0; j--)
+      length[i]![j] =
+        a[i] === b[j]
+          ? length[i + 1]![j + 1]! + 1
+          : Math.max(length[i + 1]![j]!, length[i]![j + 1]!);
   }
   const pieces: Piece[] = [];
   const push = (kind: Piece['kind'], text: string): void => {
@@ -44,7 +51,8 @@ export function diffWords(before: string, after: string): Piece[] {
   let [i, j] = [0, 0];
   while (i < a.length || j < b.length) {
     if (i < a.length && j < b.length && a[i] === b[j]) [push('same', a[i]!), i++, j++];
-    else if (i < a.length && (j >= b.length || length[i + 1]![j]! >= length[i]![j + 1]!)) push('gone', a[i++]!);
+    else if (i < a.length && (j >= b.length || length[i + 1]![j]! >= length[i]![j + 1]!))
+      push('gone', a[i++]!);
     else push('new', b[j++]!);
   }
   return pieces;

@@ -10,9 +10,23 @@ const tones = {
 } as const;
 export type Tone = keyof typeof tones;
 
-export function Badge({ tone = 'neutral', children, title }: { readonly tone?: Tone; readonly children: ReactNode; readonly title?: string }) {
+export function Badge({
+  tone = 'neutral',
+  children,
+  title,
+}: {
+  readonly tone?: Tone;
+  readonly children: ReactNode;
+  readonly title?: string;
+}) {
   return (
-    <span title={title} className={classes('inline-flex items-center gap-1 rounded px-1.5 py-0.5 text-xs font-medium whitespace-nowrap', tones[tone])}>
+    <span
+      title={title}
+      className={classes(
+        'inline-flex items-center gap-1 rounded px-1.5 py-0.5 text-xs font-medium whitespace-nowrap',
+        tones[tone],
+      )}
+    >
       {children}
     </span>
   );

@@ -16,17 +16,33 @@ interface ButtonProps extends ComponentPropsWithRef<'button'> {
   readonly icon?: ReactNode;
 }
 
-export function Button({ look = 'plain', shortcut, icon, className, children, type = 'button', ...rest }: ButtonProps) {
+export function Button({
+  look = 'plain',
+  shortcut,
+  icon,
+  className,
+  children,
+  type = 'button',
+  ...rest
+}: ButtonProps) {
   return (
     <button
       type={type}
-      className={classes('inline-flex items-center gap-1.5 rounded-md border px-2.5 py-1 text-[13px] font-medium transition-colors disabled:opacity-50', looks[look], className)}
+      className={classes(
+        'inline-flex items-center gap-1.5 rounded-md border px-2.5 py-1 text-[13px] font-medium transition-colors disabled:opacity-50',
+        looks[look],
+        className,
+      )}
       {...(shortcut ? { 'aria-keyshortcuts': shortcut } : {})}
       {...rest}
     >
       {icon}
       {children}
-      {shortcut ? <kbd className="ml-0.5 rounded border border-current/25 px-1 font-mono text-[11px] opacity-75">{shortcut}</kbd> : null}
+      {shortcut ? (
+        <kbd className="ml-0.5 rounded border border-current/25 px-1 font-mono text-[11px] opacity-75">
+          {shortcut}
+        </kbd>
+      ) : null}
     </button>
   );
 }

@@ -1,2 +1,3 @@
 /** Class names, the empty ones left out. */
-export const classes = (...names: readonly (string | false | null | undefined)[]): string => names.filter(Boolean).join(' ');
+export const classes = (...names: readonly (string | false | null | undefined)[]): string =>
+  names.filter(Boolean).join(' ');

@@ -3,7 +3,21 @@ import { X } from 'lucide-react';
 import { Dialog as Radix } from 'radix-ui';
 import { useRef, type KeyboardEvent, type ReactNode } from 'react';
 
-export function Dialog({ open, onClose, title, description, children, wide = false }: { readonly open: boolean; readonly onClose: () => void; readonly title: string; readonly description?: ReactNode; readonly children: ReactNode; readonly wide?: boolean }) {
+export function Dialog({
+  open,
+  onClose,
+  title,
+  description,
+  children,
+  wide = false,
+}: {
+  readonly open: boolean;
+  readonly onClose: () => void;
+  readonly title: string;
+  readonly description?: ReactNode;
+  readonly children: ReactNode;
+  readonly wide?: boolean;
+}) {
   // No trigger is known here, so that Radix would leave the focus nowhere: it goes back to where it was.
   const opener = useRef<Element | null>(null);
   return (
@@ -16,16 +30,24 @@ export function Dialog({ open, onClose, title, description, children, wide = fal
           onOpenAutoFocus={() => (opener.current = document.activeElement)}
           onCloseAutoFocus={(event) => {
             event.preventDefault();
-            if (opener.current instanceof HTMLElement && opener.current.isConnected) opener.current.focus();
+            if (opener.current instanceof HTMLElement && opener.current.isConnected)
+              opener.current.focus();
           }}
           {...(description ? {} : { 'aria-describedby': undefined })}
         >
           <div className="mb-3 flex items-start justify-between gap-4">
             <div className="min-w-0">
               <Radix.Title className="text-base font-semibold wrap-anywhere">{title}</Radix.Title>
-              {description ? <Radix.Description className="text-muted wrap-anywhere">{description}</Radix.Description> : null}
+              {description ? (
+                <Radix.Description className="text-muted wrap-anywhere">
+                  {description}
+                </Radix.Description>
+              ) : null}
             </div>
-            <Radix.Close className="rounded p-1 text-muted hover:bg-surface-2 hover:text-text" aria-label="Close">
+            <Radix.Close
+              className="rounded p-1 text-muted hover:bg-surface-2 hover:text-text"
+              aria-label="Close"
+            >
               <X className="size-4" />
             </Radix.Close>
           </div>

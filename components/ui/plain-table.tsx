@@ -19,7 +19,14 @@ interface PlainTableProps<Row> {
 }
 
 /** A table of at most a few hundred rows; longer lists are paged on the server. */
-export function PlainTable<Row>({ rows, columns, rowKey, label, align = 'top', detail }: PlainTableProps<Row>) {
+export function PlainTable<Row>({
+  rows,
+  columns,
+  rowKey,
+  label,
+  align = 'top',
+  detail,
+}: PlainTableProps<Row>) {
   const cell = align === 'middle' ? 'px-2 py-1.5 align-middle' : 'px-2 py-1.5 align-top';
   return (
     <div className="overflow-x-auto">
@@ -27,14 +34,24 @@ export function PlainTable<Row>({ rows, columns, rowKey, label, align = 'top', d
         <thead>
           <tr className="border-b border-line text-left text-xs text-muted">
             {columns.map((column, at) => (
-              <th key={at} scope="col" className={classes('px-2 py-1.5 align-bottom font-medium whitespace-nowrap', column.numeric && 'text-right')}>
+              <th
+                key={at}
+                scope="col"
+                className={classes(
+                  'px-2 py-1.5 align-bottom font-medium whitespace-nowrap',
+                  column.numeric && 'text-right',
+                )}
+              >
                 {column.head}
               </th>
             ))}
           </tr>
         </thead>
         {rows.map((row) => (
-          <tbody key={rowKey(row)} className="border-b border-line/60 last:border-0 hover:bg-surface-2/60">
+          <tbody
+            key={rowKey(row)}
+            className="border-b border-line/60 last:border-0 hover:bg-surface-2/60"
+          >
             <tr>
               {columns.map((column, at) => (
                 <td key={at} className={classes(cell, column.numeric && 'text-right tabular-nums')}>

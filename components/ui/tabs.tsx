@@ -8,11 +8,27 @@ export interface Tab {
   readonly content: ReactNode;
 }
 
-export function Tabs({ tabs, label, value, onChange }: { readonly tabs: readonly Tab[]; readonly label: string; readonly value?: string; readonly onChange?: (id: string) => void }) {
+export function Tabs({
+  tabs,
+  label,
+  value,
+  onChange,
+}: {
+  readonly tabs: readonly Tab[];
+  readonly label: string;
+  readonly value?: string;
+  readonly onChange?: (id: string) => void;
+}) {
   // Long content scrolls below them: the other tabs stay within reach.
   return (
-    <Radix.Root {...(value !== undefined ? { value } : { defaultValue: tabs[0]?.id ?? '' })} {...(onChange ? { onValueChange: onChange } : {})}>
-      <Radix.List aria-label={label} className="sticky top-11 z-10 flex flex-wrap gap-x-1 rounded-t-lg border-b border-line bg-surface px-2">
+    <Radix.Root
+      {...(value !== undefined ? { value } : { defaultValue: tabs[0]?.id ?? '' })}
+      {...(onChange ? { onValueChange: onChange } : {})}
+    >
+      <Radix.List
+        aria-label={label}
+        className="sticky top-11 z-10 flex flex-wrap gap-x-1 rounded-t-lg border-b border-line bg-surface px-2"
+      >
         {tabs.map((tab) => (
           <Radix.Trigger
             key={tab.id}

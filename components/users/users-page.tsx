@@ -27,7 +27,11 @@ export function UsersPage() {
   const [shown, setShown] = useState<Changed | null>(null);
   const refresh = (): Promise<void> => client.invalidateQueries({ queryKey: ['users'] });
   const add = useMutation({
-    mutationFn: (form: FormData) => api<Changed>('/api/users', { method: 'POST', body: { email: form.get('email'), name: form.get('name'), role: form.get('role') } }),
+    mutationFn: (form: FormData) =>
+      api<Changed>('/api/users', {
+        method: 'POST',
+        body: { email: form.get('email'), name: form.get('name'), role: form.get('role') },
+      }),
     onSuccess: (changed) => {
       setAdding(false);
       setShown(changed);
@@ -35,14 +39,22 @@ export function UsersPage() {
     },
   });
   const change = useMutation({
-    mutationFn: ({ id, body }: { readonly id: string; readonly body: object }) => api<Changed>(`/api/users/${id}`, { method: 'PATCH', body }),
+    mutationFn: ({ id, body }: { readonly id: string; readonly body: object }) =>
+      api<Changed>(`/api/users/${id}`, { method: 'PATCH', body }),
     onSuccess: (changed) => {
       if (changed.password) setShown(changed);
       return refresh();
     },
   });
   return (
-    <Page title="People" actions={<Button look="primary" onClick={() => setAdding(true)}>Add a person</Button>}>
+    <Page
+      title="People"
+      actions={
+        <Button look="primary" onClick={() => setAdding(true)}>
+          Add a person
+        </Button>
+      }
+    >
       {change.error ? <ErrorNote error={change.error} /> : null}
       <Card padded={false}>
         {users.isPending ? <Loading what="people" of={users} /> : null}
@@ -59,24 +71,50 @@ export function UsersPage() {
               {
                 head: 'Role',
                 cell: (row) => (
-                  <Select aria-label={`Role of ${row.name}`} value={row.role} disabled={row.id === me?.id} onChange={(event) => change.mutate({ id: row.id, body: { role: event.target.value } })}>
+                  <Select
+                    aria-label={`Role of ${row.name}`}
+                    value={row.role}
+                    disabled={row.id === me?.id}
+                    onChange={(event) =>
+                      change.mutate({ id: row.id, body: { role: event.target.value } })
+                    }
+                  >
                     {roles.map((role) => (
                       <option key={role}>{role}</option>
                     ))}
                   </Select>
                 ),
               },
-              { head: 'Last seen', cell: (row) => (row.lastSeenAt ? when(row.lastSeenAt) : 'never') },
-              { head: 'State', cell: (row) => (row.disabled ? <Badge tone="bad">disabled</Badge> : <Badge tone="good">active</Badge>) },
+              {
+                head: 'Last seen',
+                cell: (row) => (row.lastSeenAt ? when(row.lastSeenAt) : 'never'),
+              },
+              {
+                head: 'State',
+                cell: (row) =>
+                  row.disabled ? (
+                    <Badge tone="bad">disabled</Badge>
+                  ) : (
+                    <Badge tone="good">active</Badge>
+                  ),
+              },
               {
                 head: '',
                 cell: (row) =>
                   row.id === me?.id ? null : (
                     <span className="flex gap-1">
-                      <Button look="quiet" onClick={() => change.mutate({ id: row.id, body: { resetPassword: true } })}>
+                      <Button
+                        look="quiet"
+                        onClick={() => change.mutate({ id: row.id, body: { resetPassword: true } })}
+                      >
                         New password
                       </Button>
-                      <Button look="quiet" onClick={() => change.mutate({ id: row.id, body: { disabled: !row.disabled } })}>
+                      <Button
+                        look="quiet"
+                        onClick={() =>
+                          change.mutate({ id: row.id, body: { disabled: !row.disabled } })
+                        }
+                      >
                         {row.disabled ? 'Enable' : 'Disable'}
                       </Button>
                     </span>
@@ -86,7 +124,12 @@ export function UsersPage() {
           />
         ) : null}
       </Card>
-      <Dialog open={adding} onClose={() => setAdding(false)} title="Add a person" description="A password is generated and shown once.">
+      <Dialog
+        open={adding}
+        onClose={() => setAdding(false)}
+        title="Add a person"
+        description="A password is generated and shown once."
+      >
         <form
           className="space-y-3"
           onSubmit={(event) => {
@@ -116,8 +159,15 @@ export function UsersPage() {
           </div>
         </form>
       </Dialog>
-      <Dialog open={shown !== null} onClose={() => setShown(null)} title={`Password of ${shown?.user.name ?? ''}`} description="It is shown this once. Hand it over; the person can change it.">
-        <p className="rounded-md border border-line bg-bg p-3 font-mono text-base select-all">{shown?.password}</p>
+      <Dialog
+        open={shown !== null}
+        onClose={() => setShown(null)}
+        title={`Password of ${shown?.user.name ?? ''}`}
+        description="It is shown this once. Hand it over; the person can change it."
+      >
+        <p className="rounded-md border border-line bg-bg p-3 font-mono text-base select-all">
+          {shown?.password}
+        </p>
       </Dialog>
     </Page>
   );

@@ -4,7 +4,16 @@ import { verifyAudit } from '../db/audit';
 import type { Database } from '../db/database';
 import { closeProcessStores } from '../db/process-database';
 import { createTestDatabase } from '../db/test-database';
-import { changePassword, createToken, createUser, principalOfSession, principalOfToken, revokeToken, signIn, updateUser } from './accounts';
+import {
+  changePassword,
+  createToken,
+  createUser,
+  principalOfSession,
+  principalOfToken,
+  revokeToken,
+  signIn,
+  updateUser,
+} from './accounts';
 import { handler, sessionCookie, sessionCookieName } from './handler';
 import { generatePassword, hashPassword, verifyPassword } from './password';
 
@@ -47,13 +56,23 @@ test('a session ends by time, by idleness, by a changed password and with its us
   const principal = (await principalOfSession(db, first.token))!;
   await changePassword(db, principal, password, password);
   expect([await alive(first.token), await alive(second.token)]).toEqual([true, false]);
-  await db.prisma.session.updateMany({ where: { userId: user.id, revokedAt: null }, data: { lastSeenAt: new Date(Date.now() - 4 * 86_400_000) } });
+  await db.prisma.session.updateMany({
+    where: { userId: user.id, revokedAt: null },
+    data: { lastSeenAt: new Date(Date.now() - 4 * 86_400_000) },
+  });
   expect(await alive(first.token)).toBe(false);
   const third = await user.enter();
-  await db.prisma.session.updateMany({ where: { userId: user.id }, data: { expiresAt: new Date(Date.now() - 1) } });
+  await db.prisma.session.updateMany({
+    where: { userId: user.id },
+    data: { expiresAt: new Date(Date.now() - 1) },
+  });
   expect(await alive(third.token)).toBe(false);
   const fourth = await user.enter();
-  const { secret, token } = await createToken(db, (await principalOfSession(db, fourth.token))!, { name: 't', scopes: ['read'], days: 1 });
+  const { secret, token } = await createToken(db, (await principalOfSession(db, fourth.token))!, {
+    name: 't',
+    scopes: ['read'],
+    days: 1,
+  });
   expect(await principalOfToken(db, secret)).toMatchObject({ via: 'token', scopes: ['read'] });
   await revokeToken(db, principal, token.id);
   expect(await principalOfToken(db, secret)).toBeUndefined();
@@ -66,7 +85,10 @@ test('a session ends by time, by idleness, by a changed password and with its us
 test('there is always an admin, even when two are removed at once', async () => {
   await db.prisma.user.updateMany({ where: { role: 'admin' }, data: { disabledAt: new Date() } });
   const [one, two] = [await someone('admin'), await someone('admin')];
-  const outcomes = await Promise.allSettled([updateUser(db, 'test', one.id, { role: 'reviewer' }), updateUser(db, 'test', two.id, { disabled: true })]);
+  const outcomes = await Promise.allSettled([
+    updateUser(db, 'test', one.id, { role: 'reviewer' }),
+    updateUser(db, 'test', two.id, { disabled: true }),
+  ]);
   expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
   expect(await verifyAudit(db, 'installation')).toMatchObject({ ok: true });
 });
@@ -75,9 +97,20 @@ test('behind https the cookie is secure and bound to the host, and only the publ
   expect(sessionCookie('t', new Date(0))).not.toContain('Secure');
   process.env.APTMQL_URL = 'https://studio.example.org';
   expect(sessionCookieName()).toBe('__Host-aptmql_session');
-  expect(sessionCookie('t', new Date(0))).toMatch(/^__Host-aptmql_session=t; Path=\/; HttpOnly; SameSite=Lax; .*; Secure$/);
+  expect(sessionCookie('t', new Date(0))).toMatch(
+    /^__Host-aptmql_session=t; Path=\/; HttpOnly; SameSite=Lax; .*; Secure$/,
+  );
   const route = handler({ access: 'public' }, () => Promise.resolve({ ok: true }));
-  const post = async (origin: string) => (await route(new Request('http://10.0.0.1:3000/', { method: 'POST', headers: { origin, host: '10.0.0.1:3000' } }), { params: Promise.resolve({}) })).status;
+  const post = async (origin: string) =>
+    (
+      await route(
+        new Request('http://10.0.0.1:3000/', {
+          method: 'POST',
+          headers: { origin, host: '10.0.0.1:3000' },
+        }),
+        { params: Promise.resolve({}) },
+      )
+    ).status;
   expect(await post('https://studio.example.org')).toBe(200);
   expect(await post('http://10.0.0.1:3000')).toBe(403);
 });

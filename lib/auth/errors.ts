@@ -15,7 +15,12 @@ export class AppError extends Error {
   }
 }
 
-export const notFound = (what: string): AppError => new AppError('not_found', `${what} does not exist`, 'It may have been deleted; go back and reload.');
+export const notFound = (what: string): AppError =>
+  new AppError(
+    'not_found',
+    `${what} does not exist`,
+    'It may have been deleted; go back and reload.',
+  );
 
 export const httpStatus: Readonly<Record<ApiErrorCode, number>> = {
   malformed: 400,

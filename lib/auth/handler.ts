@@ -34,7 +34,10 @@ interface Call<Params, Query, Body> extends ProcessStores {
 
 /** Exported by a route file as GET, POST, … . */
 export interface RouteHandler {
-  (request: Request, context: { readonly params: Promise<Record<string, string | string[] | undefined>> }): Promise<Response>;
+  (
+    request: Request,
+    context: { readonly params: Promise<Record<string, string | string[] | undefined>> },
+  ): Promise<Response>;
   readonly access: Access;
 }
 
@@ -50,13 +53,20 @@ export function handler<Params = undefined, Query = undefined, Body = undefined>
   definition: Definition<Params, Query, Body>,
   work: (call: Call<Params, Query, Body>) => Promise<unknown>,
 ): RouteHandler {
-  const handle = async (request: Request, context: { readonly params: Promise<Record<string, string | string[] | undefined>> }): Promise<Response> => {
+  const handle = async (
+    request: Request,
+    context: { readonly params: Promise<Record<string, string | string[] | undefined>> },
+  ): Promise<Response> => {
     try {
       const stores = processStores();
       const user = await authorise(request, definition, stores);
       const params = parse(definition.params, await context.params, 'address');
       const query = parse(definition.query, queryOf(request), 'query');
-      const body = parse(definition.body, definition.body ? await readJson(request, definition.beacon === true) : undefined, 'body');
+      const body = parse(
+        definition.body,
+        definition.body ? await readJson(request, definition.beacon === true) : undefined,
+        'body',
+      );
       const answer = await work({ ...stores, user, params, query, body, request });
       if (answer instanceof Response) return answer;
       if (answer === undefined) return new Response(null, { status: 204, headers: noStore });
@@ -71,29 +81,63 @@ export function handler<Params = undefined, Query = undefined, Body = undefined>
 const noStore = { 'cache-control': 'no-store' };
 
 /** The same with another status. */
-export const json = (status: number, body: unknown): Response => Response.json(body, { status, headers: noStore });
+export const json = (status: number, body: unknown): Response =>
+  Response.json(body, { status, headers: noStore });
 
 // ── Who ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-async function authorise(request: Request, definition: { access: Access; scope?: Scope }, { db }: ProcessStores): Promise<Principal> {
+async function authorise(
+  request: Request,
+  definition: { access: Access; scope?: Scope },
+  { db }: ProcessStores,
+): Promise<Principal> {
   const bearer = /^Bearer (.+)$/.exec(request.headers.get('authorization') ?? '')?.[1];
   // A browser adds cookies to a foreign page's request by itself, but never an Authorization header.
   if (bearer === undefined && !safeMethods.has(request.method)) requireOwnOrigin(request);
   if (definition.access === 'public') return nobody;
   const session = bearer === undefined ? sessionToken(request) : undefined;
-  const principal = bearer !== undefined ? await principalOfToken(db, bearer) : session && (await principalOfSession(db, session));
-  if (!principal) throw new AppError('not_signed_in', 'You are not signed in, or your session has ended', 'Sign in.');
+  const principal =
+    bearer !== undefined
+      ? await principalOfToken(db, bearer)
+      : session && (await principalOfSession(db, session));
+  if (!principal)
+    throw new AppError(
+      'not_signed_in',
+      'You are not signed in, or your session has ended',
+      'Sign in.',
+    );
   if (!definition.access.includes(principal.role)) {
-    throw new AppError('forbidden', `This is not for the role ${principal.role}`, 'Ask an admin if you need it.');
+    throw new AppError(
+      'forbidden',
+      `This is not for the role ${principal.role}`,
+      'Ask an admin if you need it.',
+    );
   }
-  if (principal.via === 'token' && (!definition.scope || !principal.scopes.includes(definition.scope))) {
-    throw new AppError('forbidden', definition.scope ? `The token lacks the scope ${definition.scope}` : 'This cannot be done by a token', 'Use another token, or sign in.');
+  if (
+    principal.via === 'token' &&
+    (!definition.scope || !principal.scopes.includes(definition.scope))
+  ) {
+    throw new AppError(
+      'forbidden',
+      definition.scope
+        ? `The token lacks the scope ${definition.scope}`
+        : 'This cannot be done by a token',
+      'Use another token, or sign in.',
+    );
   }
   return principal;
 }
 
 /** What a public handler gets as its user: nobody, with no right to anything. */
-const nobody: Principal = { id: '', email: '', name: '', role: 'consumer', via: 'token', scopes: [], tokenHash: '' };
+const nobody: Principal = {
+  id: '',
+  email: '',
+  name: '',
+  role: 'consumer',
+  via: 'token',
+  scopes: [],
+  tokenHash: '',
+};
 
 function requireOwnOrigin(request: Request): void {
   const origin = request.headers.get('origin');
@@ -106,7 +150,11 @@ function requireOwnOrigin(request: Request): void {
     host = undefined; // "null" and other things that are no address
   }
   if (!host || host !== own) {
-    throw new AppError('foreign_origin', 'The request does not come from this application', 'Open the application at its own address; behind a proxy set APTMQL_URL to it.');
+    throw new AppError(
+      'foreign_origin',
+      'The request does not come from this application',
+      'Open the application at its own address; behind a proxy set APTMQL_URL to it.',
+    );
   }
 }
 
@@ -114,7 +162,8 @@ function requireOwnOrigin(request: Request): void {
 
 const isSecure = (): boolean => readConfig().publicUrl?.startsWith('https:') ?? false;
 // The __Host- prefix makes browsers insist on Secure, no Domain and Path=/.
-export const sessionCookieName = (): string => (isSecure() ? '__Host-aptmql_session' : 'aptmql_session');
+export const sessionCookieName = (): string =>
+  isSecure() ? '__Host-aptmql_session' : 'aptmql_session';
 
 /** Lax, not Strict: links into the application from mails and chats have to arrive signed in; `requireOwnOrigin` guards. */
 export function sessionCookie(token: string, expiresAt: Date): string {
@@ -142,31 +191,59 @@ function queryOf(request: Request): Record<string, unknown> {
   for (const [name, value] of new URL(request.url).searchParams) {
     // Next adds these to requests for page data; they are not ours.
     if (name === '_rsc' || name.startsWith('nxt')) continue;
-    if (Object.hasOwn(query, name)) throw new AppError('malformed', `The parameter ${name} is given twice`, 'Give it once.');
+    if (Object.hasOwn(query, name))
+      throw new AppError('malformed', `The parameter ${name} is given twice`, 'Give it once.');
     query[name] = value;
   }
   return { ...query };
 }
 
-function parse<T>(schema: z.ZodType<T> | undefined, value: unknown, where: 'address' | 'query' | 'body'): T {
+function parse<T>(
+  schema: z.ZodType<T> | undefined,
+  value: unknown,
+  where: 'address' | 'query' | 'body',
+): T {
   if (!schema) return undefined as T;
   const read = schema.safeParse(value);
   if (read.success) return read.data;
-  if (where === 'address') throw new AppError('malformed', 'There is nothing at this address', 'Look whether it was copied whole, or start from the queue or the list of benchmarks.');
-  const problems: Problem[] = read.error.issues.map((issue) => ({ path: issue.path.join('.'), message: issue.message }));
+  if (where === 'address')
+    throw new AppError(
+      'malformed',
+      'There is nothing at this address',
+      'Look whether it was copied whole, or start from the queue or the list of benchmarks.',
+    );
+  const problems: Problem[] = read.error.issues.map((issue) => ({
+    path: issue.path.join('.'),
+    message: issue.message,
+  }));
   const first = problems[0];
-  throw new AppError('malformed', `${where === 'query' ? 'A part of the address' : 'Something in what was sent'} cannot be used: ${first?.path ? `${first.path}: ` : ''}${first?.message ?? ''}`, 'Correct what is named and try again.', problems);
+  throw new AppError(
+    'malformed',
+    `${where === 'query' ? 'A part of the address' : 'Something in what was sent'} cannot be used: ${first?.path ? `${first.path}: ` : ''}${first?.message ?? ''}`,
+    'Correct what is named and try again.',
+    problems,
+  );
 }
 
 async function readJson(request: Request, beacon: boolean): Promise<unknown> {
   const type = request.headers.get('content-type') ?? '';
-  if (!beacon && !type.startsWith('application/json')) throw new AppError('malformed', 'The body is not JSON', 'Send it with content-type application/json.');
+  if (!beacon && !type.startsWith('application/json'))
+    throw new AppError(
+      'malformed',
+      'The body is not JSON',
+      'Send it with content-type application/json.',
+    );
   const parts: Uint8Array[] = [];
   let bytes = 0;
   if (request.body) {
     for await (const part of request.body as unknown as AsyncIterable<Uint8Array>) {
       bytes += part.length;
-      if (bytes > bodyLimit) throw new AppError('too_large', `The body is larger than ${bodyLimit / 1024 / 1024} MB`, 'Send less at once.');
+      if (bytes > bodyLimit)
+        throw new AppError(
+          'too_large',
+          `The body is larger than ${bodyLimit / 1024 / 1024} MB`,
+          'Send less at once.',
+        );
       parts.push(part);
     }
   }
@@ -194,8 +271,28 @@ export function failure(error: unknown): Response {
 function knownError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   // Another copy of the class, from another bundle.
-  if (error instanceof Error && 'code' in error && 'next' in error && Object.hasOwn(httpStatus, String(error.code))) return error as AppError;
-  if (isUnreachable(error)) return new AppError('unavailable', 'The database cannot be reached', 'Nothing was saved. This page tries again by itself.');
-  if (isAway(error)) return new AppError('unavailable', 'MongoDB cannot be reached', 'Nothing was saved. Try again when the server is back.');
-  return new AppError('internal', 'Something went wrong on our side', 'Try again; if it happens again, tell an admin when it did: the server’s log has the reason.');
+  if (
+    error instanceof Error &&
+    'code' in error &&
+    'next' in error &&
+    Object.hasOwn(httpStatus, String(error.code))
+  )
+    return error as AppError;
+  if (isUnreachable(error))
+    return new AppError(
+      'unavailable',
+      'The database cannot be reached',
+      'Nothing was saved. This page tries again by itself.',
+    );
+  if (isAway(error))
+    return new AppError(
+      'unavailable',
+      'MongoDB cannot be reached',
+      'Nothing was saved. Try again when the server is back.',
+    );
+  return new AppError(
+    'internal',
+    'Something went wrong on our side',
+    'Try again; if it happens again, tell an admin when it did: the server’s log has the reason.',
+  );
 }

@@ -16,7 +16,9 @@ const itemSchema = z.object({
   status: z.string(),
   MQL: z.object({ collection: z.string(), pipeline: z.array(z.unknown()) }).nullable(),
   MQL_text: z.string().nullish(),
-  columns: z.array(z.object({ name: z.string(), path: z.string(), transform: z.string().optional() })),
+  columns: z.array(
+    z.object({ name: z.string(), path: z.string(), transform: z.string().optional() }),
+  ),
   caveats: z.array(z.string()),
   order_sensitive: z.boolean(),
   row_count: z.number().nullable(),
@@ -51,7 +53,10 @@ export const itemKey = (split: string, database: string, questionId: string): st
 export function readItems(folder: string, problems: string[]): BundledItem[] {
   const home = path.join(folder, 'data');
   if (!fs.existsSync(home)) return [];
-  const names = fs.readdirSync(home).filter((name) => name.endsWith('.jsonl')).sort();
+  const names = fs
+    .readdirSync(home)
+    .filter((name) => name.endsWith('.jsonl'))
+    .sort();
   return names.flatMap((name) => readItemFile(path.join(home, name), name, problems));
 }
 
@@ -85,7 +90,8 @@ export async function readResults(
           BSON.EJSON.parse(line, { relaxed: false }),
         );
         const key = itemKey(split, db_id, question_id);
-        if (results.has(key)) problems.push(`results/${name}, line ${lineNumber}: repeats ${question_id}`);
+        if (results.has(key))
+          problems.push(`results/${name}, line ${lineNumber}: repeats ${question_id}`);
         results.set(key, { rowCount: row_count, rows, ...(tied_rows && { tied: tied_rows }) });
       }
     } catch (error) {

@@ -5,12 +5,19 @@ import { leftOut } from './left-out';
 export function bundleCard(content: BundleContent, missing: readonly string[]): string {
   const splits = content.questionFiles.map(({ split }) => split);
   const items = content.databases.flatMap((database) => database.items);
-  const count = (test: (item: (typeof items)[number]) => boolean): number => items.filter(test).length;
+  const count = (test: (item: (typeof items)[number]) => boolean): number =>
+    items.filter(test).length;
   const translated = items.filter((entry) => entry.mql !== null);
-  const mean = (values: readonly number[]): string => (values.length ? (values.reduce((sum, value) => sum + value, 0) / values.length).toFixed(2) : '–');
-  const documents = content.databases.map((database) => database.migration.collections.reduce((sum, collection) => sum + collection.documents, 0));
+  const mean = (values: readonly number[]): string =>
+    values.length
+      ? (values.reduce((sum, value) => sum + value, 0) / values.length).toFixed(2)
+      : '–';
+  const documents = content.databases.map((database) =>
+    database.migration.collections.reduce((sum, collection) => sum + collection.documents, 0),
+  );
   const caveats = new Map<string, number>();
-  for (const entry of items) for (const caveat of entry.caveats) caveats.set(caveat, (caveats.get(caveat) ?? 0) + 1);
+  for (const entry of items)
+    for (const caveat of entry.caveats) caveats.set(caveat, (caveats.get(caveat) ?? 0) + 1);
   const lines = [
     '---',
     'license: cc-by-sa-4.0',
@@ -18,14 +25,22 @@ export function bundleCard(content: BundleContent, missing: readonly string[]): 
     'configs:',
     '- config_name: default',
     '  data_files:',
-    ...splits.map((split) => `  - split: ${split.replace(/\W/g, '_')}\n    path: data/${split}.jsonl`),
+    ...splits.map(
+      (split) => `  - split: ${split.replace(/\W/g, '_')}\n    path: data/${split}.jsonl`,
+    ),
     '---',
     '',
     `# ${content.name}: text-to-MQL`,
     '',
     ...(content.missing === undefined
       ? []
-      : ['> **DRAFT.** This bundle is not finalised. Do not publish scores on it.', '>', ...missing.slice(0, 50).map((line) => `> - ${line.replaceAll('\n', ' ')}`), ...(missing.length > 50 ? [`> - … and ${missing.length - 50} more`] : []), '']),
+      : [
+          '> **DRAFT.** This bundle is not finalised. Do not publish scores on it.',
+          '>',
+          ...missing.slice(0, 50).map((line) => `> - ${line.replaceAll('\n', ' ')}`),
+          ...(missing.length > 50 ? [`> - … and ${missing.length - 50} more`] : []),
+          '',
+        ]),
     `A text-to-SQL benchmark converted to MongoDB: ${content.databases.length} databases, ${items.length} items, of which ${translated.length} have a gold pipeline whose result equals that of the source SQL.`,
     '',
     '| | |',
@@ -72,13 +87,20 @@ export function bundleCard(content: BundleContent, missing: readonly string[]): 
 function depth(node: unknown): number {
   if (node === null || typeof node !== 'object') return 0;
   const inner = Array.isArray(node) ? node : node.constructor === Object ? Object.values(node) : [];
-  return inner.reduce<number>((deepest, value) => Math.max(deepest, depth(value)), 0) + (Array.isArray(node) ? 0 : 1);
+  return (
+    inner.reduce<number>((deepest, value) => Math.max(deepest, depth(value)), 0) +
+    (Array.isArray(node) ? 0 : 1)
+  );
 }
 
 /** A virtual table is not in the documents: who uses the bundle has to know. */
 function leftOutTables({ databases }: BundleContent): string[] {
-  const tables = databases.flatMap(({ source, catalog }) => (catalog.leftOut ?? []).map((table) => `\`${source.name}.${table}\``));
-  return tables.length === 0 ? [] : [`Virtual tables of the sources are not migrated: ${tables.join(', ')}.`, ''];
+  const tables = databases.flatMap(({ source, catalog }) =>
+    (catalog.leftOut ?? []).map((table) => `\`${source.name}.${table}\``),
+  );
+  return tables.length === 0
+    ? []
+    : [`Virtual tables of the sources are not migrated: ${tables.join(', ')}.`, ''];
 }
 
 /** More are in provenance/left_out.jsonl. */

@@ -23,11 +23,14 @@ export async function documentProblems(
     const dumped = await dump.next();
     count++;
     const document = BSON.serialize(BSON.EJSON.parse(line, { relaxed: false }) as object);
-    if (dumped.done || !dumped.value.equals(document)) return [`${name}, line ${count}: is not the document of the dump`];
+    if (dumped.done || !dumped.value.equals(document))
+      return [`${name}, line ${count}: is not the document of the dump`];
   }
   const rest = await dump.next();
   const isWhole = rest.done === true && (expected === undefined || expected === count);
-  return isWhole ? [] : [`${name}: holds ${count} documents instead of ${expected ?? 'those of the dump'}`];
+  return isWhole
+    ? []
+    : [`${name}: holds ${count} documents instead of ${expected ?? 'those of the dump'}`];
 }
 
 /** The documents of a compressed dump, as their BSON bytes. */

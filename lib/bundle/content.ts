@@ -19,7 +19,11 @@ export interface BundleContent {
   readonly problems: readonly ImportProblem[];
   readonly provenance: {
     readonly decisions: readonly unknown[];
-    readonly effort: readonly { readonly database: string; readonly gate: string; readonly minutes: number }[];
+    readonly effort: readonly {
+      readonly database: string;
+      readonly gate: string;
+      readonly minutes: number;
+    }[];
     readonly agentRuns: readonly unknown[];
     readonly auditHead: { readonly seq: number; readonly hash: string } | null;
   };
@@ -35,14 +39,21 @@ export interface BundleDatabase {
   readonly logical: readonly LogicalDesign[];
   readonly indexes: IndexDesign;
   readonly migration: Migration;
-  readonly validation: { readonly collection: readonly CollectionValidation[]; readonly crossCollection: readonly CrossValidation[]; readonly table: readonly TableValidation[] };
+  readonly validation: {
+    readonly collection: readonly CollectionValidation[];
+    readonly crossCollection: readonly CrossValidation[];
+    readonly table: readonly TableValidation[];
+  };
   readonly items: readonly BundleItem[];
 }
 
 export interface BundleItem {
   readonly item: Item;
   readonly status: 'translated' | 'untranslated' | 'excluded';
-  readonly mql: { readonly collection: string; readonly pipeline: readonly Record<string, unknown>[] } | null;
+  readonly mql: {
+    readonly collection: string;
+    readonly pipeline: readonly Record<string, unknown>[];
+  } | null;
   readonly columns: readonly OutputColumn[];
   readonly caveats: readonly string[];
   readonly defects: readonly unknown[];

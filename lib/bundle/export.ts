@@ -45,15 +45,22 @@ export interface ExportOutcome {
 /** The bundle was not written: its own gold does not score 1.0, or it is unfinished and no draft was asked for. */
 export class ExportRefused extends Error {
   constructor(readonly missing: readonly string[]) {
-    super(`the bundle was not written; still missing:\n${missing.map((line) => `  - ${line}`).join('\n')}`);
+    super(
+      `the bundle was not written; still missing:\n${missing.map((line) => `  - ${line}`).join('\n')}`,
+    );
   }
 }
 
 /** What was written reads as something else: a fault of the export itself, never of the benchmark. */
 export class ReadBackFailed extends Error {
   constructor(readonly faults: readonly string[]) {
-    const list = faults.slice(0, 20).map((line) => `  - ${line}`).join('\n');
-    super(`the bundle was not written, because it does not read back as what was exported:\n${list}`);
+    const list = faults
+      .slice(0, 20)
+      .map((line) => `  - ${line}`)
+      .join('\n');
+    super(
+      `the bundle was not written, because it does not read back as what was exported:\n${list}`,
+    );
   }
 }
 
@@ -65,9 +72,13 @@ const DEFAULT_CLOCK = '2026-01-01T00:00:00Z';
  * restored from the written files into an empty database, and every gold pipeline is run there against the source.
  * Every file is read back and compared with what was meant. The folder appears when it is complete. Exporting twice gives identical bytes.
  */
-export async function exportBundle(content: BundleContent, options: ExportOptions): Promise<ExportOutcome> {
+export async function exportBundle(
+  content: BundleContent,
+  options: ExportOptions,
+): Promise<ExportOutcome> {
   const partial = `${options.out}.partial-${process.pid}`;
-  if (content.databases.length === 0 && content.missing === undefined) throw new ExportRefused(['the benchmark has no database']);
+  if (content.databases.length === 0 && content.missing === undefined)
+    throw new ExportRefused(['the benchmark has no database']);
   fs.rmSync(partial, { recursive: true, force: true });
   assertWritable(options.out);
   try {
@@ -89,16 +100,24 @@ export async function exportBundle(content: BundleContent, options: ExportOption
       }
     }
     if (failures.length > 0 && content.missing === undefined) throw new ExportRefused(failures);
-    for (const [split, lines] of items) await files.write(`data/${split}.jsonl`, lines.map((line) => `${line}\n`).join(''));
-    for (const [split, lines] of results) await files.write(`results/${split}.jsonl.gz`, lines.map((line) => `${line}\n`).join(''));
+    for (const [split, lines] of items)
+      await files.write(`data/${split}.jsonl`, lines.map((line) => `${line}\n`).join(''));
+    for (const [split, lines] of results)
+      await files.write(`results/${split}.jsonl.gz`, lines.map((line) => `${line}\n`).join(''));
     const counts = lineCounts(items, results);
     await writeFront(files, content, options.key, failures, counts);
     const { publicKey } = options.key;
     const { databases } = content;
-    const faults = await readBack(partial, { databases, items: written, files: files.records, publicKey });
+    const faults = await readBack(partial, {
+      databases,
+      items: written,
+      files: files.records,
+      publicKey,
+    });
     if (faults.length > 0 && content.missing === undefined) throw new ReadBackFailed(faults);
     // A draft keeps the work of hours, and says in its front what is wrong with it.
-    if (faults.length > 0) await writeFront(files, content, options.key, [...failures, ...faults], counts);
+    if (faults.length > 0)
+      await writeFront(files, content, options.key, [...failures, ...faults], counts);
     fs.rmSync(options.out, { recursive: true, force: true });
     fs.renameSync(partial, options.out);
     return { faults };
@@ -116,7 +135,8 @@ export function assertWritable(out: string): void {
   if (fs.existsSync(target)) {
     if (!fs.statSync(target).isDirectory()) throw new Error(`${out} is a file; choose a folder`);
     const inside = fs.readdirSync(target);
-    if (inside.length > 0 && !inside.includes('MANIFEST.json') && !inside.includes('report.json')) throw new Error(`${out} holds something else than a bundle; choose an empty folder`);
+    if (inside.length > 0 && !inside.includes('MANIFEST.json') && !inside.includes('report.json'))
+      throw new Error(`${out} holds something else than a bundle; choose an empty folder`);
   }
   const trial = `${target}.trial-${process.pid}`;
   try {
@@ -125,7 +145,9 @@ export function assertWritable(out: string): void {
     fs.writeFileSync(path.join(trial, 'trial'), '');
     fs.accessSync(fs.existsSync(target) ? target : trial, fs.constants.W_OK);
   } catch (error) {
-    throw new Error(`${out} cannot be written: ${error instanceof Error ? error.message : String(error)}`);
+    throw new Error(
+      `${out} cannot be written: ${error instanceof Error ? error.message : String(error)}`,
+    );
   } finally {
     if (fs.existsSync(trial)) fs.rmSync(trial, { recursive: true });
   }
@@ -141,19 +163,42 @@ function makeFolders(folder: string): void {
 async function writeDatabase(files: BundleFiles, database: BundleDatabase, db: Db): Promise<void> {
   const home = `databases/${database.source.name}`;
   await files.write(`${home}/conceptual.md`, designMarkdown(database.conceptual));
-  await files.json(`${home}/design.json`, { conceptual: database.conceptual, logical: database.logical });
+  await files.json(`${home}/design.json`, {
+    conceptual: database.conceptual,
+    logical: database.logical,
+  });
   await files.json(`${home}/indexes.json`, indexesOf(database.indexes));
   await files.write(`${home}/migrate.mjs`, await migrateScript());
   for (const logical of database.logical) {
     await files.write(`${home}/logical/${logical.collection}.csv`, logicalCsv(logical));
-    await files.json(`${home}/json_schema/${logical.collection}.json`, jsonSchema(logical, database.profile));
+    await files.json(
+      `${home}/json_schema/${logical.collection}.json`,
+      jsonSchema(logical, database.profile),
+    );
     const collection = db.collection(logical.collection);
-    await files.write(`${home}/ejson/${logical.collection}.jsonl.gz`, ejsonLines(collection.find({}, { ...sourceOrder, promoteValues: false, promoteLongs: false })));
-    await files.write(`${home}/dump/${logical.collection}.bson.gz`, rawDocuments(db, logical.collection));
-    await files.json(`${home}/dump/${logical.collection}.metadata.json`, dumpMetadata(logical.collection, database.indexes));
+    await files.write(
+      `${home}/ejson/${logical.collection}.jsonl.gz`,
+      ejsonLines(
+        collection.find({}, { ...sourceOrder, promoteValues: false, promoteLongs: false }),
+      ),
+    );
+    await files.write(
+      `${home}/dump/${logical.collection}.bson.gz`,
+      rawDocuments(db, logical.collection),
+    );
+    await files.json(
+      `${home}/dump/${logical.collection}.metadata.json`,
+      dumpMetadata(logical.collection, database.indexes),
+    );
   }
-  await files.json(`${home}/validation/collection.json`, relaxedJson(database.validation.collection));
-  await files.json(`${home}/validation/cross_collection.json`, relaxedJson(database.validation.crossCollection));
+  await files.json(
+    `${home}/validation/collection.json`,
+    relaxedJson(database.validation.collection),
+  );
+  await files.json(
+    `${home}/validation/cross_collection.json`,
+    relaxedJson(database.validation.crossCollection),
+  );
   await files.json(`${home}/validation/table.json`, relaxedJson(database.validation.table));
 }
 
@@ -162,10 +207,16 @@ async function writeDatabase(files: BundleFiles, database: BundleDatabase, db: D
 const sourceOrder = { hint: { $natural: 1 } } as const;
 
 const indexesOf = (indexes: IndexDesign): Record<string, unknown[]> =>
-  Object.fromEntries(Object.entries(indexes).map(([collection, list]) => [collection, list.map(({ key, unique }) => ({ key, ...(unique ? { unique } : {}) }))]));
+  Object.fromEntries(
+    Object.entries(indexes).map(([collection, list]) => [
+      collection,
+      list.map(({ key, unique }) => ({ key, ...(unique ? { unique } : {}) })),
+    ]),
+  );
 
 async function* ejsonLines(documents: AsyncIterable<unknown>): AsyncGenerator<string> {
-  for await (const document of documents) yield `${BSON.EJSON.stringify(document, { relaxed: false })}\n`;
+  for await (const document of documents)
+    yield `${BSON.EJSON.stringify(document, { relaxed: false })}\n`;
 }
 
 async function* rawDocuments(db: Db, collection: string): AsyncGenerator<Uint8Array> {
@@ -177,7 +228,12 @@ async function* rawDocuments(db: Db, collection: string): AsyncGenerator<Uint8Ar
 const dumpMetadata = (collection: string, indexes: IndexDesign): unknown => ({
   indexes: [
     { v: 2, key: { _id: 1 }, name: '_id_' },
-    ...(indexes[collection] ?? []).map(({ key, unique }) => ({ v: 2, key, name: Object.entries(key).flat().join('_'), ...(unique ? { unique } : {}) })),
+    ...(indexes[collection] ?? []).map(({ key, unique }) => ({
+      v: 2,
+      key,
+      name: Object.entries(key).flat().join('_'),
+      ...(unique ? { unique } : {}),
+    })),
   ],
   collectionName: collection,
   type: 'collection',
@@ -192,16 +248,35 @@ interface ItemLines {
   readonly written: WrittenItem;
 }
 
-async function writeItems(files: BundleFiles, database: BundleDatabase, draft: boolean, options: ExportOptions): Promise<ItemLines[]> {
+async function writeItems(
+  files: BundleFiles,
+  database: BundleDatabase,
+  draft: boolean,
+  options: ExportOptions,
+): Promise<ItemLines[]> {
   const queries = QueryProcess.borrow();
   // A draft's gold was checked when it was made; what is finalised is checked again on the bytes that ship.
-  const restored = draft ? undefined : await restoreDatabase(path.join(files.root, 'databases', database.source.name), options.mongo);
+  const restored = draft
+    ? undefined
+    : await restoreDatabase(
+        path.join(files.root, 'databases', database.source.name),
+        options.mongo,
+      );
   const db = restored ?? options.mongo.db(database.migration.mongoDatabase);
   try {
     const out: ItemLines[] = [];
     for (const entry of database.items) {
       options.signal.throwIfAborted();
-      out.push(await itemLines(entry, database, db, queries, options.signal, draft ? options.known : undefined));
+      out.push(
+        await itemLines(
+          entry,
+          database,
+          db,
+          queries,
+          options.signal,
+          draft ? options.known : undefined,
+        ),
+      );
     }
     return out;
   } finally {
@@ -210,7 +285,14 @@ async function writeItems(files: BundleFiles, database: BundleDatabase, draft: b
   }
 }
 
-async function itemLines(entry: BundleItem, database: BundleDatabase, db: Db, queries: QueryProcess, signal: AbortSignal, known: KnownResults | undefined): Promise<ItemLines> {
+async function itemLines(
+  entry: BundleItem,
+  database: BundleDatabase,
+  db: Db,
+  queries: QueryProcess,
+  signal: AbortSignal,
+  known: KnownResults | undefined,
+): Promise<ItemLines> {
   const { item, mql } = entry;
   const { split } = item;
   const sourceId = sourceIdOf(item);
@@ -221,10 +303,22 @@ async function itemLines(entry: BundleItem, database: BundleDatabase, db: Db, qu
   let digest: string | null = null;
   let expected: WrittenItem['expected'];
   if (mql) {
-    const query = { sql: item.sql, sourcePath: database.source.path, catalog: database.catalog, queries, db, collection: mql.collection, pipeline: known ? mql.pipeline : asShipped(mql.pipeline), columns: entry.columns, clock: entry.clock ?? DEFAULT_CLOCK, signal };
+    const query = {
+      sql: item.sql,
+      sourcePath: database.source.path,
+      catalog: database.catalog,
+      queries,
+      db,
+      collection: mql.collection,
+      pipeline: known ? mql.pipeline : asShipped(mql.pipeline),
+      columns: entry.columns,
+      clock: entry.clock ?? DEFAULT_CLOCK,
+      signal,
+    };
     const checked = await checkQuery(query, known);
     const rows = isEquivalent(checked.verdict) ? await expectedRows(checked, query) : undefined;
-    if (!rows || !checked.expected) failure = `${item.database}/${item.questionId}: gold is not equal to its source: ${checked.verdict.detail}`;
+    if (!rows || !checked.expected)
+      failure = `${item.database}/${item.questionId}: gold is not equal to its source: ${checked.verdict.detail}`;
     else {
       rowCount = checked.expected.rowCount;
       digest = checked.expected.digest;
@@ -233,7 +327,16 @@ async function itemLines(entry: BundleItem, database: BundleDatabase, db: Db, qu
       const paths = entry.columns.map((column) => column.path);
       const shipped = rows.map((row) => toBsonValue(rowToDocument(paths, row)));
       const tiedRows = tied && { tied_rows: tied };
-      result = BSON.EJSON.stringify({ question_id: sourceId, db_id: item.database, row_count: rowCount, rows: shipped, ...tiedRows }, { relaxed: false });
+      result = BSON.EJSON.stringify(
+        {
+          question_id: sourceId,
+          db_id: item.database,
+          row_count: rowCount,
+          rows: shipped,
+          ...tiedRows,
+        },
+        { relaxed: false },
+      );
     }
   }
   const line = JSON.stringify({
@@ -246,7 +349,11 @@ async function itemLines(entry: BundleItem, database: BundleDatabase, db: Db, qu
     status: entry.status,
     MQL: mql && { collection: mql.collection, pipeline: pipelineJson(mql.pipeline) },
     MQL_text: mql && printMql(mql.collection, mql.pipeline),
-    columns: entry.columns.map(({ name, path: field, transform }) => ({ name, path: field, transform: describe(transform) })),
+    columns: entry.columns.map(({ name, path: field, transform }) => ({
+      name,
+      path: field,
+      transform: describe(transform),
+    })),
     difficulty: item.difficulty,
     row_count: rowCount,
     result_digest: digest,
@@ -259,7 +366,13 @@ async function itemLines(entry: BundleItem, database: BundleDatabase, db: Db, qu
     ...(entry.attempts.length > 0 ? { attempts: extendedPipeline(entry.attempts) } : {}),
     decisions: entry.decisions,
   });
-  return { split, line, ...(result ? { result } : {}), ...(failure ? { failure } : {}), written: { entry, ...(expected && { expected }) } };
+  return {
+    split,
+    line,
+    ...(result ? { result } : {}),
+    ...(failure ? { failure } : {}),
+    written: { entry, ...(expected && { expected }) },
+  };
 }
 
 /** The pipeline that a reader of the bundle gets. */
@@ -273,20 +386,53 @@ const lineCounts = (
   items: ReadonlyMap<string, readonly string[]>,
   results: ReadonlyMap<string, readonly string[]>,
 ): LineCounts =>
-  Object.fromEntries([...items].map(([split, lines]) => [split, { items: lines.length, results: results.get(split)?.length ?? 0 }]));
+  Object.fromEntries(
+    [...items].map(([split, lines]) => [
+      split,
+      { items: lines.length, results: results.get(split)?.length ?? 0 },
+    ]),
+  );
 
-async function writeFront(files: BundleFiles, content: BundleContent, key: SigningKey, failures: readonly string[], counts: LineCounts): Promise<void> {
+async function writeFront(
+  files: BundleFiles,
+  content: BundleContent,
+  key: SigningKey,
+  failures: readonly string[],
+  counts: LineCounts,
+): Promise<void> {
   const draft = content.missing !== undefined;
   const missing = [...(content.missing ?? []), ...failures];
   await files.write('VERSION', `${content.toolVersion}${draft ? ' DRAFT' : ''}\n`);
-  await files.write('LICENSE', 'The questions, SQL and data derive from the source benchmark and stay under its licence (BIRD and Spider: CC BY-SA 4.0,\nhttps://creativecommons.org/licenses/by-sa/4.0/). What this bundle adds is under the same licence.\n');
+  await files.write(
+    'LICENSE',
+    'The questions, SQL and data derive from the source benchmark and stay under its licence (BIRD and Spider: CC BY-SA 4.0,\nhttps://creativecommons.org/licenses/by-sa/4.0/). What this bundle adds is under the same licence.\n',
+  );
   await files.write('README.md', bundleCard(content, missing));
-  const lines = (rows: readonly unknown[]): string => rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+  const lines = (rows: readonly unknown[]): string =>
+    rows.map((row) => `${JSON.stringify(row)}\n`).join('');
   await files.write('provenance/decisions.jsonl', lines(content.provenance.decisions));
   await files.write('provenance/agent_runs.jsonl', lines(content.provenance.agentRuns));
-  await files.write('provenance/effort.csv', ['database,gate,minutes', ...content.provenance.effort.map((row) => `${row.database},${row.gate},${row.minutes.toFixed(2)}`)].join('\n') + '\n');
+  await files.write(
+    'provenance/effort.csv',
+    [
+      'database,gate,minutes',
+      ...content.provenance.effort.map(
+        (row) => `${row.database},${row.gate},${row.minutes.toFixed(2)}`,
+      ),
+    ].join('\n') + '\n',
+  );
   await files.json('provenance/audit_head.json', content.provenance.auditHead);
-  const defects = content.databases.flatMap((database) => database.items.filter((entry) => entry.caveats.includes('source_defect')).map((entry) => ({ split: entry.item.split, db_id: entry.item.database, question_id: sourceIdOf(entry.item), defects: entry.defects, reason: entry.reason?.text ?? null })));
+  const defects = content.databases.flatMap((database) =>
+    database.items
+      .filter((entry) => entry.caveats.includes('source_defect'))
+      .map((entry) => ({
+        split: entry.item.split,
+        db_id: entry.item.database,
+        question_id: sourceIdOf(entry.item),
+        defects: entry.defects,
+        reason: entry.reason?.text ?? null,
+      })),
+  );
   await files.write('provenance/source_defects.jsonl', lines(defects));
   await files.write('provenance/left_out.jsonl', lines(leftOut(content)));
   await files.json('MANIFEST.json', {
@@ -295,7 +441,11 @@ async function writeFront(files: BundleFiles, content: BundleContent, key: Signi
     ...(draft ? { missing } : {}),
     tool: content.toolVersion,
     engine: content.engine,
-    sources: content.databases.map(({ source }) => ({ database: source.name, sha256: source.sha256, bytes: source.bytes })),
+    sources: content.databases.map(({ source }) => ({
+      database: source.name,
+      sha256: source.sha256,
+      bytes: source.bytes,
+    })),
     questions: content.questionFiles.map(({ split, sha256, items }) => ({ split, sha256, items })),
     lines: counts,
     audit: content.provenance.auditHead,
@@ -304,5 +454,8 @@ async function writeFront(files: BundleFiles, content: BundleContent, key: Signi
   });
   const manifest = fs.readFileSync(path.join(files.root, 'MANIFEST.json'));
   await files.write('MANIFEST.sig', `${key.sign(manifest)}\n`);
-  await files.write('SHA256SUMS', [...files.records].map(([name, { sha256 }]) => `${sha256}  ${name}\n`).join(''));
+  await files.write(
+    'SHA256SUMS',
+    [...files.records].map(([name, { sha256 }]) => `${sha256}  ${name}\n`).join(''),
+  );
 }

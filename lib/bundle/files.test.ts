@@ -12,7 +12,8 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const lines = Array.from({ length: 20_000 }, (_, at) => `{"line":${at},"text":"größer"}\n`);
 async function* each(): AsyncGenerator<string | Uint8Array> {
-  for (const [at, line] of lines.entries()) yield await Promise.resolve(at % 2 === 0 ? line : Buffer.from(line));
+  for (const [at, line] of lines.entries())
+    yield await Promise.resolve(at % 2 === 0 ? line : Buffer.from(line));
 }
 
 async function* texts(...parts: string[]): AsyncGenerator<string> {
@@ -27,7 +28,10 @@ test('many lines are one compressed file, written in large pieces', async () => 
   compressing.mockRestore();
   const bytes = readFileSync(path.join(folder, 'a/lines.jsonl.gz'));
   expect(gunzipSync(bytes).toString('utf8')).toBe(lines.join(''));
-  expect(files.records.get('a/lines.jsonl.gz')).toEqual({ sha256: createHash('sha256').update(bytes).digest('hex'), bytes: bytes.length });
+  expect(files.records.get('a/lines.jsonl.gz')).toEqual({
+    sha256: createHash('sha256').update(bytes).digest('hex'),
+    bytes: bytes.length,
+  });
   expect(pieces).toBeGreaterThan(5);
   expect(pieces).toBeLessThan(20);
 });

@@ -23,14 +23,23 @@ export class BundleFiles {
     return new Map([...this.#records].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
 
-  async write(name: string, content: string | Uint8Array | AsyncIterable<string | Uint8Array>): Promise<void> {
+  async write(
+    name: string,
+    content: string | Uint8Array | AsyncIterable<string | Uint8Array>,
+  ): Promise<void> {
     const target = path.join(this.root, name);
-    if (!path.resolve(target).startsWith(path.resolve(this.root) + path.sep)) throw new Error(`${name} would lie outside the bundle`);
+    if (!path.resolve(target).startsWith(path.resolve(this.root) + path.sep))
+      throw new Error(`${name} would lie outside the bundle`);
     fs.mkdirSync(path.dirname(target), { recursive: true });
-    const source = typeof content === 'string' || content instanceof Uint8Array ? Readable.from([content]) : Readable.from(inBlocks(content));
+    const source =
+      typeof content === 'string' || content instanceof Uint8Array
+        ? Readable.from([content])
+        : Readable.from(inBlocks(content));
     const hash = createHash('sha256');
     let bytes = 0;
-    const measured = async function* (chunks: AsyncIterable<Buffer | string>): AsyncGenerator<Buffer> {
+    const measured = async function* (
+      chunks: AsyncIterable<Buffer | string>,
+    ): AsyncGenerator<Buffer> {
       for await (const chunk of chunks) {
         const buffer = typeof chunk === 'string' ? Buffer.from(chunk, 'utf8') : chunk;
         hash.update(buffer);
@@ -39,7 +48,8 @@ export class BundleFiles {
       }
     };
     // The header of node's gzip holds no time, so that the same content gives the same bytes.
-    if (name.endsWith('.gz')) await pipeline(source, createGzip({ level: 6 }), measured, fs.createWriteStream(target));
+    if (name.endsWith('.gz'))
+      await pipeline(source, createGzip({ level: 6 }), measured, fs.createWriteStream(target));
     else await pipeline(source, measured, fs.createWriteStream(target));
     this.#records.set(name, { sha256: hash.digest('hex'), bytes });
   }

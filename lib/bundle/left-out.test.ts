@@ -2,7 +2,11 @@ import { expect, test } from 'vitest';
 import type { BundleContent, BundleItem } from './content';
 import { leftOut } from './left-out';
 
-const item = (questionId: string, status: BundleItem['status'], reason?: BundleItem['reason']): unknown => ({
+const item = (
+  questionId: string,
+  status: BundleItem['status'],
+  reason?: BundleItem['reason'],
+): unknown => ({
   item: { questionId, split: 'dev', database: 'd' },
   status,
   ...(reason && { reason }),

@@ -28,6 +28,11 @@ export function leftOut({ databases, problems }: BundleContent): LeftOut[] {
   const refused = problems.filter(({ kind }) => !OF_NO_CONSEQUENCE.has(kind));
   return [
     ...items,
-    ...refused.map(({ kind, subject, detail }) => ({ kind, subject, database: null, reason: detail })),
+    ...refused.map(({ kind, subject, detail }) => ({
+      kind,
+      subject,
+      database: null,
+      reason: detail,
+    })),
   ];
 }

@@ -25,7 +25,9 @@ async function bundleScript(): Promise<string> {
     legalComments: 'none',
     external: ['better-sqlite3', 'mongodb'],
     plugins: [withoutSchemas],
-    banner: { js: '// Builds the MongoDB database of the design beside this file: node migrate.mjs --help\n// Made from the sources of AptMQL Studio (MIT).' },
+    banner: {
+      js: '// Builds the MongoDB database of the design beside this file: node migrate.mjs --help\n// Made from the sources of AptMQL Studio (MIT).',
+    },
   });
   return outputFiles[0]!.text;
 }
@@ -35,6 +37,8 @@ const withoutSchemas: Plugin = {
   name: 'without-schemas',
   setup: ({ onResolve, onLoad }) => {
     onResolve({ filter: /^zod$/ }, () => ({ path: 'zod', namespace: 'without-schemas' }));
-    onLoad({ filter: /.*/, namespace: 'without-schemas' }, () => ({ contents: 'export const z = new Proxy(() => undefined, { get: () => z, apply: () => z });' }));
+    onLoad({ filter: /.*/, namespace: 'without-schemas' }, () => ({
+      contents: 'export const z = new Proxy(() => undefined, { get: () => z, apply: () => z });',
+    }));
   },
 };

@@ -10,7 +10,8 @@ export function pipelineJson(pipeline: readonly Document[]): unknown {
   return plainNumbers(extendedPipeline(pipeline));
 }
 
-export const parsePipelineJson = (json: unknown): Document[] => BSON.EJSON.parse(JSON.stringify(json), { relaxed: false }) as Document[];
+export const parsePipelineJson = (json: unknown): Document[] =>
+  BSON.EJSON.parse(JSON.stringify(json), { relaxed: false }) as Document[];
 
 function plainNumbers(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(plainNumbers);
@@ -19,7 +20,12 @@ function plainNumbers(node: unknown): unknown {
   const [key, value] = entries[0] ?? [];
   if (entries.length === 1 && typeof value === 'string') {
     if (key === '$numberInt') return Number(value);
-    if (key === '$numberDouble' && Number.isFinite(Number(value)) && !Number.isInteger(Number(value))) return Number(value);
+    if (
+      key === '$numberDouble' &&
+      Number.isFinite(Number(value)) &&
+      !Number.isInteger(Number(value))
+    )
+      return Number(value);
   }
   // `$literal` keeps its argument as data; inside it an object that looks like Extended JSON was escaped by no one.
   return Object.fromEntries(entries.map(([name, inner]) => [name, plainNumbers(inner)]));

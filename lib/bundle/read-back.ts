@@ -6,7 +6,13 @@ import { isIdentical } from '../results/equality';
 import { contentHash } from '../results/hash';
 import { fromBson, type Value } from '../results/value';
 import { sourceIdOf } from '../sqlite/benchmark';
-import { itemKey, readItems, readResults, type BundledItem, type BundledResult } from './bundled-items';
+import {
+  itemKey,
+  readItems,
+  readResults,
+  type BundledItem,
+  type BundledResult,
+} from './bundled-items';
 import { fileProblems, signatureProblems } from './check-files';
 import type { BundleDatabase, BundleItem } from './content';
 import { documentProblems } from './check-documents';
@@ -64,7 +70,9 @@ function syntaxProblems(folder: string, name: string): string[] {
       return [];
     } catch (error) {
       const place = isList ? `, line ${index + 1}` : '';
-      return [`${name}${place}: no JSON (${error instanceof Error ? error.message : String(error)})`];
+      return [
+        `${name}${place}: no JSON (${error instanceof Error ? error.message : String(error)})`,
+      ];
     }
   });
 }
@@ -80,7 +88,8 @@ function designProblems(folder: string, { source, conceptual, logical }: BundleD
     const name = `logical/${collection}.csv`;
     const text = read(name);
     try {
-      if (logicalCsv(readLogicalCsv(text).design) !== text) problems.push(`${home}/${name}: reads as another design`);
+      if (logicalCsv(readLogicalCsv(text).design) !== text)
+        problems.push(`${home}/${name}: reads as another design`);
     } catch (error) {
       if (!(error instanceof LogicalCsvError)) throw error;
       problems.push(`${home}/${name}, line ${error.line}: ${error.detail}`);
@@ -104,13 +113,21 @@ async function itemProblems(folder: string, written: readonly WrittenItem[]): Pr
     const name = `${database}/${questionId}`;
     const item = items.get(key);
     if (!item) problems.push(`data/${split}.jsonl: does not hold item ${name}`);
-    else problems.push(...goldProblems(entry, item).map((problem) => `data/${split}.jsonl, ${name}: ${problem}`));
+    else
+      problems.push(
+        ...goldProblems(entry, item).map((problem) => `data/${split}.jsonl, ${name}: ${problem}`),
+      );
     const result = results.get(key);
-    problems.push(...resultProblems(entry, expected, result).map((problem) => `results/${split}.jsonl.gz, ${name}: ${problem}`));
+    problems.push(
+      ...resultProblems(entry, expected, result).map(
+        (problem) => `results/${split}.jsonl.gz, ${name}: ${problem}`,
+      ),
+    );
     items.delete(key);
     results.delete(key);
   }
-  for (const key of [...items.keys(), ...results.keys()]) problems.push(`holds an item that was not exported: ${key}`);
+  for (const key of [...items.keys(), ...results.keys()])
+    problems.push(`holds an item that was not exported: ${key}`);
   return problems;
 }
 
@@ -121,7 +138,9 @@ function goldProblems({ item: source, mql, evidenceMql }: BundleItem, item: Bund
     ['evidence', source.evidence, item.evidence],
     ['evidence_mql', evidenceMql, item.evidence_mql],
   ];
-  const problems = texts.filter(([, meant, read]) => meant !== read).map(([name]) => `${name} reads as another text`);
+  const problems = texts
+    .filter(([, meant, read]) => meant !== read)
+    .map(([name]) => `${name} reads as another text`);
   if (!mql || !item.MQL) return mql === item.MQL ? problems : [...problems, 'MQL is missing'];
   const meant = pipelineKey(mql);
   if (meant !== shippedKey(item.MQL)) problems.push('MQL reads as another pipeline');
@@ -135,8 +154,10 @@ function resultProblems(
   result: BundledResult | undefined,
 ): string[] {
   if (!expected || !result) return expected ? ['expected rows are missing'] : [];
-  if (result.rowCount !== expected.rowCount) return [`row_count is ${result.rowCount} instead of ${expected.rowCount}`];
-  if (JSON.stringify(result.tied) !== JSON.stringify(expected.tied)) return ['tied_rows are others'];
+  if (result.rowCount !== expected.rowCount)
+    return [`row_count is ${result.rowCount} instead of ${expected.rowCount}`];
+  if (JSON.stringify(result.tied) !== JSON.stringify(expected.tied))
+    return ['tied_rows are others'];
   const rows = result.rows.map((row) => columns.map((column) => fromBson(row[column.path])));
   if (rows.length !== expected.rows.length) {
     return [`${rows.length} rows ship instead of ${expected.rows.length}`];

@@ -21,9 +21,12 @@ export async function restoreDatabase(folder: string, mongo: MongoClient): Promi
       if (batch.length > 0) await collection.insertMany(batch);
       batch = [];
     }
-    const indexes = JSON.parse(fs.readFileSync(path.join(folder, 'indexes.json'), 'utf8')) as Record<string, { key: Record<string, 1 | -1>; unique?: true }[]>;
+    const indexes = JSON.parse(
+      fs.readFileSync(path.join(folder, 'indexes.json'), 'utf8'),
+    ) as Record<string, { key: Record<string, 1 | -1>; unique?: true }[]>;
     for (const [collection, list] of Object.entries(indexes)) {
-      for (const { key, unique } of list) await db.collection(collection).createIndex(key, unique ? { unique } : {});
+      for (const { key, unique } of list)
+        await db.collection(collection).createIndex(key, unique ? { unique } : {});
     }
     return db;
   } catch (error) {

@@ -17,7 +17,10 @@ export function installationKey(dataFolder: string): SigningKey {
     const { privateKey } = generateKeyPairSync('ed25519');
     // `wx`: of two processes that start at once, one writes and the other reads.
     try {
-      fs.writeFileSync(file, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600, flag: 'wx' });
+      fs.writeFileSync(file, privateKey.export({ type: 'pkcs8', format: 'pem' }), {
+        mode: 0o600,
+        flag: 'wx',
+      });
     } catch (error) {
       if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
     }
@@ -30,7 +33,10 @@ export function signingKey(pem: string): SigningKey {
   const privateKey = createPrivateKey(pem);
   const publicKey = createPublicKey(privateKey).export({ format: 'jwk' }).x;
   if (!publicKey) throw new Error('the signing key is not an Ed25519 key');
-  return { publicKey: toBase64(publicKey), sign: (bytes) => sign(null, bytes, privateKey).toString('base64') };
+  return {
+    publicKey: toBase64(publicKey),
+    sign: (bytes) => sign(null, bytes, privateKey).toString('base64'),
+  };
 }
 
 /** Does the signature over the bytes come from the owner of this public key? */

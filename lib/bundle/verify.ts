@@ -11,7 +11,14 @@ import { AMBIGUITIES } from '../translation/open-constructs';
 import { resultDigest } from '../translation/equivalence';
 import { runPastStalls } from '../translation/past-stalls';
 import { pinPipeline } from '../translation/pinned-clock';
-import { itemKey, parseJson, readItems, readResults, type BundledItem, type BundledResult } from './bundled-items';
+import {
+  itemKey,
+  parseJson,
+  readItems,
+  readResults,
+  type BundledItem,
+  type BundledResult,
+} from './bundled-items';
 import { fileProblems, signatureProblems } from './check-files';
 import { documentProblems } from './check-documents';
 import { parsePipelineJson, shippedKey, textKey } from './pipeline-json';
@@ -53,12 +60,20 @@ const manifestSchema = z.object({
  */
 export async function verifyBundle(folder: string, options: VerifyOptions): Promise<Verification> {
   const manifestFile = path.join(folder, 'MANIFEST.json');
-  if (!fs.existsSync(manifestFile)) throw new Error(`${folder} is no bundle: it has no MANIFEST.json`);
+  if (!fs.existsSync(manifestFile))
+    throw new Error(`${folder} is no bundle: it has no MANIFEST.json`);
   const bytes = fs.readFileSync(manifestFile);
   const manifest = parseJson('MANIFEST.json', bytes.toString('utf8'), manifestSchema);
-  if (typeof manifest === 'string') throw new Error(`${folder} is no bundle that can be verified: ${manifest}`);
-  const key = options.publicKey === undefined ? { publicKey: manifest.publicKey, from: 'bundle' as const } : { publicKey: options.publicKey, from: 'given' as const };
-  const problems = [...(await fileProblems(folder, manifest.files)), ...signatureProblems(folder, bytes, key.publicKey)];
+  if (typeof manifest === 'string')
+    throw new Error(`${folder} is no bundle that can be verified: ${manifest}`);
+  const key =
+    options.publicKey === undefined
+      ? { publicKey: manifest.publicKey, from: 'bundle' as const }
+      : { publicKey: options.publicKey, from: 'given' as const };
+  const problems = [
+    ...(await fileProblems(folder, manifest.files)),
+    ...signatureProblems(folder, bytes, key.publicKey),
+  ];
   const items = readItems(folder, problems);
   problems.push(...itemProblems(items));
   const expected = await readResults(folder, problems);
@@ -74,10 +89,17 @@ export async function verifyBundle(folder: string, options: VerifyOptions): Prom
     if (!db) continue;
     problems.push(...(await dumpProblems(folder, database)));
     try {
-      for (const item of items.filter((candidate) => candidate.db_id === database && candidate.MQL)) {
+      for (const item of items.filter(
+        (candidate) => candidate.db_id === database && candidate.MQL,
+      )) {
         options.signal.throwIfAborted();
         gold++;
-        const outcome = await runGold(item, expected.get(itemKey(item.split, database, item.question_id)), db, options.signal);
+        const outcome = await runGold(
+          item,
+          expected.get(itemKey(item.split, database, item.question_id)),
+          db,
+          options.signal,
+        );
         if (outcome.kind === 'tie') ties++;
         else if (outcome.kind === 'equal') equal++;
         else problems.push(`${database}/${item.question_id}: ${outcome.why}`);
@@ -86,7 +108,16 @@ export async function verifyBundle(folder: string, options: VerifyOptions): Prom
       await db.dropDatabase();
     }
   }
-  return { draft: manifest.draft, files: Object.keys(manifest.files).length, databases: databases.length, gold, equal, ties, key, problems };
+  return {
+    draft: manifest.draft,
+    files: Object.keys(manifest.files).length,
+    databases: databases.length,
+    gold,
+    equal,
+    ties,
+    key,
+    problems,
+  };
 }
 
 /** What is wrong with items beside their gold. */
@@ -101,7 +132,9 @@ function itemProblems(items: readonly BundledItem[]): string[] {
     return [
       ...(isRepeated ? [`${name} is repeated`] : []),
       ...(textDiffers(item) ? [`${name}: MQL_text is another query than MQL`] : []),
-      ...(isTranslated !== (item.MQL !== null) ? [`${name} is ${item.status}, but its MQL says otherwise`] : []),
+      ...(isTranslated !== (item.MQL !== null)
+        ? [`${name} is ${item.status}, but its MQL says otherwise`]
+        : []),
     ];
   });
 }
@@ -122,19 +155,34 @@ function countProblems(
   const strays = [...results.keys()].filter((key) => !known.has(key));
   const counts = Object.entries(lines ?? {}).flatMap(([split, expected]) => {
     const found = items.filter((item) => item.split === split).length;
-    const rows = [...results.keys()].filter((key) => (JSON.parse(key) as string[])[0] === split).length;
+    const rows = [...results.keys()].filter(
+      (key) => (JSON.parse(key) as string[])[0] === split,
+    ).length;
     return [
-      ...(found === expected.items ? [] : [`data/${split}.jsonl: ${found} items instead of ${expected.items}`]),
-      ...(rows === expected.results ? [] : [`results/${split}.jsonl.gz: ${rows} lines instead of ${expected.results}`]),
+      ...(found === expected.items
+        ? []
+        : [`data/${split}.jsonl: ${found} items instead of ${expected.items}`]),
+      ...(rows === expected.results
+        ? []
+        : [`results/${split}.jsonl.gz: ${rows} lines instead of ${expected.results}`]),
     ];
   });
-  return [...strays.map((key) => `results/: rows of an item that does not exist: ${key}`), ...counts];
+  return [
+    ...strays.map((key) => `results/: rows of an item that does not exist: ${key}`),
+    ...counts,
+  ];
 }
 
-const itemsWithoutDatabase = (items: readonly BundledItem[], databases: readonly string[]): string[] =>
+const itemsWithoutDatabase = (
+  items: readonly BundledItem[],
+  databases: readonly string[],
+): string[] =>
   items
     .filter((item) => !databases.includes(item.db_id))
-    .map((item) => `data/${item.split}.jsonl: item ${item.question_id} is of ${item.db_id}, which is not in databases/`);
+    .map(
+      (item) =>
+        `data/${item.split}.jsonl: item ${item.question_id} is of ${item.db_id}, which is not in databases/`,
+    );
 
 /** Dumps hold the documents that were restored from Extended JSON. */
 async function dumpProblems(folder: string, database: string): Promise<string[]> {
@@ -155,13 +203,20 @@ async function dumpProblems(folder: string, database: string): Promise<string[]>
 }
 
 /** A database that cannot be restored is a finding of its own; the others are verified nevertheless. */
-async function restored(folder: string, database: string, mongo: MongoClient, problems: string[]): Promise<Db | undefined> {
+async function restored(
+  folder: string,
+  database: string,
+  mongo: MongoClient,
+  problems: string[],
+): Promise<Db | undefined> {
   try {
     return await restoreDatabase(path.join(folder, 'databases', database), mongo);
   } catch (error) {
     const outage = asOutage(error);
     if (outage instanceof Unavailable) throw outage;
-    problems.push(`databases/${database}: cannot be restored: ${error instanceof Error ? error.message : String(error)}`);
+    problems.push(
+      `databases/${database}: cannot be restored: ${error instanceof Error ? error.message : String(error)}`,
+    );
     return undefined;
   }
 }
@@ -175,7 +230,12 @@ const EQUAL: Outcome = { kind: 'equal' };
 const TIE: Outcome = { kind: 'tie' };
 const wrong = (why: string): Outcome => ({ kind: 'wrong', why });
 
-async function runGold(item: BundledItem, expected: BundledResult | undefined, db: Db, signal: AbortSignal): Promise<Outcome> {
+async function runGold(
+  item: BundledItem,
+  expected: BundledResult | undefined,
+  db: Db,
+  signal: AbortSignal,
+): Promise<Outcome> {
   if (!expected) return wrong('its expected rows are missing');
   if (item.row_count !== expected.rowCount) {
     return wrong(`data says ${item.row_count} rows, results ${expected.rowCount}`);
@@ -200,7 +260,11 @@ const GOLD_LIMITS = { maxTimeMS: 60_000, maxRows: 200_000, maxBytes: 256 * 1024 
  * Compares number, columns and values of the rows, their order where it counts (up to rows with equal sort keys), and the
  * digest, which stands for the rows of a long result that do not ship.
  */
-function compareGold(item: BundledItem, expected: BundledResult, documents: readonly Value[]): Outcome {
+function compareGold(
+  item: BundledItem,
+  expected: BundledResult,
+  documents: readonly Value[],
+): Outcome {
   const left = inColumns(item, expected.rows.map(fromBson));
   const right = inColumns(item, documents);
   const [unknown] = [...left.extra, ...right.extra];
@@ -241,7 +305,10 @@ function compareFirstRows(
 }
 
 /** Documents as rows of the item's columns. `extra`: fields that hold something and are no column of the item. */
-function inColumns(item: BundledItem, documents: readonly Value[]): ResultSet & { readonly extra: readonly string[] } {
+function inColumns(
+  item: BundledItem,
+  documents: readonly Value[],
+): ResultSet & { readonly extra: readonly string[] } {
   const paths = item.columns.map((column) => column.path);
   const known = new Set(paths);
   const extra = new Set<string>();

@@ -70,7 +70,11 @@ export async function verifyAudit(db: Database, chain: string): Promise<AuditChe
   let previous = '';
   let events = 0;
   for (;;) {
-    const page = await db.prisma.auditEvent.findMany({ where: { chain, seq: { gt: events } }, orderBy: { seq: 'asc' }, take: 1000 });
+    const page = await db.prisma.auditEvent.findMany({
+      where: { chain, seq: { gt: events } },
+      orderBy: { seq: 'asc' },
+      take: 1000,
+    });
     for (const event of page) {
       const broken =
         event.seq !== events + 1
@@ -88,4 +92,5 @@ export async function verifyAudit(db: Database, chain: string): Promise<AuditChe
   }
 }
 
-export const auditDetail = (bytes: Uint8Array): unknown => parseCanonical(Buffer.from(bytes).toString('utf8'));
+export const auditDetail = (bytes: Uint8Array): unknown =>
+  parseCanonical(Buffer.from(bytes).toString('utf8'));

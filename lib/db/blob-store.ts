@@ -26,7 +26,10 @@ export interface BlobStore {
   /** Stores many small blobs in two statements. */
   putMany(blobs: readonly Uint8Array[], tx?: Tx): Promise<string[]>;
   /** Stores a file of any size without holding it in memory. `progress` counts bytes. */
-  putFile(file: string, progress?: (bytes: number) => void): Promise<{ hash: string; bytes: number }>;
+  putFile(
+    file: string,
+    progress?: (bytes: number) => void,
+  ): Promise<{ hash: string; bytes: number }>;
   /** @throws {BlobMissingError} */
   read(hash: string): Promise<Buffer>;
   readMany(hashes: readonly string[]): Promise<Map<string, Buffer>>;
@@ -46,7 +49,10 @@ export function openBlobStore(db: Database, cacheFolder: string): BlobStore {
     const bytes = await size(hash);
     if (bytes === undefined) throw new BlobMissingError(hash);
     for (let seq = 0, read = 0; read < bytes; seq++) {
-      const { rows } = await db.pool.query<{ data: Buffer }>('SELECT data FROM blob_chunk WHERE hash = $1 AND seq = $2', [hash, seq]);
+      const { rows } = await db.pool.query<{ data: Buffer }>(
+        'SELECT data FROM blob_chunk WHERE hash = $1 AND seq = $2',
+        [hash, seq],
+      );
       const [chunk] = rows;
       if (!chunk) throw new BlobMissingError(hash); // removed while it was read
       read += chunk.data.length;
@@ -65,28 +71,43 @@ export function openBlobStore(db: Database, cacheFolder: string): BlobStore {
     const write = async (on: Tx) => {
       const rows = [...byHash].map(([hash, bytes]) => ({ hash, bytes: BigInt(bytes.length) }));
       await on.blob.createMany({ data: rows, skipDuplicates: true });
-      await touch(on, rows.map(({ hash }) => hash));
+      await touch(
+        on,
+        rows.map(({ hash }) => hash),
+      );
       const data = [...byHash].flatMap(([hash, bytes]) =>
         pieces(bytes).map((piece, seq) => ({ hash, seq, data: new Uint8Array(piece) })),
       );
-      for (const batch of batches(data)) await on.blobChunk.createMany({ data: batch, skipDuplicates: true });
+      for (const batch of batches(data))
+        await on.blobChunk.createMany({ data: batch, skipDuplicates: true });
     };
     await (tx ? write(tx) : db.transaction(write));
     return hashes;
   }
 
-  async function putFile(file: string, progress?: (bytes: number) => void): Promise<{ hash: string; bytes: number }> {
+  async function putFile(
+    file: string,
+    progress?: (bytes: number) => void,
+  ): Promise<{ hash: string; bytes: number }> {
     const { hash, bytes } = await hashFile(file);
     if ((await touch(prisma, [hash])) > 0) {
       progress?.(bytes);
       return { hash, bytes };
     }
     await transfer(db, async (client) => {
-      await client.query('INSERT INTO blob (hash, bytes) VALUES ($1, $2) ON CONFLICT DO NOTHING', [hash, bytes]);
+      await client.query('INSERT INTO blob (hash, bytes) VALUES ($1, $2) ON CONFLICT DO NOTHING', [
+        hash,
+        bytes,
+      ]);
       let seq = 0;
       let sent = 0;
-      for await (const piece of createReadStream(file, { highWaterMark: chunkBytes }) as AsyncIterable<Buffer>) {
-        await client.query('INSERT INTO blob_chunk (hash, seq, data) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING', [hash, seq++, piece]);
+      for await (const piece of createReadStream(file, {
+        highWaterMark: chunkBytes,
+      }) as AsyncIterable<Buffer>) {
+        await client.query(
+          'INSERT INTO blob_chunk (hash, seq, data) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING',
+          [hash, seq++, piece],
+        );
         sent += piece.length;
         progress?.(sent);
       }
@@ -100,10 +121,16 @@ export function openBlobStore(db: Database, cacheFolder: string): BlobStore {
     const wanted = [...parts.keys()];
     for (let at = 0; at < wanted.length; at += 500) {
       const slice = wanted.slice(at, at + 500);
-      const present = await prisma.blob.findMany({ where: { hash: { in: slice } }, select: { hash: true } });
+      const present = await prisma.blob.findMany({
+        where: { hash: { in: slice } },
+        select: { hash: true },
+      });
       const missing = slice.find((hash) => !present.some((blob) => blob.hash === hash));
       if (missing) throw new BlobMissingError(missing);
-      const rows = await prisma.blobChunk.findMany({ where: { hash: { in: slice } }, orderBy: [{ hash: 'asc' }, { seq: 'asc' }] });
+      const rows = await prisma.blobChunk.findMany({
+        where: { hash: { in: slice } },
+        orderBy: [{ hash: 'asc' }, { seq: 'asc' }],
+      });
       for (const row of rows) parts.get(row.hash)?.push(Buffer.from(row.data));
     }
     return new Map([...parts].map(([hash, pieces]) => [hash, Buffer.concat(pieces)]));
@@ -112,13 +139,20 @@ export function openBlobStore(db: Database, cacheFolder: string): BlobStore {
   async function materialise(hash: string): Promise<string> {
     const folder = path.join(/* turbopackIgnore: true */ cacheFolder, hash.slice(0, 2));
     const file = path.join(/* turbopackIgnore: true */ folder, hash);
-    if (await fs.access(file).then(() => true, () => false)) return file;
+    if (
+      await fs.access(file).then(
+        () => true,
+        () => false,
+      )
+    )
+      return file;
     await fs.mkdir(folder, { recursive: true });
     const partial = path.join(/* turbopackIgnore: true */ folder, `.${randomUUID()}`);
     try {
       await pipeline(Readable.from(chunks(hash)), createWriteStream(partial));
       const read = await hashFile(partial);
-      if (read.hash !== hash) throw new Error(`the blob ${hash} is damaged in the store: its bytes hash to ${read.hash}`);
+      if (read.hash !== hash)
+        throw new Error(`the blob ${hash} is damaged in the store: its bytes hash to ${read.hash}`);
       await fs.chmod(partial, 0o444);
       await fs.rename(partial, file);
     } finally {
@@ -150,7 +184,8 @@ export function openBlobStore(db: Database, cacheFolder: string): BlobStore {
 }
 
 /** Makes blobs that are wanted again young, so that `removeUnreferenced` leaves them until something refers to them. */
-const touch = (on: Tx, hashes: readonly string[]): Promise<number> => on.$executeRaw`UPDATE blob SET created_at = now() WHERE hash = ANY(${[...hashes]}::text[])`;
+const touch = (on: Tx, hashes: readonly string[]): Promise<number> =>
+  on.$executeRaw`UPDATE blob SET created_at = now() WHERE hash = ANY(${[...hashes]}::text[])`;
 
 /** A transaction on the driver itself: large values pass without being turned into text on the way. */
 async function transfer(db: Database, work: (client: PoolClient) => Promise<void>): Promise<void> {
@@ -169,7 +204,9 @@ async function transfer(db: Database, work: (client: PoolClient) => Promise<void
 async function hashFile(file: string): Promise<{ hash: string; bytes: number }> {
   const hash = createHash('sha256');
   let bytes = 0;
-  for await (const piece of createReadStream(file, { highWaterMark: 1024 * 1024 }) as AsyncIterable<Buffer>) {
+  for await (const piece of createReadStream(file, {
+    highWaterMark: 1024 * 1024,
+  }) as AsyncIterable<Buffer>) {
     hash.update(piece);
     bytes += piece.length;
   }
@@ -178,12 +215,15 @@ async function hashFile(file: string): Promise<{ hash: string; bytes: number }> 
 
 function pieces(bytes: Uint8Array): Uint8Array[] {
   const out: Uint8Array[] = [];
-  for (let at = 0; at < bytes.length; at += chunkBytes) out.push(bytes.subarray(at, at + chunkBytes));
+  for (let at = 0; at < bytes.length; at += chunkBytes)
+    out.push(bytes.subarray(at, at + chunkBytes));
   return out;
 }
 
 /** Groups rows so that one statement carries a few MB at most. */
-function* batches<Row extends { readonly data: Uint8Array }>(rows: readonly Row[]): Generator<Row[]> {
+function* batches<Row extends { readonly data: Uint8Array }>(
+  rows: readonly Row[],
+): Generator<Row[]> {
   let batch: Row[] = [];
   let bytes = 0;
   for (const row of rows) {

@@ -25,8 +25,15 @@ export interface Database extends Queries {
   close(): Promise<void>;
 }
 
-export function openDatabase(url: string, options: { readonly connections?: number } = {}): Database {
-  const pool = new pg.Pool({ connectionString: url, max: options.connections ?? 10, connectionTimeoutMillis: 10_000 });
+export function openDatabase(
+  url: string,
+  options: { readonly connections?: number } = {},
+): Database {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: options.connections ?? 10,
+    connectionTimeoutMillis: 10_000,
+  });
   // An idle connection that breaks (Postgres restarts) is replaced at the next use; without a listener it ends the process.
   pool.on('error', (error) => console.warn(`a connection to Postgres was lost: ${error.message}`));
   const nameOf = statementNames();
@@ -57,7 +64,10 @@ function queriesOf(on: pg.Pool | pg.PoolClient, nameOf: StatementNames): Queries
 /** A transaction of Prisma's, for what also runs without. */
 export const queriesIn = (tx: Tx): Queries => ({ query: (statement) => tx.$queryRaw(statement) });
 
-async function shortTransaction<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+async function shortTransaction<T>(
+  pool: pg.Pool,
+  work: (client: pg.PoolClient) => Promise<T>,
+): Promise<T> {
   const client = await pool.connect();
   let lost: Error | undefined;
   // The statement that waits fails, too; without a listener a lost connection ends the process.
@@ -83,12 +93,17 @@ export const pgText = (text: string): string => text.replaceAll('\0', '␀');
 
 /** `23505` is what a statement written in SQL gets. */
 export const isUniqueViolation = (error: unknown): boolean =>
-  postgresCode(error) === '23505' || (error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002');
+  postgresCode(error) === '23505' ||
+  (error instanceof Prisma.PrismaClientKnownRequestError && error.code === 'P2002');
 
 /** The code that Postgres gave to a failure, from under Prisma's wrapping, e.g. `40001`. */
 export function postgresCode(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null) return undefined;
-  const { code, meta, cause } = error as { code?: unknown; meta?: { driverAdapterError?: unknown }; cause?: { originalCode?: unknown } };
+  const { code, meta, cause } = error as {
+    code?: unknown;
+    meta?: { driverAdapterError?: unknown };
+    cause?: { originalCode?: unknown };
+  };
   if (typeof cause?.originalCode === 'string') return cause.originalCode;
   if (meta?.driverAdapterError) return postgresCode(meta.driverAdapterError);
   return typeof code === 'string' ? code : undefined;

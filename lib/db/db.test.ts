@@ -64,8 +64,14 @@ test('notifications reach every subscriber, and again after the connection was l
   await expect.poll(() => seen).toContainEqual({ type: 'reconnected' });
   await notify(db, { hello: 1 });
   await expect.poll(() => seen).toContainEqual({ hello: 1 });
-  await db.pool.query(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND datname = current_database()`);
-  await expect.poll(() => seen.filter((m) => (m as { type?: string }).type === 'reconnected').length, { timeout: 5000 }).toBe(2);
+  await db.pool.query(
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND datname = current_database()`,
+  );
+  await expect
+    .poll(() => seen.filter((m) => (m as { type?: string }).type === 'reconnected').length, {
+      timeout: 5000,
+    })
+    .toBe(2);
   await notify(db, { hello: 2 });
   await expect.poll(() => seen).toContainEqual({ hello: 2 });
   await listener.close();
@@ -74,28 +80,50 @@ test('notifications reach every subscriber, and again after the connection was l
 describe('audit trail', () => {
   test('refuses to be changed, even by its owner', async () => {
     await db.prisma.auditEvent.create({
-      data: { chain: 'c', seq: 1, at: new Date(), actor: 'a', action: 'x', subject: 's', detail: Buffer.from('{}'), previous: '', hash: 'h' },
+      data: {
+        chain: 'c',
+        seq: 1,
+        at: new Date(),
+        actor: 'a',
+        action: 'x',
+        subject: 's',
+        detail: Buffer.from('{}'),
+        previous: '',
+        hash: 'h',
+      },
     });
-    await expect(db.pool.query(`UPDATE audit_event SET actor = 'b'`)).rejects.toThrow(/append-only/);
+    await expect(db.pool.query(`UPDATE audit_event SET actor = 'b'`)).rejects.toThrow(
+      /append-only/,
+    );
     await expect(db.pool.query('DELETE FROM audit_event')).rejects.toThrow(/append-only/);
     await expect(db.pool.query('TRUNCATE audit_event')).rejects.toThrow(/append-only/);
   });
 });
 
 describe('a short transaction', () => {
-  const marks = async () => (await db.query<{ name: string }>(Prisma.sql`SELECT name FROM setting ORDER BY name`)).map(({ name }) => name);
+  const marks = async () =>
+    (await db.query<{ name: string }>(Prisma.sql`SELECT name FROM setting ORDER BY name`)).map(
+      ({ name }) => name,
+    );
 
   test('keeps all or nothing, and its connection serves again after a failure', async () => {
-    const put = (name: string) => Prisma.sql`INSERT INTO setting (name, value) VALUES (${name}, '')`;
+    const put = (name: string) =>
+      Prisma.sql`INSERT INTO setting (name, value) VALUES (${name}, '')`;
     await expect(
       db.shortTransaction(async (on) => {
         await on.query(put('first'));
         throw new Error('changed my mind');
       }),
     ).rejects.toThrow('changed my mind');
-    await expect(db.shortTransaction(async (on) => [await on.query(put('second')), await on.query(put('second'))])).rejects.toSatisfy(isUniqueViolation);
+    await expect(
+      db.shortTransaction(async (on) => [
+        await on.query(put('second')),
+        await on.query(put('second')),
+      ]),
+    ).rejects.toSatisfy(isUniqueViolation);
     expect(await marks()).toEqual([]);
-    for (let turn = 0; turn < 20; turn++) await db.shortTransaction((on) => on.query(put(`kept ${turn}`)));
+    for (let turn = 0; turn < 20; turn++)
+      await db.shortTransaction((on) => on.query(put(`kept ${turn}`)));
     expect(await marks()).toHaveLength(20);
     expect(db.pool.idleCount).toBe(db.pool.totalCount);
   });

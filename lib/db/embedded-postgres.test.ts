@@ -23,7 +23,10 @@ async function query(url: string, sql: string): Promise<unknown[]> {
     await client.end();
   }
 }
-const postmaster = async (): Promise<number> => Number((await readFile(path.join(folder, 'postgres/data/postmaster.pid'), 'utf8')).split('\n')[0]);
+const postmaster = async (): Promise<number> =>
+  Number(
+    (await readFile(path.join(folder, 'postgres/data/postmaster.pid'), 'utf8')).split('\n')[0],
+  );
 
 test('starts, survives kill -9 with every committed row, starts again with the same data', async () => {
   const first = await ensureEmbeddedPostgres({ dataDir: folder });
@@ -31,7 +34,12 @@ test('starts, survives kill -9 with every committed row, starts again with the s
   expect((await stat(path.join(folder, 'postgres/password'))).mode & 0o777).toBe(0o600);
   await query(first.url, 'CREATE TABLE kept (n int); INSERT INTO kept VALUES (1)');
   process.kill(await postmaster(), 'SIGKILL');
-  await expect.poll(() => query(first.url, 'SELECT n FROM kept').catch(() => []), { timeout: 30_000, interval: 300 }).toEqual([{ n: 1 }]);
+  await expect
+    .poll(() => query(first.url, 'SELECT n FROM kept').catch(() => []), {
+      timeout: 30_000,
+      interval: 300,
+    })
+    .toEqual([{ n: 1 }]);
   await first.stop();
   const second = await ensureEmbeddedPostgres({ dataDir: folder });
   expect(await query(second.url, 'SELECT n FROM kept')).toEqual([{ n: 1 }]);
@@ -39,8 +47,13 @@ test('starts, survives kill -9 with every committed row, starts again with the s
 });
 
 test('a second process connects to the first one’s server; when the first is killed, the next takes the server over', async () => {
-  const holder = fork(path.join(import.meta.dirname, 'embedded-postgres.holder.ts'), [folder], { execArgv: ['--import', 'tsx'], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
-  const url = await new Promise<string>((resolve) => holder.once('message', (message) => resolve(String(message))));
+  const holder = fork(path.join(import.meta.dirname, 'embedded-postgres.holder.ts'), [folder], {
+    execArgv: ['--import', 'tsx'],
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  const url = await new Promise<string>((resolve) =>
+    holder.once('message', (message) => resolve(String(message))),
+  );
   const guest = await ensureEmbeddedPostgres({ dataDir: folder });
   expect(guest).toMatchObject({ owned: false, url });
   await guest.stop();
@@ -57,12 +70,16 @@ test('says which port is in the way', async () => {
   const squatter = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => squatter.once('listening', resolve));
   const { port } = squatter.address() as { port: number };
-  await expect(ensureEmbeddedPostgres({ dataDir: folder, port })).rejects.toThrow(`port ${port} is in use`);
+  await expect(ensureEmbeddedPostgres({ dataDir: folder, port })).rejects.toThrow(
+    `port ${port} is in use`,
+  );
   squatter.close();
 });
 
 test('says which folder it cannot write', async () => {
   const file = path.join(folder, 'a-file');
   await writeFile(file, '');
-  await expect(ensureEmbeddedPostgres({ dataDir: file })).rejects.toThrow(`cannot write in ${file}/postgres`);
+  await expect(ensureEmbeddedPostgres({ dataDir: file })).rejects.toThrow(
+    `cannot write in ${file}/postgres`,
+  );
 });

@@ -44,10 +44,18 @@ const user = 'aptmql';
  *
  * @throws {EmbeddedPostgresError}
  */
-export async function ensureEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+export async function ensureEmbeddedPostgres(
+  options: EmbeddedPostgresOptions,
+): Promise<EmbeddedPostgres> {
   const cluster = await openCluster(path.resolve(options.dataDir, 'postgres'), options);
   const lock = await lockOrServer(cluster);
-  if ('port' in lock) return { url: await databaseUrl(cluster, lock.port), port: lock.port, owned: false, stop: async () => {} };
+  if ('port' in lock)
+    return {
+      url: await databaseUrl(cluster, lock.port),
+      port: lock.port,
+      owned: false,
+      stop: async () => {},
+    };
   try {
     return await own(cluster, lock);
   } catch (error) {
@@ -85,7 +93,9 @@ async function own(cluster: Cluster, lock: OwnerLock): Promise<EmbeddedPostgres>
   const adopted = await runningServer(cluster);
   const port = adopted?.port ?? (await start(cluster, await choosePort(cluster)));
   if (cluster.options.port !== undefined && cluster.options.port !== port) {
-    throw new EmbeddedPostgresError(`a PostgreSQL for ${cluster.data} already runs on port ${port}, not on ${cluster.options.port}; stop it first`);
+    throw new EmbeddedPostgresError(
+      `a PostgreSQL for ${cluster.data} already runs on port ${port}, not on ${cluster.options.port}; stop it first`,
+    );
   }
   await fs.writeFile(cluster.discoveryFile, `${JSON.stringify({ port, owner: process.pid })}\n`);
   const url = await databaseUrl(cluster, port);
@@ -112,7 +122,9 @@ async function keepRunning(cluster: Cluster, port: number, stopping: AbortSignal
     await sleep(1000, undefined, { ref: false, signal: stopping }).catch(() => {}); // woken by `stop`
     if (stopping.aborted) return;
     if (await postmasterAlive(cluster)) continue;
-    await start(cluster, port).catch((error: unknown) => console.error(`PostgreSQL died and does not start again: ${messageOf(error)}`));
+    await start(cluster, port).catch((error: unknown) =>
+      console.error(`PostgreSQL died and does not start again: ${messageOf(error)}`),
+    );
   }
 }
 
@@ -168,17 +180,23 @@ async function makeFolder(folder: string): Promise<void> {
     await fs.mkdir(folder, { recursive: true });
     accessSync(folder, constants.W_OK);
   } catch (error) {
-    throw new EmbeddedPostgresError(`cannot write in ${folder}: ${messageOf(error)}. Set APTMQL_DATA to a folder that you may write in, or DATABASE_URL to a PostgreSQL of your own`);
+    throw new EmbeddedPostgresError(
+      `cannot write in ${folder}: ${messageOf(error)}. Set APTMQL_DATA to a folder that you may write in, or DATABASE_URL to a PostgreSQL of your own`,
+    );
   }
 }
 
 async function unprivilegedUser(): Promise<{ uid: number; gid: number }> {
   for (const name of ['postgres', 'nobody']) {
-    const ids = await Promise.all(['-u', '-g'].map((flag) => exec('id', [flag, name]))).catch(() => undefined);
+    const ids = await Promise.all(['-u', '-g'].map((flag) => exec('id', [flag, name]))).catch(
+      () => undefined,
+    );
     const [uid, gid] = ids?.map(({ stdout }) => Number(stdout)) ?? [];
     if (uid !== undefined && gid !== undefined) return { uid, gid };
   }
-  throw new EmbeddedPostgresError('PostgreSQL does not run as root, and this machine has neither a user "postgres" nor "nobody"; start as another user or set DATABASE_URL');
+  throw new EmbeddedPostgresError(
+    'PostgreSQL does not run as root, and this machine has neither a user "postgres" nor "nobody"; start as another user or set DATABASE_URL',
+  );
 }
 
 async function canEnter(folder: string, as: { uid: number; gid: number }): Promise<boolean> {
@@ -192,12 +210,17 @@ async function nativeFolder(runAs: Cluster['runAs']): Promise<string> {
   try {
     entry = createRequire(import.meta.url).resolve(name);
   } catch {
-    throw new EmbeddedPostgresError(`there is no embedded PostgreSQL for this machine (the package ${name} is not installed); set DATABASE_URL to a PostgreSQL of your own`);
+    throw new EmbeddedPostgresError(
+      `there is no embedded PostgreSQL for this machine (the package ${name} is not installed); set DATABASE_URL to a PostgreSQL of your own`,
+    );
   }
   const native = path.resolve(path.dirname(entry), '../native');
-  if (!runAs || (await run(path.join(native, 'bin/postgres'), ['--version'], runAs)).status === 0) return native;
+  if (!runAs || (await run(path.join(native, 'bin/postgres'), ['--version'], runAs)).status === 0)
+    return native;
 
-  const { version } = JSON.parse(await fs.readFile(path.join(native, '../package.json'), 'utf8')) as { version: string };
+  const { version } = JSON.parse(
+    await fs.readFile(path.join(native, '../package.json'), 'utf8'),
+  ) as { version: string };
   const copy = path.join(sharedFolder, `postgres-${version}`);
   await fs.access(copy).catch(async () => {
     await makeFolder(sharedFolder);
@@ -213,7 +236,9 @@ async function nativeFolder(runAs: Cluster['runAs']): Promise<string> {
 async function initialise(cluster: Cluster): Promise<void> {
   if (await exists(path.join(cluster.data, 'PG_VERSION'))) {
     if (await exists(cluster.passwordFile)) return;
-    throw new EmbeddedPostgresError(`${cluster.passwordFile} is missing: it holds the password of the database in ${cluster.data}. Restore it, or move that folder away to begin anew`);
+    throw new EmbeddedPostgresError(
+      `${cluster.passwordFile} is missing: it holds the password of the database in ${cluster.data}. Restore it, or move that folder away to begin anew`,
+    );
   }
   const password = randomBytes(24).toString('base64url');
   const partial = `${cluster.data}.new`;
@@ -224,11 +249,27 @@ async function initialise(cluster: Cluster): Promise<void> {
   if (cluster.runAs) await fs.chown(forInitdb, cluster.runAs.uid, cluster.runAs.gid);
   const { status, output } = await run(
     path.join(cluster.bin, 'initdb'),
-    ['-D', partial, '-U', user, '-A', 'scram-sha-256', `--pwfile=${forInitdb}`, '-E', 'UTF8', '--locale-provider=builtin', '--locale=C.UTF-8', ...(cluster.options.durable === false ? ['--no-sync'] : [])],
+    [
+      '-D',
+      partial,
+      '-U',
+      user,
+      '-A',
+      'scram-sha-256',
+      `--pwfile=${forInitdb}`,
+      '-E',
+      'UTF8',
+      '--locale-provider=builtin',
+      '--locale=C.UTF-8',
+      ...(cluster.options.durable === false ? ['--no-sync'] : []),
+    ],
     cluster.runAs,
   );
   await fs.rm(forInitdb, { force: true });
-  if (status !== 0) throw new EmbeddedPostgresError(`PostgreSQL cannot create its database in ${partial}: ${output.trim()}`);
+  if (status !== 0)
+    throw new EmbeddedPostgresError(
+      `PostgreSQL cannot create its database in ${partial}: ${output.trim()}`,
+    );
   await fs.writeFile(cluster.passwordFile, `${password}\n`, { mode: 0o600 });
   await fs.chmod(cluster.passwordFile, 0o600);
   await fs.rename(partial, cluster.data);
@@ -238,8 +279,16 @@ async function initialise(cluster: Cluster): Promise<void> {
 
 async function start(cluster: Cluster, port: number): Promise<number> {
   await removeForeignPidFile(cluster);
-  const settings = [`-p ${port}`, '-h 127.0.0.1', '-c unix_socket_directories=', '-c max_connections=150', '-c timezone=UTC', '-c log_timezone=UTC'];
-  if (cluster.options.durable === false) settings.push('-c fsync=off', '-c full_page_writes=off', '-c synchronous_commit=off');
+  const settings = [
+    `-p ${port}`,
+    '-h 127.0.0.1',
+    '-c unix_socket_directories=',
+    '-c max_connections=150',
+    '-c timezone=UTC',
+    '-c log_timezone=UTC',
+  ];
+  if (cluster.options.durable === false)
+    settings.push('-c fsync=off', '-c full_page_writes=off', '-c synchronous_commit=off');
   const { status } = await run(
     path.join(cluster.bin, 'pg_ctl'),
     ['-D', cluster.data, '-w', '-t', '120', '-l', cluster.log, '-o', settings.join(' '), 'start'],
@@ -249,21 +298,30 @@ async function start(cluster: Cluster, port: number): Promise<number> {
   if (status !== 0) {
     const log = await fs.readFile(cluster.log, 'utf8').catch(() => '');
     const last = log.trim().split('\n').slice(-5).join('\n');
-    throw new EmbeddedPostgresError(`PostgreSQL does not start on port ${port} with the data in ${cluster.data}. The end of ${cluster.log}:\n${last}`);
+    throw new EmbeddedPostgresError(
+      `PostgreSQL does not start on port ${port} with the data in ${cluster.data}. The end of ${cluster.log}:\n${last}`,
+    );
   }
   return port;
 }
 
 async function stop(cluster: Cluster): Promise<void> {
-  const { status, output } = await run(path.join(cluster.bin, 'pg_ctl'), ['-D', cluster.data, '-w', '-t', '60', '-m', 'fast', 'stop'], cluster.runAs);
-  if (status !== 0 && (await postmasterAlive(cluster))) throw new EmbeddedPostgresError(`PostgreSQL does not stop: ${output.trim()}`);
+  const { status, output } = await run(
+    path.join(cluster.bin, 'pg_ctl'),
+    ['-D', cluster.data, '-w', '-t', '60', '-m', 'fast', 'stop'],
+    cluster.runAs,
+  );
+  if (status !== 0 && (await postmasterAlive(cluster)))
+    throw new EmbeddedPostgresError(`PostgreSQL does not stop: ${output.trim()}`);
 }
 
 async function choosePort(cluster: Cluster): Promise<number> {
   const wanted = cluster.options.port;
   if (wanted !== undefined) {
     if (await portFree(wanted)) return wanted;
-    throw new EmbeddedPostgresError(`port ${wanted} is in use by another program; stop it or choose another port for PostgreSQL`);
+    throw new EmbeddedPostgresError(
+      `port ${wanted} is in use by another program; stop it or choose another port for PostgreSQL`,
+    );
   }
   const last = await readJson<{ port?: number }>(cluster.discoveryFile);
   if (last?.port && (await portFree(last.port))) return last.port;
@@ -285,11 +343,17 @@ async function runningServer(cluster: Cluster): Promise<{ port: number } | undef
 }
 
 async function ask(cluster: Cluster, port: number): Promise<'yes' | 'no' | 'later'> {
-  const client = new pg.Client({ ...(await credentials(cluster, port)), database: 'postgres', connectionTimeoutMillis: 2000 });
+  const client = new pg.Client({
+    ...(await credentials(cluster, port)),
+    database: 'postgres',
+    connectionTimeoutMillis: 2000,
+  });
   client.on('error', () => {}); // reported by the query below
   try {
     await client.connect();
-    const { rows } = await client.query<{ setting: string }>(`SELECT setting FROM pg_settings WHERE name = 'data_directory'`);
+    const { rows } = await client.query<{ setting: string }>(
+      `SELECT setting FROM pg_settings WHERE name = 'data_directory'`,
+    );
     return rows[0]?.setting === cluster.data ? 'yes' : 'no';
   } catch (error) {
     return (error as { code?: string }).code === '57P03' ? 'later' : 'no'; // 57P03: the server is starting up
@@ -312,7 +376,8 @@ async function postmasterAlive(cluster: Cluster): Promise<boolean> {
 /** After a restart of the machine another program may have the number that PostgreSQL had, which then refuses to start. */
 async function removeForeignPidFile(cluster: Cluster): Promise<void> {
   const pidFile = await readPidFile(cluster);
-  if (pidFile && isAlive(pidFile.pid) && !(await isPostgres(pidFile.pid))) await fs.rm(path.join(cluster.data, 'postmaster.pid'), { force: true });
+  if (pidFile && isAlive(pidFile.pid) && !(await isPostgres(pidFile.pid)))
+    await fs.rm(path.join(cluster.data, 'postmaster.pid'), { force: true });
 }
 
 async function isPostgres(pid: number): Promise<boolean> {
@@ -324,7 +389,9 @@ async function isPostgres(pid: number): Promise<boolean> {
     return name.startsWith('postgres') && !/\) Z /.test(state);
   }
   if (process.platform === 'win32') return true;
-  const { stdout } = await exec('ps', ['-o', 'comm=', '-p', String(pid)]).catch(() => ({ stdout: '' }));
+  const { stdout } = await exec('ps', ['-o', 'comm=', '-p', String(pid)]).catch(() => ({
+    stdout: '',
+  }));
   return stdout.includes('postgres');
 }
 
@@ -355,11 +422,15 @@ async function databaseUrl(cluster: Cluster, port: number): Promise<string> {
   const client = new pg.Client({ ...login, database: 'postgres' });
   await client.connect();
   try {
-    const { rowCount } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [database]);
+    const { rowCount } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [
+      database,
+    ]);
     if (rowCount === 0) {
-      await client.query(`CREATE DATABASE ${pg.escapeIdentifier(database)}`).catch((error: { code?: string }) => {
-        if (error.code !== '42P04' && error.code !== '23505') throw error; // otherwise another process was first
-      });
+      await client
+        .query(`CREATE DATABASE ${pg.escapeIdentifier(database)}`)
+        .catch((error: { code?: string }) => {
+          if (error.code !== '42P04' && error.code !== '23505') throw error; // otherwise another process was first
+        });
     }
   } finally {
     await client.end();
@@ -374,7 +445,12 @@ interface Finished {
   readonly output: string;
 }
 
-function run(command: string, args: readonly string[], runAs: Cluster['runAs'], stdio: 'pipe' | 'ignore' = 'pipe'): Promise<Finished> {
+function run(
+  command: string,
+  args: readonly string[],
+  runAs: Cluster['runAs'],
+  stdio: 'pipe' | 'ignore' = 'pipe',
+): Promise<Finished> {
   return new Promise((resolve) => {
     const child = spawn(command, args, {
       cwd: '/',
@@ -396,7 +472,15 @@ function run(command: string, args: readonly string[], runAs: Cluster['runAs'], 
 export async function portProblem(port: number, host = '127.0.0.1'): Promise<string | undefined> {
   return new Promise((resolve) => {
     const probe = createServer();
-    probe.once('error', (error: NodeJS.ErrnoException) => resolve(error.code === 'EADDRINUSE' ? 'is in use by another program' : error.code === 'EACCES' ? 'may not be used by this user (ports below 1024 need more rights)' : `cannot be used: ${error.message}`));
+    probe.once('error', (error: NodeJS.ErrnoException) =>
+      resolve(
+        error.code === 'EADDRINUSE'
+          ? 'is in use by another program'
+          : error.code === 'EACCES'
+            ? 'may not be used by this user (ports below 1024 need more rights)'
+            : `cannot be used: ${error.message}`,
+      ),
+    );
     probe.listen(port, host, () => probe.close(() => resolve(undefined)));
   });
 }
@@ -409,7 +493,11 @@ async function freePort(): Promise<number> {
     probe.once('error', reject);
     probe.listen(0, '127.0.0.1', () => {
       const bound = probe.address();
-      probe.close(() => (bound && typeof bound === 'object' ? resolve(bound.port) : reject(new Error('no free port'))));
+      probe.close(() =>
+        bound && typeof bound === 'object'
+          ? resolve(bound.port)
+          : reject(new Error('no free port')),
+      );
     });
   });
 }
@@ -427,4 +515,5 @@ const exists = (file: string): Promise<boolean> =>
     () => true,
     () => false,
   );
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);

@@ -17,7 +17,10 @@ export async function migrate(databaseUrl: string): Promise<void> {
   await prisma(['migrate', 'deploy'], { DATABASE_URL: databaseUrl });
 }
 
-async function prisma(args: readonly string[], env: Readonly<Record<string, string>>): Promise<void> {
+async function prisma(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<void> {
   const program = path.join(projectFolder, 'node_modules/prisma/build/index.js');
   try {
     await exec(process.execPath, [program, ...args], {
@@ -26,8 +29,11 @@ async function prisma(args: readonly string[], env: Readonly<Record<string, stri
     });
   } catch (error) {
     const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
-    throw new Error(`prisma ${args.join(' ')} failed:\n${withoutPassword(`${stdout}${stderr}`).trim()}`);
+    throw new Error(
+      `prisma ${args.join(' ')} failed:\n${withoutPassword(`${stdout}${stderr}`).trim()}`,
+    );
   }
 }
 
-const withoutPassword = (text: string): string => text.replaceAll(/(\w+:\/\/[^:@/\s]+):[^@/\s]+@/g, '$1:…@');
+const withoutPassword = (text: string): string =>
+  text.replaceAll(/(\w+:\/\/[^:@/\s]+):[^@/\s]+@/g, '$1:…@');

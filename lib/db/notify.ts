@@ -32,7 +32,11 @@ export function listen(url: string): Listener {
     for (const receive of subscribers) receive(message);
   };
   const session = async (): Promise<void> => {
-    const own = new pg.Client({ connectionString: url, keepAlive: true, connectionTimeoutMillis: 10_000 });
+    const own = new pg.Client({
+      connectionString: url,
+      keepAlive: true,
+      connectionTimeoutMillis: 10_000,
+    });
     const stop = () => void own.end().catch(() => {}); // it is broken already
     const ended = new Promise<void>((resolve) => {
       own.once('end', resolve);

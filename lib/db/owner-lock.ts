@@ -17,7 +17,8 @@ export function tryOwnerLock(file: string): OwnerLock | undefined {
     lock.exec('BEGIN EXCLUSIVE');
   } catch (error) {
     lock.close();
-    if (error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY')) return undefined;
+    if (error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY'))
+      return undefined;
     throw error;
   }
   return { release: () => lock.close() };

@@ -12,7 +12,8 @@ afterAll(() => db.close());
 
 test('what is asked again and again gets a name of its own, and keeps it', () => {
   const nameOf = statementNames();
-  const asked = (sql: string, times: number) => Array.from({ length: times }, () => nameOf({ sql }));
+  const asked = (sql: string, times: number) =>
+    Array.from({ length: times }, () => nameOf({ sql }));
   expect(asked('SELECT 1', 3)).toEqual(['', '', '']);
   const [name, ...again] = asked('SELECT 1', 3);
   expect(name).not.toBe('');
@@ -24,7 +25,8 @@ test('a flood of different statements neither gets names nor takes the names of 
   const nameOf = statementNames();
   for (let use = 0; use < 4; use++) nameOf({ sql: 'SELECT 1' });
   const name = nameOf({ sql: 'SELECT 1' });
-  for (let length = 0; length < 20_000; length++) expect(nameOf({ sql: `SELECT in list ${length}` })).toBe('');
+  for (let length = 0; length < 20_000; length++)
+    expect(nameOf({ sql: `SELECT in list ${length}` })).toBe('');
   expect(nameOf({ sql: 'SELECT 1' })).toBe(name);
 });
 

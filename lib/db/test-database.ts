@@ -8,13 +8,19 @@ import { migrate } from './migrate';
 /** The folder of one test run, made and removed by `test-run.ts`. */
 export function testRunFolder(): string {
   const folder = process.env.APTMQL_TEST_RUN;
-  if (!folder) throw new Error('no folder for this test run: vitest.config.ts has to name lib/db/test-run.ts as globalSetup');
+  if (!folder)
+    throw new Error(
+      'no folder for this test run: vitest.config.ts has to name lib/db/test-run.ts as globalSetup',
+    );
   return folder;
 }
 
 /** An empty database of one's own, migrated, in the PostgreSQL that all files of a test run share. */
 export async function createTestDatabase(): Promise<Database> {
-  const server = await ensureEmbeddedPostgres({ dataDir: path.join(testRunFolder(), 'shared'), durable: false });
+  const server = await ensureEmbeddedPostgres({
+    dataDir: path.join(testRunFolder(), 'shared'),
+    durable: false,
+  });
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   const admin = new pg.Client({ connectionString: server.url });
   await admin.connect();
@@ -33,4 +39,5 @@ export async function createTestDatabase(): Promise<Database> {
   return openDatabase(databaseAt(server.url, name));
 }
 
-const databaseAt = (url: string, name: string): string => Object.assign(new URL(url), { pathname: `/${name}` }).toString();
+const databaseAt = (url: string, name: string): string =>
+  Object.assign(new URL(url), { pathname: `/${name}` }).toString();

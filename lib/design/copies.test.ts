@@ -20,12 +20,28 @@ const ALONE = Array.from({ length: 9 }, (_, at) => `SELECT name FROM hero WHERE 
 
 function propose(sql: readonly string[], directives: readonly Directive[] = [], ddl = DDL) {
   const { catalog, profile } = profiledSource(ddl);
-  const items = [...ALONE, ...sql].map((text, at) => ({ questionId: String(at), split: 'dev', database: 'db', question: '', evidence: '', sql: text, difficulty: null }));
+  const items = [...ALONE, ...sql].map((text, at) => ({
+    questionId: String(at),
+    split: 'dev',
+    database: 'db',
+    question: '',
+    evidence: '',
+    sql: text,
+    difficulty: null,
+  }));
   const workload = readWorkload(items, catalog, profile);
-  const { design: conceptual, cannotAct } = proposeDesign({ catalog, profile, workload, strategy: 'access-pattern', limits, directives });
+  const { design: conceptual, cannotAct } = proposeDesign({
+    catalog,
+    profile,
+    workload,
+    strategy: 'access-pattern',
+    limits,
+    directives,
+  });
   const design = deriveDesign({ conceptual, catalog, profile, directives });
   expect(checkDesign(design, catalog, profile, limits)).toEqual([]);
-  const choice = (id: string) => conceptual.relationships.find(({ relationship }) => relationship === id);
+  const choice = (id: string) =>
+    conceptual.relationships.find(({ relationship }) => relationship === id);
   return { design, cannotAct, choice, indexes: proposeIndexes(design, catalog, profile, workload) };
 }
 
@@ -34,33 +50,63 @@ const SKIN = 'hero(skin_id)->colour(id)';
 
 describe('copies', () => {
   test('repeat what the workload reads beside a reference, and say how many queries that serves', () => {
-    const { choice, indexes } = propose(["SELECT h.name FROM hero h JOIN colour c ON h.eye_id = c.id WHERE c.colour = 'red'", "SELECT h.name FROM hero h JOIN colour c ON h.eye_id = c.id WHERE c.colour = 'blue'", 'SELECT c.story FROM hero h JOIN colour c ON h.eye_id = c.id']);
+    const { choice, indexes } = propose([
+      "SELECT h.name FROM hero h JOIN colour c ON h.eye_id = c.id WHERE c.colour = 'red'",
+      "SELECT h.name FROM hero h JOIN colour c ON h.eye_id = c.id WHERE c.colour = 'blue'",
+      'SELECT c.story FROM hero h JOIN colour c ON h.eye_id = c.id',
+    ]);
     expect(choice(EYE)).toMatchObject({ choice: 'copy', field: 'colour', columns: ['colour'] });
-    expect(choice(EYE)!.reason).toMatch(/copy of colour: of 3 queries with a join to colour here, 2 read no other column/);
+    expect(choice(EYE)!.reason).toMatch(
+      /copy of colour: of 3 queries with a join to colour here, 2 read no other column/,
+    );
     expect(choice(SKIN)!.choice).toBe('reference');
     expect(indexes['hero']!.map(({ key }) => Object.keys(key).join())).toContain('colour.colour');
   });
 
   test('are left out where they save no lookup', () => {
-    const rows = (multiplier: number, name: string): string => `WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 49) INSERT INTO ${name} SELECT i, (i * ${multiplier} + 1) % 50, '${name}' || i FROM n;`;
+    const rows = (multiplier: number, name: string): string =>
+      `WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 49) INSERT INTO ${name} SELECT i, (i * ${multiplier} + 1) % 50, '${name}' || i FROM n;`;
     const circle = `
       CREATE TABLE hero (id INTEGER, name TEXT);
       CREATE TABLE a (id INTEGER PRIMARY KEY, next INTEGER REFERENCES b(id), name TEXT);
       CREATE TABLE b (id INTEGER PRIMARY KEY, next INTEGER REFERENCES a(id), name TEXT);
       PRAGMA foreign_keys = OFF; ${rows(1, 'a')} ${rows(3, 'b')}`;
-    const { choice } = propose(['SELECT a.name, b.name FROM a JOIN b ON a.next = b.id', 'SELECT a.name, other.name FROM a JOIN b ON a.next = b.id JOIN a AS other ON b.next = other.id'], [], circle);
+    const { choice } = propose(
+      [
+        'SELECT a.name, b.name FROM a JOIN b ON a.next = b.id',
+        'SELECT a.name, other.name FROM a JOIN b ON a.next = b.id JOIN a AS other ON b.next = other.id',
+      ],
+      [],
+      circle,
+    );
     expect(choice('a(next)->b(id)')).toMatchObject({ choice: 'copy', columns: ['next', 'name'] });
     expect(choice('b(next)->a(id)')).toMatchObject({ choice: 'reference' });
   });
 
   test('are named by role where a row refers to one table twice', () => {
-    const { choice } = propose(['SELECT e.colour, s.warm FROM hero h JOIN colour e ON h.eye_id = e.id JOIN colour s ON h.skin_id = s.id'], [EYE, SKIN].map((relationship) => ({ kind: 'relationship', relationship, choice: 'copy' })));
-    expect(choice(EYE)).toMatchObject({ choice: 'copy', field: 'eye', columns: ['colour', 'warm'] });
-    expect(choice(SKIN)).toMatchObject({ choice: 'copy', field: 'skin', columns: ['colour', 'warm'] });
+    const { choice } = propose(
+      [
+        'SELECT e.colour, s.warm FROM hero h JOIN colour e ON h.eye_id = e.id JOIN colour s ON h.skin_id = s.id',
+      ],
+      [EYE, SKIN].map((relationship) => ({ kind: 'relationship', relationship, choice: 'copy' })),
+    );
+    expect(choice(EYE)).toMatchObject({
+      choice: 'copy',
+      field: 'eye',
+      columns: ['colour', 'warm'],
+    });
+    expect(choice(SKIN)).toMatchObject({
+      choice: 'copy',
+      field: 'skin',
+      columns: ['colour', 'warm'],
+    });
   });
 
   test.each([
-    ['only the key is read', 'SELECT h.name FROM hero h JOIN colour c ON h.eye_id = c.id WHERE c.id = 1'],
+    [
+      'only the key is read',
+      'SELECT h.name FROM hero h JOIN colour c ON h.eye_id = c.id WHERE c.id = 1',
+    ],
     ['a value is long', 'SELECT c.story FROM hero h JOIN colour c ON h.eye_id = c.id'],
     ['nothing joins the parent', 'SELECT colour FROM colour'],
   ])('are not made where %s', (_, sql) => {
@@ -71,19 +117,33 @@ describe('copies', () => {
     const boss = 'hero(boss)->hero(id)';
     const sql = ['SELECT b.name FROM hero h JOIN hero b ON h.boss = b.id'];
     expect(propose(sql).choice(boss)!.choice).toBe('reference');
-    expect(propose(sql, [{ kind: 'relationship', relationship: boss, choice: 'copy' }]).choice(boss)).toMatchObject({ choice: 'copy', columns: ['name'], directed: true });
+    expect(
+      propose(sql, [{ kind: 'relationship', relationship: boss, choice: 'copy' }]).choice(boss),
+    ).toMatchObject({ choice: 'copy', columns: ['name'], directed: true });
   });
 
   test('follow directives', () => {
-    const joined = ["SELECT h.name FROM hero h JOIN colour c ON h.eye_id = c.id WHERE c.colour = 'red'"];
-    expect(propose(joined, [{ kind: 'relationship', relationship: EYE, choice: 'reference' }]).choice(EYE)).toMatchObject({ choice: 'reference', directed: true });
-    expect(propose([], [{ kind: 'relationship', relationship: EYE, choice: 'copy' }]).choice(EYE)).toMatchObject({ choice: 'copy', columns: ['colour', 'warm'], directed: true });
+    const joined = [
+      "SELECT h.name FROM hero h JOIN colour c ON h.eye_id = c.id WHERE c.colour = 'red'",
+    ];
+    expect(
+      propose(joined, [{ kind: 'relationship', relationship: EYE, choice: 'reference' }]).choice(
+        EYE,
+      ),
+    ).toMatchObject({ choice: 'reference', directed: true });
+    expect(
+      propose([], [{ kind: 'relationship', relationship: EYE, choice: 'copy' }]).choice(EYE),
+    ).toMatchObject({ choice: 'copy', columns: ['colour', 'warm'], directed: true });
   });
 
   test('need a unique parent', () => {
     const ddl = `CREATE TABLE p (k INTEGER, v TEXT); CREATE TABLE c (id INTEGER PRIMARY KEY, k INTEGER REFERENCES p(k)); CREATE TABLE hero (id INTEGER PRIMARY KEY, name TEXT);
       INSERT INTO p VALUES (1, 'a'), (1, 'b'); INSERT INTO c VALUES (1, 1);`;
-    const { cannotAct, choice } = propose([], [{ kind: 'relationship', relationship: 'c(k)->p(k)', choice: 'copy' }], `PRAGMA foreign_keys = OFF; ${ddl}`);
+    const { cannotAct, choice } = propose(
+      [],
+      [{ kind: 'relationship', relationship: 'c(k)->p(k)', choice: 'copy' }],
+      `PRAGMA foreign_keys = OFF; ${ddl}`,
+    );
     expect(cannotAct[0]!.reason).toMatch(/not unique/);
     expect(choice('c(k)->p(k)')!.choice).toBe('reference');
   });

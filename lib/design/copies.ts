@@ -16,14 +16,25 @@ export interface CopyProposal {
  * The columns that serve most queries: the most frequent access patterns come first, each with everything that it
  * reads of the parent or not at all, since a query that misses one column has to fetch the parent anyway.
  */
-export function proposeCopy(relationship: Relationship, profile: Profile, workload: Workload): CopyProposal | undefined {
+export function proposeCopy(
+  relationship: Relationship,
+  profile: Profile,
+  workload: Workload,
+): CopyProposal | undefined {
   // Where no row leads to a parent, a copy would hold nothing.
   if (relationship.fanOut.max === 0) return undefined;
-  const joining = workload.patterns.filter((pattern) => pattern.relationships.includes(relationship.id));
+  const joining = workload.patterns.filter((pattern) =>
+    pattern.relationships.includes(relationship.id),
+  );
   const short = shortColumns(relationship, profile);
   const needs = joining
-    .map((pattern) => ({ frequency: pattern.frequency, columns: columnsRead(pattern, relationship, profile) }))
-    .filter(({ columns }) => columns.length > 0 && columns.every((column) => short.includes(column)))
+    .map((pattern) => ({
+      frequency: pattern.frequency,
+      columns: columnsRead(pattern, relationship, profile),
+    }))
+    .filter(
+      ({ columns }) => columns.length > 0 && columns.every((column) => short.includes(column)),
+    )
     .sort((a, b) => b.frequency - a.frequency || a.columns.length - b.columns.length);
   const chosen = new Set<string>();
   for (const { columns } of needs) {
@@ -40,16 +51,35 @@ export function proposeCopy(relationship: Relationship, profile: Profile, worklo
 }
 
 /** Columns short enough to copy, the key aside, in the order of the source. */
-export function shortColumns({ parentTable, parentColumns }: Relationship, profile: Profile): string[] {
+export function shortColumns(
+  { parentTable, parentColumns }: Relationship,
+  profile: Profile,
+): string[] {
   const columns = profile.tables.find(({ table }) => table === parentTable)?.columns ?? [];
-  return columns.filter(({ column, maxBytes }) => !parentColumns.includes(column) && maxBytes <= MAX_COPIED_BYTES).map(({ column }) => column);
+  return columns
+    .filter(
+      ({ column, maxBytes }) => !parentColumns.includes(column) && maxBytes <= MAX_COPIED_BYTES,
+    )
+    .map(({ column }) => column);
 }
 
 /** What a query of the pattern reads of the parent; the keys by which it goes on from there are part of that. */
-function columnsRead(pattern: AccessPattern, { id: own, parentTable, parentColumns }: Relationship, profile: Profile): string[] {
-  const uses = [...pattern.filtered, ...pattern.grouped, ...pattern.sorted, ...pattern.projected].filter(({ table }) => table === parentTable).map(({ column }) => column);
-  const onwards = profile.relationships.filter(({ id, childTable }) => childTable === parentTable && id !== own && pattern.relationships.includes(id)).flatMap(({ childColumns }) => childColumns);
+function columnsRead(
+  pattern: AccessPattern,
+  { id: own, parentTable, parentColumns }: Relationship,
+  profile: Profile,
+): string[] {
+  const uses = [...pattern.filtered, ...pattern.grouped, ...pattern.sorted, ...pattern.projected]
+    .filter(({ table }) => table === parentTable)
+    .map(({ column }) => column);
+  const onwards = profile.relationships
+    .filter(
+      ({ id, childTable }) =>
+        childTable === parentTable && id !== own && pattern.relationships.includes(id),
+    )
+    .flatMap(({ childColumns }) => childColumns);
   return [...new Set([...uses, ...onwards])].filter((column) => !parentColumns.includes(column));
 }
 
-const total = (list: readonly { readonly frequency: number }[]): number => list.reduce((sum, { frequency }) => sum + frequency, 0);
+const total = (list: readonly { readonly frequency: number }[]): number =>
+  list.reduce((sum, { frequency }) => sum + frequency, 0);

@@ -1,9 +1,24 @@
 import { sameName } from '../sqlite/catalog';
 import { columnProfile, rowCount, type Profile, type Relationship } from '../sqlite/profile';
-import { joinsOn, type BlockColumn, type BlockSource, type QueryBlock } from '../sqlite/select/query-blocks';
+import {
+  joinsOn,
+  type BlockColumn,
+  type BlockSource,
+  type QueryBlock,
+} from '../sqlite/select/query-blocks';
 import { aggregatesByParent } from './computed';
 import { addCosts, NO_COST, score, type Cost } from './cost';
-import { entryPaths, type AttributeField, type ComputedField, type CopyField, type DocumentDesign, type ExtendedReferenceField, type IndexDesign, type OutlierField, type SubsetField } from './document-design';
+import {
+  entryPaths,
+  type AttributeField,
+  type ComputedField,
+  type CopyField,
+  type DocumentDesign,
+  type ExtendedReferenceField,
+  type IndexDesign,
+  type OutlierField,
+  type SubsetField,
+} from './document-design';
 import { forecastCollections, type CollectionForecast } from './forecast';
 import { outliersOf, type Outliers } from './outlier-share';
 import { childReads } from './outliers';
@@ -28,11 +43,19 @@ export class CostModel {
     private readonly profile: Profile,
     like?: CostModel,
   ) {
-    this.placements = like?.placements ?? new Map(profile.tables.flatMap(({ table }) => {
-      const placement = placementOf(design, table);
-      return placement ? [[table, placement] as const] : [];
-    }));
-    this.collections = like?.collections ?? new Map(forecastCollections(design, profile).map((forecast) => [forecast.collection, forecast]));
+    this.placements =
+      like?.placements ??
+      new Map(
+        profile.tables.flatMap(({ table }) => {
+          const placement = placementOf(design, table);
+          return placement ? [[table, placement] as const] : [];
+        }),
+      );
+    this.collections =
+      like?.collections ??
+      new Map(
+        forecastCollections(design, profile).map((forecast) => [forecast.collection, forecast]),
+      );
   }
 
   /** The same design with other indexes. */
@@ -42,7 +65,15 @@ export class CostModel {
 
   /** The sum over the workload's queries, each as often as it is asked. */
   workload(workload: Workload): Cost {
-    return workload.patterns.reduce((sum, pattern) => pattern.variants.reduce((inner, { blocks, questionIds }) => addCosts(inner, this.query(blocks), questionIds.length), sum), NO_COST);
+    return workload.patterns.reduce(
+      (sum, pattern) =>
+        pattern.variants.reduce(
+          (inner, { blocks, questionIds }) =>
+            addCosts(inner, this.query(blocks), questionIds.length),
+          sum,
+        ),
+      NO_COST,
+    );
   }
 
   query(blocks: readonly QueryBlock[]): Cost {
@@ -61,15 +92,22 @@ export class CostModel {
   private estimate(block: QueryBlock): Cost {
     const all = block.sources.map((_, at) => at);
     const stored = this.withoutComputed(block, all);
-    const costs = [all, ...(stored ? [stored] : [])].map((sources) => this.cheapest(block, sources));
+    const costs = [all, ...(stored ? [stored] : [])].map((sources) =>
+      this.cheapest(block, sources),
+    );
     const first = this.withSubset(block);
     if (first) costs.push(first);
-    return costs.reduce((best, cost) => (score(cost) < score(best) ? cost : best), costs[0] ?? NO_COST);
+    return costs.reduce(
+      (best, cost) => (score(cost) < score(best) ? cost : best),
+      costs[0] ?? NO_COST,
+    );
   }
 
   private cheapest(block: QueryBlock, sources: readonly number[]): Cost {
     const plans = sources.map((root) => new Plan(this, block, sources, root).cost());
-    return plans.sort((a, b) => a.joined - b.joined || score(a.cost) - score(b.cost))[0]?.cost ?? NO_COST;
+    return (
+      plans.sort((a, b) => a.joined - b.joined || score(a.cost) - score(b.cost))[0]?.cost ?? NO_COST
+    );
   }
 
   placement(table: string): Placement | undefined {
@@ -89,7 +127,10 @@ export class CostModel {
   /** Rows of a table for each value of a column (null counts as one). */
   rowsPerValue(table: string, column: string): number {
     const found = columnProfile(this.profile, table, column);
-    return this.rows(table) / Math.max(1, (found?.distinct ?? 1) + (found && found.stored.null > 0 ? 1 : 0));
+    return (
+      this.rows(table) /
+      Math.max(1, (found?.distinct ?? 1) + (found && found.stored.null > 0 ? 1 : 0))
+    );
   }
 
   /**
@@ -103,20 +144,38 @@ export class CostModel {
     const top = found.topValues.map(({ count }) => count);
     const rest = filled - top.reduce((sum, count) => sum + count, 0);
     const others = Math.max(1, found.distinct - top.length);
-    return (top.reduce((sum, count) => sum + count * count, 0) + (rest > 0 ? (rest * rest) / others : 0)) / filled;
+    return (
+      (top.reduce((sum, count) => sum + count * count, 0) +
+        (rest > 0 ? (rest * rest) / others : 0)) /
+      filled
+    );
   }
 
   /** Documents that hold so many rows with one value of a column: a bucket keeps those together that share what it is by. */
   holders(table: string, column: string, rows: number): number {
     const placement = this.placements.get(table);
-    if (placement?.logical.id.kind !== 'bucket' || !placement.logical.id.columns.some((shared) => sameName(shared, column))) return rows;
-    return Math.min(rows, Math.max(1, (rows * this.forecast(placement.collection).documents) / Math.max(1, this.rows(table))));
+    if (
+      placement?.logical.id.kind !== 'bucket' ||
+      !placement.logical.id.columns.some((shared) => sameName(shared, column))
+    )
+      return rows;
+    return Math.min(
+      rows,
+      Math.max(
+        1,
+        (rows * this.forecast(placement.collection).documents) / Math.max(1, this.rows(table)),
+      ),
+    );
   }
 
   /** The share of a table's rows that a source's conditions let through. */
   share({ table, equality, range, other }: BlockSource): number {
     const rows = Math.max(1, this.rows(table));
-    return equality.reduce((share, column) => share * (this.rowsForConstant(table, column) / rows), 1) * RANGE_SHARE ** range.length * OTHER_SHARE ** other.filter((column) => !range.includes(column)).length;
+    return (
+      equality.reduce((share, column) => share * (this.rowsForConstant(table, column) / rows), 1) *
+      RANGE_SHARE ** range.length *
+      OTHER_SHARE ** other.filter((column) => !range.includes(column)).length
+    );
   }
 
   relationships(): readonly Relationship[] {
@@ -125,7 +184,12 @@ export class CostModel {
 
   /** The keys by which an index finds documents, `_id` among them; whatever helps, where indexes are ideal. */
   indexKeys(collection: string, wanted: readonly string[]): readonly (readonly string[])[] {
-    return [['_id'], ...(this.indexes === 'ideal' ? [wanted] : (this.indexes[collection] ?? []).map(({ key }) => Object.keys(key)))];
+    return [
+      ['_id'],
+      ...(this.indexes === 'ideal'
+        ? [wanted]
+        : (this.indexes[collection] ?? []).map(({ key }) => Object.keys(key))),
+    ];
   }
 
   /** The names and values of a table's own columns, where its documents hold them with the index that they are for. */
@@ -135,21 +199,36 @@ export class CostModel {
     return this.copies(table).find((field): field is AttributeField => {
       if (field.kind !== 'attribute') return false;
       const [k, v] = entryPaths(field.name);
-      return this.indexKeys(placement.collection, []).some((key) => key[0] === k && key[1] === v) || this.indexes === 'ideal';
+      return (
+        this.indexKeys(placement.collection, []).some((key) => key[0] === k && key[1] === v) ||
+        this.indexes === 'ideal'
+      );
     });
   }
 
   /** The extended reference of a relationship beside the rows of its child table. */
   copy(relationship: Relationship): ExtendedReferenceField | undefined {
-    return this.copies(relationship.childTable).find((field): field is ExtendedReferenceField => field.kind === 'extendedReference' && field.relationship === relationship.id);
+    return this.copies(relationship.childTable).find(
+      (field): field is ExtendedReferenceField =>
+        field.kind === 'extendedReference' && field.relationship === relationship.id,
+    );
   }
 
   /** Where the parents keep all that a block reads of their children, but for those that have too many: how many do, and their children. */
   keptChildren(block: QueryBlock, child: number, parent: number): Outliers | undefined {
     for (const relationship of this.relationships()) {
       const columns = childReads(block, relationship, child, parent);
-      const kept = columns && this.copies(relationship.parentTable).find((field): field is OutlierField => field.kind === 'outlier' && field.relationship === relationship.id);
-      if (kept && columns.every((column) => kept.fields.some((field) => sameName(field.column, column)))) return outliersOf(relationship, kept.limit, this.profile);
+      const kept =
+        columns &&
+        this.copies(relationship.parentTable).find(
+          (field): field is OutlierField =>
+            field.kind === 'outlier' && field.relationship === relationship.id,
+        );
+      if (
+        kept &&
+        columns.every((column) => kept.fields.some((field) => sameName(field.column, column)))
+      )
+        return outliersOf(relationship, kept.limit, this.profile);
     }
     return undefined;
   }
@@ -162,14 +241,30 @@ export class CostModel {
   /** The parents with their first children, where the block asks for no others. */
   private withSubset(block: QueryBlock): Cost | undefined {
     for (const relationship of this.relationships()) {
-      const subset = this.copies(relationship.parentTable).find((field): field is SubsetField => field.kind === 'subset' && field.relationship === relationship.id);
+      const subset = this.copies(relationship.parentTable).find(
+        (field): field is SubsetField =>
+          field.kind === 'subset' && field.relationship === relationship.id,
+      );
       const asked = subset && topRows(block, relationship);
-      if (!asked || asked.limit > subset.limit || !leadsWith(subset.orderBy, asked.orderBy) || !asked.columns.every((column) => subset.fields.some((field) => sameName(field.column, column)))) continue;
+      if (
+        !asked ||
+        asked.limit > subset.limit ||
+        !leadsWith(subset.orderBy, asked.orderBy) ||
+        !asked.columns.every((column) =>
+          subset.fields.some((field) => sameName(field.column, column)),
+        )
+      )
+        continue;
       const parent = block.sources.findIndex(({ table }) => table === relationship.parentTable);
       // All of the parents' first children are looked at, to find the first among them.
-      const cost = this.cheapest({ ...block, limit: null, top: null, sorted: [], joins: [] }, [parent]);
+      const cost = this.cheapest({ ...block, limit: null, top: null, sorted: [], joins: [] }, [
+        parent,
+      ]);
       const parents = this.rows(relationship.parentTable) * this.share(block.sources[parent]!);
-      return { ...cost, entries: cost.entries + parents * Math.min(subset.limit, relationship.fanOut.mean) };
+      return {
+        ...cost,
+        entries: cost.entries + parents * Math.min(subset.limit, relationship.fanOut.mean),
+      };
     }
     return undefined;
   }
@@ -177,11 +272,16 @@ export class CostModel {
   /** The parent alone, where its documents keep every aggregate over its children that the block asks for. */
   private withoutComputed(block: QueryBlock, sources: readonly number[]): number[] | undefined {
     for (const relationship of this.relationships()) {
-      const stored = this.copies(relationship.parentTable).filter((field): field is ComputedField => field.kind === 'computed' && field.relationship === relationship.id);
+      const stored = this.copies(relationship.parentTable).filter(
+        (field): field is ComputedField =>
+          field.kind === 'computed' && field.relationship === relationship.id,
+      );
       if (stored.length === 0) continue;
       const asked = aggregatesByParent(block, relationship);
-      const isKept = ({ aggregate, column }: (typeof asked)[number]): boolean => stored.some((field) => field.aggregate === aggregate && field.column === column);
-      if (asked.length > 0 && asked.every(isKept)) return sources.filter((at) => block.sources[at]!.table === relationship.parentTable);
+      const isKept = ({ aggregate, column }: (typeof asked)[number]): boolean =>
+        stored.some((field) => field.aggregate === aggregate && field.column === column);
+      if (asked.length > 0 && asked.every(isKept))
+        return sources.filter((at) => block.sources[at]!.table === relationship.parentTable);
     }
     return undefined;
   }
@@ -226,7 +326,7 @@ class Plan {
     this.bound.set(source, { document });
     waiting.delete(source);
     const entered = [source];
-    for (let grown = true; grown; ) {
+    for (let grown = true; grown;) {
       grown = false;
       for (const at of waiting) {
         const here = this.present(at, document);
@@ -247,16 +347,33 @@ class Plan {
       if (bound.document !== document || bound.copy) continue;
       const otherTable = this.table(other);
       for (const relationship of this.model.relationships()) {
-        const child = { source: relationship.childTable === table ? at : other, columns: relationship.childColumns };
-        const parent = { source: child.source === at ? other : at, columns: relationship.parentColumns };
-        if (this.table(child.source) !== relationship.childTable || this.table(parent.source) !== relationship.parentTable || table === otherTable) continue;
+        const child = {
+          source: relationship.childTable === table ? at : other,
+          columns: relationship.childColumns,
+        };
+        const parent = {
+          source: child.source === at ? other : at,
+          columns: relationship.parentColumns,
+        };
+        if (
+          this.table(child.source) !== relationship.childTable ||
+          this.table(parent.source) !== relationship.parentTable ||
+          table === otherTable
+        )
+          continue;
         if (!joinsOn(this.block, child, parent)) continue;
         const childPlacement = this.model.placement(relationship.childTable);
         if (childPlacement?.steps.at(-1)?.relationship === relationship.id) return { document };
         if (child.source !== other || !childPlacement) continue;
         const columns = this.model.copy(relationship)?.fields.map(({ column }) => column) ?? [];
-        const has = (column: string): boolean => [...columns, ...relationship.parentColumns].some((known) => sameName(known, column));
-        if (relationship.parentIsKey && this.columnsUsed(at, relationship).every(has) && (columns.length > 0 || (relationship.orphans === 0 && relationship.nullKeys === 0))) return { document, copy: { relationship, holder: childPlacement } };
+        const has = (column: string): boolean =>
+          [...columns, ...relationship.parentColumns].some((known) => sameName(known, column));
+        if (
+          relationship.parentIsKey &&
+          this.columnsUsed(at, relationship).every(has) &&
+          (columns.length > 0 || (relationship.orphans === 0 && relationship.nullKeys === 0))
+        )
+          return { document, copy: { relationship, holder: childPlacement } };
       }
     }
     return undefined;
@@ -264,31 +381,60 @@ class Plan {
 
   /** What the block needs of a source, the join to its reference aside. */
   private columnsUsed(at: number, except: Relationship): string[] {
-    const own = this.block.joins.flatMap(({ left, right }) => [left, right]).filter(({ source, column }) => source === at && !except.parentColumns.includes(column));
+    const own = this.block.joins
+      .flatMap(({ left, right }) => [left, right])
+      .filter(({ source, column }) => source === at && !except.parentColumns.includes(column));
     const source = this.block.sources[at]!;
-    return [...source.read, ...source.equality, ...source.range, ...source.other, ...own.map(({ column }) => column)];
+    return [
+      ...source.read,
+      ...source.equality,
+      ...source.range,
+      ...source.other,
+      ...own.map(({ column }) => column),
+    ];
   }
 
   private scan(entered: readonly number[]): void {
     const placement = this.model.placement(this.table(this.root));
     if (!placement) return;
     const { documents: all, meanBytes } = this.model.forecast(placement.collection);
-    const documents = this.sortedByIndex(placement, entered) ?? Math.min(all, this.throughIndex(placement, entered, all));
+    const documents =
+      this.sortedByIndex(placement, entered) ??
+      Math.min(all, this.throughIndex(placement, entered, all));
     this.fetch(documents, meanBytes);
     this.unwind(entered, all === 0 ? 0 : documents / all);
     // Rows of the deepest source, thinned by every condition that is in the documents.
-    const deepest = entered.filter((at) => !this.bound.get(at)?.copy).reduce((most, at) => Math.max(most, this.model.rows(this.table(at))), 0);
+    const deepest = entered
+      .filter((at) => !this.bound.get(at)?.copy)
+      .reduce((most, at) => Math.max(most, this.model.rows(this.table(at))), 0);
     this.flow = deepest * this.shareOf(entered);
   }
 
   /** `$sort` and `$limit` that an index answers read no more than the limit. */
   private sortedByIndex(placement: Placement, entered: readonly number[]): number | undefined {
     const { limit, sorted, grouped, aggregates } = this.block;
-    if (limit === null || grouped.length > 0 || aggregates.length > 0 || entered.length < this.sources.length) return undefined;
-    if (entered.some((at) => this.shareOf([at]) < 1 || (at !== this.root && !this.bound.get(at)?.copy)) || placement.steps.length > 0) return undefined;
+    if (
+      limit === null ||
+      grouped.length > 0 ||
+      aggregates.length > 0 ||
+      entered.length < this.sources.length
+    )
+      return undefined;
+    if (
+      entered.some(
+        (at) => this.shareOf([at]) < 1 || (at !== this.root && !this.bound.get(at)?.copy),
+      ) ||
+      placement.steps.length > 0
+    )
+      return undefined;
     if (sorted.length === 0) return limit;
     const paths = sorted.map(({ source, column }) => this.pathOf(source, column));
-    const served = this.model.indexKeys(placement.collection, paths.filter((path) => path !== undefined)).some((key) => paths.every((path, at) => path !== undefined && key[at] === path));
+    const served = this.model
+      .indexKeys(
+        placement.collection,
+        paths.filter((path) => path !== undefined),
+      )
+      .some((key) => paths.every((path, at) => path !== undefined && key[at] === path));
     return served ? limit : undefined;
   }
 
@@ -297,18 +443,34 @@ class Plan {
     const conditions = new Map<string, { how: 'equality' | 'range'; documents: number }>();
     for (const at of entered) {
       const { equality, range, table } = this.block.sources[at]!;
-      for (const [columns, how] of [[range, 'range'], [equality, 'equality']] as const) {
+      for (const [columns, how] of [
+        [range, 'range'],
+        [equality, 'equality'],
+      ] as const) {
         for (const column of columns) {
           const path = this.pathOf(at, column);
           // A document holds a value at least once where any of its entries does.
-          const rows = how === 'range' ? this.model.rows(table) * RANGE_SHARE : this.model.rowsForConstant(table, column);
+          const rows =
+            how === 'range'
+              ? this.model.rows(table) * RANGE_SHARE
+              : this.model.rowsForConstant(table, column);
           const copied = this.bound.get(at)?.copy;
-          const holders = copied ? this.model.holders(copied.relationship.childTable, copied.relationship.childColumns[0]!, (rows / Math.max(1, this.model.rows(table))) * this.model.rows(copied.relationship.childTable)) : this.model.holders(table, column, rows);
-          if (path !== undefined) conditions.set(path, { how, documents: Math.min(all, Math.max(holders, 1)) });
+          const holders = copied
+            ? this.model.holders(
+                copied.relationship.childTable,
+                copied.relationship.childColumns[0]!,
+                (rows / Math.max(1, this.model.rows(table))) *
+                  this.model.rows(copied.relationship.childTable),
+              )
+            : this.model.holders(table, column, rows);
+          if (path !== undefined)
+            conditions.set(path, { how, documents: Math.min(all, Math.max(holders, 1)) });
         }
       }
     }
-    const wanted = [...conditions].sort(([, a], [, b]) => Number(a.how === 'range') - Number(b.how === 'range')).map(([path]) => path);
+    const wanted = [...conditions]
+      .sort(([, a], [, b]) => Number(a.how === 'range') - Number(b.how === 'range'))
+      .map(([path]) => path);
     const shares = this.model.indexKeys(placement.collection, wanted).map((key) => {
       let share = 1;
       for (const path of key) {
@@ -319,7 +481,12 @@ class Plan {
       }
       return share;
     });
-    return all === 0 ? 0 : Math.max(Math.min(1, all), Math.min(all * Math.min(1, ...shares), ...this.throughAttribute(entered)));
+    return all === 0
+      ? 0
+      : Math.max(
+          Math.min(1, all),
+          Math.min(all * Math.min(1, ...shares), ...this.throughAttribute(entered)),
+        );
   }
 
   /** Documents that one index over names and values finds: by one of the columns, or by any of several. */
@@ -327,14 +494,27 @@ class Plan {
     return entered.flatMap((at) => {
       const { table, equality, notLiteral = [], anyOf = [] } = this.block.sources[at]!;
       const field = this.bound.get(at)?.copy ? undefined : this.model.attribute(table);
-      const holds = (column: string): boolean => field?.fields.some((own) => sameName(own.column, column)) ?? false;
-      return [...equality.filter((column) => !notLiteral.includes(column)).map((column) => [column]), ...anyOf]
+      const holds = (column: string): boolean =>
+        field?.fields.some((own) => sameName(own.column, column)) ?? false;
+      return [
+        ...equality.filter((column) => !notLiteral.includes(column)).map((column) => [column]),
+        ...anyOf,
+      ]
         .filter((columns) => columns.every(holds))
-        .map((columns) => columns.reduce((sum, column) => sum + Math.max(1, this.model.rowsForConstant(table, column)), 0));
+        .map((columns) =>
+          columns.reduce(
+            (sum, column) => sum + Math.max(1, this.model.rowsForConstant(table, column)),
+            0,
+          ),
+        );
     });
   }
 
-  private lookup(target: number, entered: readonly number[], link: { own: BlockColumn; other: BlockColumn } | undefined): void {
+  private lookup(
+    target: number,
+    entered: readonly number[],
+    link: { own: BlockColumn; other: BlockColumn } | undefined,
+  ): void {
     this.joined++;
     const placement = this.model.placement(this.table(target));
     if (!placement) return;
@@ -347,17 +527,26 @@ class Plan {
     const perProbe = this.model.rowsPerValue(this.table(target), link.own.column);
     const parents = Math.max(1, this.model.rows(this.table(link.other.source)));
     // Nothing else of the query is found in the children's documents, and the parent's own is there.
-    const kept = entered.length === 1 && !this.bound.get(link.other.source)?.copy ? this.model.keptChildren(this.block, target, link.other.source) : undefined;
+    const kept =
+      entered.length === 1 && !this.bound.get(link.other.source)?.copy
+        ? this.model.keptChildren(this.block, target, link.other.source)
+        : undefined;
     if (kept) {
       // A parent without a flag descends the index as well, and finds nothing.
-      this.total = addCosts(this.total, { ...NO_COST, lookups: this.flow, entries: this.flow * perProbe });
+      this.total = addCosts(this.total, {
+        ...NO_COST,
+        lookups: this.flow,
+        entries: this.flow * perProbe,
+      });
       this.fetch((this.flow * kept.children) / parents, meanBytes);
       this.flow *= perProbe * this.shareOf(entered);
       return;
     }
     const holders = this.model.holders(this.table(target), link.own.column, perProbe);
     const path = this.pathOf(target, link.own.column);
-    const indexed = path !== undefined && this.model.indexKeys(placement.collection, [path]).some(([firstKey]) => firstKey === path);
+    const indexed =
+      path !== undefined &&
+      this.model.indexKeys(placement.collection, [path]).some(([firstKey]) => firstKey === path);
     const probes = this.flow;
     // Without an index the other side is read once, and kept by key.
     const documents = indexed ? probes * Math.min(holders, Math.max(all, 1)) : all;
@@ -374,7 +563,15 @@ class Plan {
 
   /** Entries of the arrays that lead to the sources, for the share of the documents that is fetched. */
   private unwind(entered: readonly number[], share: number): void {
-    const tables = new Set(entered.flatMap((at) => (this.bound.get(at)?.copy ? [] : (this.model.placement(this.table(at))?.steps ?? []).filter(({ kind }) => kind === 'embedMany').map(({ table }) => table))));
+    const tables = new Set(
+      entered.flatMap((at) =>
+        this.bound.get(at)?.copy
+          ? []
+          : (this.model.placement(this.table(at))?.steps ?? [])
+              .filter(({ kind }) => kind === 'embedMany')
+              .map(({ table }) => table),
+      ),
+    );
     const entries = [...tables].reduce((sum, table) => sum + this.model.rows(table), 0);
     this.total = addCosts(this.total, { ...NO_COST, entries: entries * share });
   }
@@ -398,11 +595,19 @@ class Plan {
       const placement = this.model.placement(this.table(at));
       return placement && columnPath(placement, column)?.path;
     }
-    const held = copiesOf(copy.holder).find(({ field }) => field.kind === 'extendedReference' && field.relationship === copy.relationship.id);
-    const field = held?.field.kind === 'extendedReference' ? held.field.fields.find((candidate) => sameName(candidate.column, column)) : undefined;
+    const held = copiesOf(copy.holder).find(
+      ({ field }) =>
+        field.kind === 'extendedReference' && field.relationship === copy.relationship.id,
+    );
+    const field =
+      held?.field.kind === 'extendedReference'
+        ? held.field.fields.find((candidate) => sameName(candidate.column, column))
+        : undefined;
     if (held && field) return `${held.path}.${field.name}`;
     const key = copy.relationship.parentColumns.findIndex((known) => sameName(known, column));
-    return key < 0 ? undefined : columnPath(copy.holder, copy.relationship.childColumns[key]!)?.path;
+    return key < 0
+      ? undefined
+      : columnPath(copy.holder, copy.relationship.childColumns[key]!)?.path;
   }
 
   private table(at: number): string {

@@ -20,7 +20,10 @@ export interface Cost {
 const WEIGHT = { document: 1, lookup: 4, entry: 0.5, kib: 0.5 } as const;
 
 export const score = ({ documents, lookups, entries, bytes }: Cost): number =>
-  documents * WEIGHT.document + lookups * WEIGHT.lookup + entries * WEIGHT.entry + (bytes / 1024) * WEIGHT.kib;
+  documents * WEIGHT.document +
+  lookups * WEIGHT.lookup +
+  entries * WEIGHT.entry +
+  (bytes / 1024) * WEIGHT.kib;
 
 export const NO_COST: Cost = { documents: 0, lookups: 0, entries: 0, bytes: 0 };
 export const addCosts = (a: Cost, b: Cost, times = 1): Cost => ({
@@ -31,4 +34,9 @@ export const addCosts = (a: Cost, b: Cost, times = 1): Cost => ({
 });
 
 /** For what is kept and shown: an estimate has no decimals. */
-export const roundCost = ({ documents, lookups, entries, bytes }: Cost): Cost => ({ documents: Math.round(documents), lookups: Math.round(lookups), entries: Math.round(entries), bytes: Math.round(bytes) });
+export const roundCost = ({ documents, lookups, entries, bytes }: Cost): Cost => ({
+  documents: Math.round(documents),
+  lookups: Math.round(lookups),
+  entries: Math.round(entries),
+  bytes: Math.round(bytes),
+});

@@ -16,13 +16,34 @@ test('rows with the line where each begins, whatever ends the lines', () => {
 });
 
 const rows = Array.from({ length: 8 }, (_, at) => `"t.c${at}","t.f${at}","as stored","identity"`);
-const withSixth = (row: string): string => rows.map((own, at) => (at === 5 ? row : own)).join('\r\n');
+const withSixth = (row: string): string =>
+  rows.map((own, at) => (at === 5 ? row : own)).join('\r\n');
 
 test.each([
-  ['at the end', '"t.c5","t.f5","as stored","identity', 4, /^the quote that opens cell 4, "identity, is not closed on its line$/],
-  ['in the middle', '"t.c5","t.f5,"as stored","identity"', 2, /^cell 2 goes on behind its closing quote, "t\.f5,"as stored",.*: a quote within a cell is doubled/],
-  ['missing where a cell opens', '"t.c5",t.f5","as stored","identity"', 2, /^cell 2 holds a quote, t\.f5",/],
-  ['not doubled', '"t.c5","t.f5","as stored","bool("yes", "no")"', 4, /^cell 4 goes on behind its closing quote, "bool\("yes"/],
+  [
+    'at the end',
+    '"t.c5","t.f5","as stored","identity',
+    4,
+    /^the quote that opens cell 4, "identity, is not closed on its line$/,
+  ],
+  [
+    'in the middle',
+    '"t.c5","t.f5,"as stored","identity"',
+    2,
+    /^cell 2 goes on behind its closing quote, "t\.f5,"as stored",.*: a quote within a cell is doubled/,
+  ],
+  [
+    'missing where a cell opens',
+    '"t.c5",t.f5","as stored","identity"',
+    2,
+    /^cell 2 holds a quote, t\.f5",/,
+  ],
+  [
+    'not doubled',
+    '"t.c5","t.f5","as stored","bool("yes", "no")"',
+    4,
+    /^cell 4 goes on behind its closing quote, "bool\("yes"/,
+  ],
 ])('a quote %s is told at line 6, where it stands', (_, row, cell, message) => {
   let error: unknown;
   try {
@@ -37,5 +58,7 @@ test.each([
 });
 
 test('a quote that nothing behind it closes', () => {
-  expect(() => readCsvRows('a,b\n"c,d\ne,f\n')).toThrow(/^the quote that opens cell 1, "c,d, is not closed on its line$/);
+  expect(() => readCsvRows('a,b\n"c,d\ne,f\n')).toThrow(
+    /^the quote that opens cell 1, "c,d, is not closed on its line$/,
+  );
 });

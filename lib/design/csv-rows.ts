@@ -49,16 +49,25 @@ export function readCsvRows(text: string): CsvRow[] {
       }
       if (at >= text.length) break;
       // Behind a closing quote that closed nothing: its cell went on over the end of a line, or holds a single quote.
-      if (quoted === undefined) throw new CsvSyntaxError(inCell.line, `cell ${inCell.number} holds a quote, ${preview(plain + text.slice(at))}: such a cell begins and ends with a quote, and each quote in it is doubled`);
-      if (line > inCell.line) throw new CsvSyntaxError(inCell.line, notClosed(inCell.number, quoted));
-      throw new CsvSyntaxError(inCell.line, `cell ${inCell.number} goes on behind its closing quote, ${preview(`${whole}${text.slice(at)}`)}: a quote within a cell is doubled, and a comma follows the one that closes it`);
+      if (quoted === undefined)
+        throw new CsvSyntaxError(
+          inCell.line,
+          `cell ${inCell.number} holds a quote, ${preview(plain + text.slice(at))}: such a cell begins and ends with a quote, and each quote in it is doubled`,
+        );
+      if (line > inCell.line)
+        throw new CsvSyntaxError(inCell.line, notClosed(inCell.number, quoted));
+      throw new CsvSyntaxError(
+        inCell.line,
+        `cell ${inCell.number} goes on behind its closing quote, ${preview(`${whole}${text.slice(at)}`)}: a quote within a cell is doubled, and a comma follows the one that closes it`,
+      );
     }
     if (cells.length > 1 || cells[0]!.trim() !== '') rows.push({ line: begins, cells });
   }
   return rows;
 }
 
-const notClosed = (number: number, text: string): string => `the quote that opens cell ${number}, ${preview(`"${text}`)}, is not closed on its line`;
+const notClosed = (number: number, text: string): string =>
+  `the quote that opens cell ${number}, ${preview(`"${text}`)}, is not closed on its line`;
 
 const preview = (text: string): string => {
   const [first = ''] = text.split(/[\r\n]/, 1);

@@ -11,7 +11,8 @@ const { catalog, profile } = profiledSource(`
   CREATE TABLE "no|te" (chapter INTEGER UNIQUE REFERENCES chapter(n), editor INTEGER REFERENCES author(id), word TEXT);
   INSERT INTO author VALUES (1, 'A'), (2, 'B'); INSERT INTO book VALUES (1, 't', 1); INSERT INTO "re*view*" VALUES (1, 1, 5); INSERT INTO chapter VALUES (1, 1), (2, 1); INSERT INTO "no|te" VALUES (1, 2, 'w');`);
 
-const key = (column: string) => ({ kind: 'column', column, transform: { kind: 'identity' } }) as const;
+const key = (column: string) =>
+  ({ kind: 'column', column, transform: { kind: 'identity' } }) as const;
 const REVIEWS: RelationshipChoice = {
   relationship: 're*view*(book_id)->book(id)',
   choice: 'reference',
@@ -20,7 +21,12 @@ const REVIEWS: RelationshipChoice = {
     { field: 'count', aggregate: 'count' },
     { field: 'best', aggregate: 'max', column: '<stars>' },
   ],
-  subset: { field: 'to`p', limit: 3, orderBy: [{ column: 'sta*rs', direction: 'desc' }], columns: ['sta*rs', 'rid'] },
+  subset: {
+    field: 'to`p',
+    limit: 3,
+    orderBy: [{ column: 'sta*rs', direction: 'desc' }],
+    columns: ['sta*rs', 'rid'],
+  },
 };
 const draft: Omit<ConceptualDesign, 'document'> = {
   database: 'db',
@@ -31,11 +37,35 @@ const draft: Omit<ConceptualDesign, 'document'> = {
     { name: 'reviews', rootTable: 're*view*', id: { kind: 'ordinal' } },
   ],
   relationships: [
-    { relationship: 'book(author_id)->author(id)', choice: 'copy', field: 'au`thor', columns: ['name'], reason: 'Copied.' },
+    {
+      relationship: 'book(author_id)->author(id)',
+      choice: 'copy',
+      field: 'au`thor',
+      columns: ['name'],
+      reason: 'Copied.',
+    },
     REVIEWS,
-    { relationship: 'chapter(book_id)->book(id)', choice: 'embed', field: 'chap_ters', cardinality: 'many', reason: 'Embedded.' },
-    { relationship: 'no|te(chapter)->chapter(n)', choice: 'embed', field: 'note', cardinality: 'one', reason: 'Embedded.' },
-    { relationship: 'no|te(editor)->author(id)', choice: 'copy', field: 'editor', columns: ['name'], reason: 'Copied.' },
+    {
+      relationship: 'chapter(book_id)->book(id)',
+      choice: 'embed',
+      field: 'chap_ters',
+      cardinality: 'many',
+      reason: 'Embedded.',
+    },
+    {
+      relationship: 'no|te(chapter)->chapter(n)',
+      choice: 'embed',
+      field: 'note',
+      cardinality: 'one',
+      reason: 'Embedded.',
+    },
+    {
+      relationship: 'no|te(editor)->author(id)',
+      choice: 'copy',
+      field: 'editor',
+      columns: ['name'],
+      reason: 'Copied.',
+    },
   ],
   patterns: [
     { pattern: 'Unbounded array', target: 'a in b', reason: 'p99 200.', status: 'avoided' },
@@ -43,10 +73,16 @@ const draft: Omit<ConceptualDesign, 'document'> = {
     { pattern: 'Bucket', target: 're*view*', reason: 'Left.', status: 'considered' },
   ],
 };
-const { decisions, result } = describeDesign(draft, catalog, profile, { database: 'db', patterns: [], unread: [] });
+const { decisions, result } = describeDesign(draft, catalog, profile, {
+  database: 'db',
+  patterns: [],
+  unread: [],
+});
 
 test('the third part says what parents keep of their children', () => {
-  expect(decisions).toContain('- **re\\*view\\*\\(book\\_id\\)-&gt;book\\(id\\): reference**. Referenced. The parents keep count (count of the rows); best (max of &lt;stars&gt;); to\\`p (the first 3 rows by sta\\*rs desc: sta\\*rs, rid).\n');
+  expect(decisions).toContain(
+    '- **re\\*view\\*\\(book\\_id\\)-&gt;book\\(id\\): reference**. Referenced. The parents keep count (count of the rows); best (max of &lt;stars&gt;); to\\`p (the first 3 rows by sta\\*rs desc: sta\\*rs, rid).\n',
+  );
   expect(decisions).toContain(': copy** as au\\`thor (name). Copied.\n');
 });
 
@@ -59,8 +95,14 @@ test('the third part names the patterns applied, considered and avoided, with re
     'Anti-patterns avoided:',
     '- **Unbounded array** (a in b). p99 200.',
   ]);
-  const bare = describeDesign({ ...draft, relationships: [], patterns: [] }, catalog, profile, { database: 'db', patterns: [], unread: [] });
-  expect(bare.decisions).toBe('There are no relationships between the tables.\n\nNo pattern was applied or considered, no anti-pattern avoided.');
+  const bare = describeDesign({ ...draft, relationships: [], patterns: [] }, catalog, profile, {
+    database: 'db',
+    patterns: [],
+    unread: [],
+  });
+  expect(bare.decisions).toBe(
+    'There are no relationships between the tables.\n\nNo pattern was applied or considered, no anti-pattern avoided.',
+  );
 });
 
 test('the fourth part says of every collection where the rows of its tables live', () => {
@@ -88,18 +130,45 @@ test('the fourth part has the table of destinations, with what is retrievable an
     '| no\\|te | embedded | book | ✓ |  |',
   ]);
   const without = { ...draft, collections: draft.collections.slice(1) };
-  expect(rows(describeDesign(without, catalog, profile, { database: 'db', patterns: [], unread: [] }).result)[2]).toBe('| author | missing |  | no | book |');
+  expect(
+    rows(
+      describeDesign(without, catalog, profile, { database: 'db', patterns: [], unread: [] })
+        .result,
+    )[2],
+  ).toBe('| author | missing |  | no | book |');
   expect(result).toMatch(/Indexes are an artefact of their own, the index design\.$/);
 });
 
 test('a circle of embeddings, which the loss check refuses, has an end', () => {
-  const circle = profiledSource('CREATE TABLE a (id INTEGER PRIMARY KEY, b INTEGER REFERENCES b(id)); CREATE TABLE b (id INTEGER PRIMARY KEY, a INTEGER REFERENCES a(id)); INSERT INTO a VALUES (1, 1); INSERT INTO b VALUES (1, 1);').profile;
-  const relationships = circle.relationships.map(({ id }): RelationshipChoice => ({ relationship: id, choice: 'embed', reason: '' }));
-  expect(dispositions({ ...draft, collections: [], relationships }, circle).map(({ disposition }) => disposition)).toEqual(['missing', 'missing']);
+  const circle = profiledSource(
+    'CREATE TABLE a (id INTEGER PRIMARY KEY, b INTEGER REFERENCES b(id)); CREATE TABLE b (id INTEGER PRIMARY KEY, a INTEGER REFERENCES a(id)); INSERT INTO a VALUES (1, 1); INSERT INTO b VALUES (1, 1);',
+  ).profile;
+  const relationships = circle.relationships.map(({ id }): RelationshipChoice => ({
+    relationship: id,
+    choice: 'embed',
+    reason: '',
+  }));
+  expect(
+    dispositions({ ...draft, collections: [], relationships }, circle).map(
+      ({ disposition }) => disposition,
+    ),
+  ).toEqual(['missing', 'missing']);
 });
 
 test('the document has its four parts', () => {
-  const document = describeDesign(draft, catalog, profile, { database: 'db', patterns: [], unread: [] });
-  const headings = designMarkdown({ ...draft, document }).split('\n').filter((line) => line.startsWith('#'));
-  expect(headings).toEqual(['# Document design of db', '## 1. Source schema', '## 2. Access patterns', '## 3. Modelling decisions', '## 4. Collections']);
+  const document = describeDesign(draft, catalog, profile, {
+    database: 'db',
+    patterns: [],
+    unread: [],
+  });
+  const headings = designMarkdown({ ...draft, document })
+    .split('\n')
+    .filter((line) => line.startsWith('#'));
+  expect(headings).toEqual([
+    '# Document design of db',
+    '## 1. Source schema',
+    '## 2. Access patterns',
+    '## 3. Modelling decisions',
+    '## 4. Collections',
+  ]);
 });

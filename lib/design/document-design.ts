@@ -51,7 +51,10 @@ export interface AttributeChoice {
  * row's position in the source's scan order, for tables without a usable single-column key. `bucket`: a document holds
  * up to `size` rows with the same values of `columns`, and its `_id` counts the buckets, in the order of those values.
  */
-export type IdRule = { readonly kind: 'column'; readonly column: string; readonly transform: Transform } | { readonly kind: 'ordinal' } | BucketRule;
+export type IdRule =
+  | { readonly kind: 'column'; readonly column: string; readonly transform: Transform }
+  | { readonly kind: 'ordinal' }
+  | BucketRule;
 
 export interface BucketRule {
   readonly kind: 'bucket';
@@ -149,7 +152,8 @@ export interface LogicalDesign {
 
 export type Field = ColumnField | EmbedField | CopyField;
 /** Derived duplicates of source values, never placements: what they hold is also elsewhere. */
-export type CopyField = ExtendedReferenceField | SubsetField | OutlierField | ComputedField | AttributeField;
+export type CopyField =
+  ExtendedReferenceField | SubsetField | OutlierField | ComputedField | AttributeField;
 
 /** A source column, retyped by an invertible transform. */
 export interface ColumnField {
@@ -229,7 +233,8 @@ export interface ComputedField extends AlongRelationship {
 export const BUCKET = 'bucket';
 
 /** The rows of a bucket; undefined where each document is a row. */
-export const bucketRows = (fields: readonly Field[]): EmbedField | undefined => fields.find((field): field is EmbedField => isEmbed(field) && field.relationship === BUCKET);
+export const bucketRows = (fields: readonly Field[]): EmbedField | undefined =>
+  fields.find((field): field is EmbedField => isEmbed(field) && field.relationship === BUCKET);
 
 /**
  * Names and values of some columns of the root's own row, which have their fields beside it: `[{k: 'home_player_1', v: 5}, …]`,
@@ -242,16 +247,25 @@ export interface AttributeField {
 }
 
 /** The paths of an attribute's entries: of the names and of the values. */
-export const entryPaths = (path: string): readonly [k: string, v: string] => [`${path}.k`, `${path}.v`];
+export const entryPaths = (path: string): readonly [k: string, v: string] => [
+  `${path}.k`,
+  `${path}.v`,
+];
 
-export const isEmbed = (field: Field): field is EmbedField => field.kind === 'embedOne' || field.kind === 'embedMany';
+export const isEmbed = (field: Field): field is EmbedField =>
+  field.kind === 'embedOne' || field.kind === 'embedMany';
 
 /** Holds fields of another table's rows: those that live here, or copies of them. */
-export const isNested = (field: Field): field is EmbedField | ExtendedReferenceField | SubsetField | OutlierField => isEmbed(field) || field.kind === 'extendedReference' || isKeptRows(field);
+export const isNested = (
+  field: Field,
+): field is EmbedField | ExtendedReferenceField | SubsetField | OutlierField =>
+  isEmbed(field) || field.kind === 'extendedReference' || isKeptRows(field);
 /** Repeats child rows in their parents. */
-export const isKeptRows = (field: Field): field is SubsetField | OutlierField => field.kind === 'subset' || field.kind === 'outlier';
+export const isKeptRows = (field: Field): field is SubsetField | OutlierField =>
+  field.kind === 'subset' || field.kind === 'outlier';
 /** Holds an array: of rows, or of names and values. */
-export const isArray = (field: Field): boolean => field.kind === 'embedMany' || field.kind === 'attribute' || isKeptRows(field);
+export const isArray = (field: Field): boolean =>
+  field.kind === 'embedMany' || field.kind === 'attribute' || isKeptRows(field);
 
 /** `{"<collection>": [{key, unique?}]}`, an artefact of its own. */
 export type IndexDesign = Readonly<Record<string, readonly Index[]>>;

@@ -12,16 +12,22 @@ export class StrategyFails extends Error {}
 export function foreignKeyEmbeddings(catalog: Catalog, profile: Profile): Relationship[] {
   const declared = profile.relationships.filter((relationship) => relationship.declared);
   const self = declared.find((relationship) => relationship.selfReference);
-  if (self) throw new StrategyFails(`${self.childTable} refers to itself (${self.childColumns.join(', ')})`);
+  if (self)
+    throw new StrategyFails(
+      `${self.childTable} refers to itself (${self.childColumns.join(', ')})`,
+    );
   const chosen = catalog.tables.flatMap((table) => {
     const keys = declared.filter((relationship) => relationship.childTable === table.name);
     return keys.length === 1 ? keys : [];
   });
-  const parents = new Map(chosen.map((relationship) => [relationship.childTable, relationship.parentTable]));
+  const parents = new Map(
+    chosen.map((relationship) => [relationship.childTable, relationship.parentTable]),
+  );
   for (const start of parents.keys()) {
     const seen = new Set([start]);
     for (let at = parents.get(start); at !== undefined; at = parents.get(at)) {
-      if (seen.has(at)) throw new StrategyFails(`the foreign keys of ${[...seen].join(', ')} form a cycle`);
+      if (seen.has(at))
+        throw new StrategyFails(`the foreign keys of ${[...seen].join(', ')} form a cycle`);
       seen.add(at);
     }
   }

@@ -14,7 +14,8 @@ export function legalCollectionName(source: string): string {
   return cutToBytes(isPlainWord(source) ? source : camelCase(source), MAX_COLLECTION_BYTES);
 }
 
-const isPlainWord = (source: string): boolean => LEGAL_FIELD.test(source) && !RESERVED_FIELDS.has(source);
+const isPlainWord = (source: string): boolean =>
+  LEGAL_FIELD.test(source) && !RESERVED_FIELDS.has(source);
 
 /** Why nobody may give a field this name; undefined where it is allowed. Allows every `legalFieldName` with a number. */
 export function fieldNameProblem(name: string): string | undefined {
@@ -63,11 +64,14 @@ function cutToBytes(text: string, most: number): string {
 }
 
 /** An abbreviation is a word: `FRPM Count` becomes `frpmCount`. */
-const withoutCapital = (word: string): string => (word === word.toUpperCase() ? word.toLowerCase() : word[0]!.toLowerCase() + word.slice(1));
+const withoutCapital = (word: string): string =>
+  word === word.toUpperCase() ? word.toLowerCase() : word[0]!.toLowerCase() + word.slice(1);
 
 function camelCase(source: string): string {
   const words = source.normalize('NFC').match(/[\p{L}\p{N}]+/gu) ?? [];
-  const joined = words.map((word, at) => (at === 0 ? withoutCapital(word) : word[0]!.toUpperCase() + word.slice(1))).join('');
+  const joined = words
+    .map((word, at) => (at === 0 ? withoutCapital(word) : word[0]!.toUpperCase() + word.slice(1)))
+    .join('');
   if (joined === '') return 'unnamed';
   const safe = /^\p{N}/u.test(joined) ? `n${joined}` : joined;
   return RESERVED_FIELDS.has(safe) ? `${safe}_` : safe;

@@ -12,15 +12,36 @@ export interface Outliers {
 const LISTED = 5;
 
 /** The outliers of a relationship of one column. */
-export function outliersOf({ childTable, childColumns, parentTable, orphans, fanOut }: Relationship, limit: number, profile: Profile): Outliers {
+export function outliersOf(
+  { childTable, childColumns, parentTable, orphans, fanOut }: Relationship,
+  limit: number,
+  profile: Profile,
+): Outliers {
   if (fanOut.max <= limit) return { parents: 0, children: 0, exact: true };
   const key = columnProfile(profile, childTable, childColumns[0]!);
   const listed = key && !key.distinctEstimated ? key.topValues : [];
   const counts = listed.map(({ count }) => count).filter((count) => count > limit);
-  const known = { parents: Math.max(1, counts.length), children: counts.length > 0 ? counts.reduce((sum, count) => sum + count, 0) : fanOut.max };
+  const known = {
+    parents: Math.max(1, counts.length),
+    children: counts.length > 0 ? counts.reduce((sum, count) => sum + count, 0) : fanOut.max,
+  };
   // So few rows have keys of no parent that none of those can be among the listed.
-  if (counts.length > 0 && orphans <= limit && (counts.length < listed.length || listed.length < LISTED)) return { ...known, exact: true };
-  const most = Math.max(known.parents, Math.floor(rowCount(profile, parentTable) * (fanOut.p99 <= limit ? 0.01 : fanOut.p50 <= limit ? 0.5 : 1)));
+  if (
+    counts.length > 0 &&
+    orphans <= limit &&
+    (counts.length < listed.length || listed.length < LISTED)
+  )
+    return { ...known, exact: true };
+  const most = Math.max(
+    known.parents,
+    Math.floor(
+      rowCount(profile, parentTable) * (fanOut.p99 <= limit ? 0.01 : fanOut.p50 <= limit ? 0.5 : 1),
+    ),
+  );
   const children = known.children + (most - known.parents) * Math.min(fanOut.max, ...counts);
-  return { parents: most, children: Math.min(children, rowCount(profile, childTable)), exact: false };
+  return {
+    parents: most,
+    children: Math.min(children, rowCount(profile, childTable)),
+    exact: false,
+  };
 }

@@ -23,8 +23,17 @@ export interface PatternInput {
  * The schema patterns and anti-patterns of the guidebook (sections 4 and 5) that this data calls up, each with the figures
  * that call it up. Whatever is repeated, every row keeps one place: gold has to find it there.
  */
-export function namePatterns(choices: readonly RelationshipChoice[], attributes: readonly AttributeProposal[], input: PatternInput): PatternUse[] {
-  return [...applied(choices, input), ...attributes.map(attributeUse), ...considered(choices, attributes, input), ...avoided(choices, input)];
+export function namePatterns(
+  choices: readonly RelationshipChoice[],
+  attributes: readonly AttributeProposal[],
+  input: PatternInput,
+): PatternUse[] {
+  return [
+    ...applied(choices, input),
+    ...attributes.map(attributeUse),
+    ...considered(choices, attributes, input),
+    ...avoided(choices, input),
+  ];
 }
 
 function applied(choices: readonly RelationshipChoice[], { profile }: PatternInput): PatternUse[] {
@@ -33,48 +42,100 @@ function applied(choices: readonly RelationshipChoice[], { profile }: PatternInp
     if (!relationship) return [];
     const uses: PatternUse[] = [];
     if (choice.choice === 'copy') {
-      uses.push({ pattern: 'Extended reference', target: `${relationship.childTable}.${choice.field ?? ''}`, reason: `${(choice.columns ?? []).join(', ')} of ${relationship.parentTable} beside the reference, for queries that read nothing else of it.` });
+      uses.push({
+        pattern: 'Extended reference',
+        target: `${relationship.childTable}.${choice.field ?? ''}`,
+        reason: `${(choice.columns ?? []).join(', ')} of ${relationship.parentTable} beside the reference, for queries that read nothing else of it.`,
+      });
     }
     if (choice.choice === 'bucket') {
       const { childTable, childColumns, fanOut } = relationship;
-      uses.push({ pattern: 'Bucket', target: `${childTable}.${choice.field ?? ''}`, reason: `The rows of ${childTable} with the same ${childColumns.join(', ')} share documents: ${fanOut.mean.toFixed(1)} on average, at most ${fanOut.max}.${savedBy(choice)}` });
+      uses.push({
+        pattern: 'Bucket',
+        target: `${childTable}.${choice.field ?? ''}`,
+        reason: `The rows of ${childTable} with the same ${childColumns.join(', ')} share documents: ${fanOut.mean.toFixed(1)} on average, at most ${fanOut.max}.${savedBy(choice)}`,
+      });
     }
     const { childlessParents } = relationship.fanOut;
     if (choice.choice === 'embed' && choice.cardinality === 'one' && childlessParents > 0) {
       const parents = rowCount(profile, relationship.parentTable);
-      uses.push({ pattern: 'Polymorphic', target: `${relationship.parentTable}.${choice.field ?? ''}`, reason: `${parents - childlessParents} of ${parents} rows of ${relationship.parentTable} are extended by a row of ${relationship.childTable}: their documents have its fields, the others do not.` });
+      uses.push({
+        pattern: 'Polymorphic',
+        target: `${relationship.parentTable}.${choice.field ?? ''}`,
+        reason: `${parents - childlessParents} of ${parents} rows of ${relationship.parentTable} are extended by a row of ${relationship.childTable}: their documents have its fields, the others do not.`,
+      });
     }
     if (choice.subset) {
       const { field, limit, orderBy, queries } = choice.subset;
-      uses.push({ pattern: 'Subset', target: `${relationship.parentTable}.${field}`, reason: `The first ${limit} rows of ${relationship.childTable} by ${orderBy.map(({ column, direction }) => `${column} ${direction}`).join(', ')}, of up to ${relationship.fanOut.max}: ${queries ?? 0} queries ask for no others.` });
+      uses.push({
+        pattern: 'Subset',
+        target: `${relationship.parentTable}.${field}`,
+        reason: `The first ${limit} rows of ${relationship.childTable} by ${orderBy.map(({ column, direction }) => `${column} ${direction}`).join(', ')}, of up to ${relationship.fanOut.max}: ${queries ?? 0} queries ask for no others.`,
+      });
     }
     if (choice.outlier) {
       const { field, flag, limit, columns, queries } = choice.outlier;
       const { parents, exact } = outliersOf(relationship, limit, profile);
-      uses.push({ pattern: 'Outlier', target: `${relationship.parentTable}.${field}`, reason: `${columns.join(', ')} of all rows of ${relationship.childTable} in every ${relationship.parentTable} that has at most ${limit} (p99 ${relationship.fanOut.p99}). ${exact ? parents : `At most ${parents}`} of ${rowCount(profile, relationship.parentTable)} have more, up to ${relationship.fanOut.max}: ${flag} flags them, and their rows are found in the collection of ${relationship.childTable} alone. ${queries ?? 0} queries need no more than these columns.` });
+      uses.push({
+        pattern: 'Outlier',
+        target: `${relationship.parentTable}.${field}`,
+        reason: `${columns.join(', ')} of all rows of ${relationship.childTable} in every ${relationship.parentTable} that has at most ${limit} (p99 ${relationship.fanOut.p99}). ${exact ? parents : `At most ${parents}`} of ${rowCount(profile, relationship.parentTable)} have more, up to ${relationship.fanOut.max}: ${flag} flags them, and their rows are found in the collection of ${relationship.childTable} alone. ${queries ?? 0} queries need no more than these columns.`,
+      });
     }
     for (const { field, aggregate, column, queries } of choice.computed ?? []) {
-      uses.push({ pattern: 'Computed', target: `${relationship.parentTable}.${field}`, reason: `${aggregate}${column === undefined ? '' : ` of ${column}`} over the rows of ${relationship.childTable}, asked for by ${String(queries ?? 0)} queries.` });
+      uses.push({
+        pattern: 'Computed',
+        target: `${relationship.parentTable}.${field}`,
+        reason: `${aggregate}${column === undefined ? '' : ` of ${column}`} over the rows of ${relationship.childTable}, asked for by ${String(queries ?? 0)} queries.`,
+      });
     }
     if (relationship.selfReference) {
-      uses.push({ pattern: 'Tree', target: relationship.childTable, reason: `${relationship.childColumns.join(', ')} points to a row of the same table: each document keeps its parent’s key, indexed, and $graphLookup walks the tree. ${relationship.nullKeys} ${relationship.nullKeys === 1 ? 'row is a root' : 'rows are roots'}; at most ${relationship.fanOut.max} children.` });
+      uses.push({
+        pattern: 'Tree',
+        target: relationship.childTable,
+        reason: `${relationship.childColumns.join(', ')} points to a row of the same table: each document keeps its parent’s key, indexed, and $graphLookup walks the tree. ${relationship.nullKeys} ${relationship.nullKeys === 1 ? 'row is a root' : 'rows are roots'}; at most ${relationship.fanOut.max} children.`,
+      });
     }
     return uses;
   });
 }
 
-function attributeUse({ table, choice: { field, columns, queries = 0 }, asked, entries, replaced, before, after, obstacle }: AttributeProposal): PatternUse {
+function attributeUse({
+  table,
+  choice: { field, columns, queries = 0 },
+  asked,
+  entries,
+  replaced,
+  before,
+  after,
+  obstacle,
+}: AttributeProposal): PatternUse {
   const figures = `${queries} queries compare ${asked} of ${columns.length} columns of a kind (${columns.slice(0, 4).join(', ')}${columns.length > 4 ? ' …' : ''}) with constants.`;
-  if (obstacle !== undefined) return { pattern: 'Attribute', target: table, status: 'considered', reason: `${figures} Left: ${obstacle}.` };
-  const indexes = replaced > 0 ? ` in place of ${replaced === 1 ? 'one' : replaced} of a single column` : '';
+  if (obstacle !== undefined)
+    return {
+      pattern: 'Attribute',
+      target: table,
+      status: 'considered',
+      reason: `${figures} Left: ${obstacle}.`,
+    };
+  const indexes =
+    replaced > 0 ? ` in place of ${replaced === 1 ? 'one' : replaced} of a single column` : '';
   const cost = (value: number): string => Math.round(value).toLocaleString('en');
-  return { pattern: 'Attribute', target: `${table}.${field}`, reason: `${figures} Names and values once more as an array, ${entries.toFixed(1)} entries a document on average, need one index${indexes}; the workload is estimated at ${cost(after)} with it, ${cost(before)} without.` };
+  return {
+    pattern: 'Attribute',
+    target: `${table}.${field}`,
+    reason: `${figures} Names and values once more as an array, ${entries.toFixed(1)} entries a document on average, need one index${indexes}; the workload is estimated at ${cost(after)} with it, ${cost(before)} without.`,
+  };
 }
 
 /** So many sparse columns make a table of attributes. */
 const MIN_SPARSE = 8;
 
-function considered(choices: readonly RelationshipChoice[], attributes: readonly AttributeProposal[], { catalog, profile, workload, limits, outliersLeft }: PatternInput): PatternUse[] {
+function considered(
+  choices: readonly RelationshipChoice[],
+  attributes: readonly AttributeProposal[],
+  { catalog, profile, workload, limits, outliersLeft }: PatternInput,
+): PatternUse[] {
   const uses: PatternUse[] = [];
   for (const choice of choices) {
     const relationship = relationshipOf(choice, profile);
@@ -82,45 +143,110 @@ function considered(choices: readonly RelationshipChoice[], attributes: readonly
     const { childTable, parentTable, fanOut } = relationship;
     const left = outliersLeft.get(relationship.id);
     if (hasOutliers(relationship, limits) && left !== undefined) {
-      uses.push({ pattern: 'Outlier', target: `${parentTable} and ${childTable}`, status: 'considered', reason: `99 % of the rows of ${parentTable} have at most ${fanOut.p99} rows of ${childTable}, one has ${fanOut.max}. Left: ${left}.` });
+      uses.push({
+        pattern: 'Outlier',
+        target: `${parentTable} and ${childTable}`,
+        status: 'considered',
+        reason: `99 % of the rows of ${parentTable} have at most ${fanOut.p99} rows of ${childTable}, one has ${fanOut.max}. Left: ${left}.`,
+      });
     }
     if (fanOut.p99 > limits.maxArrayP99) {
       const bucket = choice.alternatives?.find((entry) => entry.choice === 'bucket');
-      if (choice.choice !== 'bucket' && bucket && !choices.some((other) => other.choice === 'bucket' && relationshipOf(other, profile)?.childTable === childTable)) {
-        uses.push({ pattern: 'Bucket', target: childTable, status: 'considered', reason: `${fanOut.p99} rows (p99) for one ${parentTable}. Left: ${bucketReason(choice, bucket, bucketAdvice(relationship, { profile, workload }))}` });
+      if (
+        choice.choice !== 'bucket' &&
+        bucket &&
+        !choices.some(
+          (other) =>
+            other.choice === 'bucket' && relationshipOf(other, profile)?.childTable === childTable,
+        )
+      ) {
+        uses.push({
+          pattern: 'Bucket',
+          target: childTable,
+          status: 'considered',
+          reason: `${fanOut.p99} rows (p99) for one ${parentTable}. Left: ${bucketReason(choice, bucket, bucketAdvice(relationship, { profile, workload }))}`,
+        });
       }
-      if (!choice.subset && readTogether(workload, relationship) > 0 && sortsBy(workload, relationship)) {
-        uses.push({ pattern: 'Subset', target: `${parentTable} and ${childTable}`, status: 'considered', reason: `The workload sorts ${childTable} within ${parentTable}; the first ${MAX_SUBSET} of up to ${fanOut.max} could be repeated in it. Left: fewer than three queries ask for the first rows alone, and one that filters first would not find its rows among them.` });
+      if (
+        !choice.subset &&
+        readTogether(workload, relationship) > 0 &&
+        sortsBy(workload, relationship)
+      ) {
+        uses.push({
+          pattern: 'Subset',
+          target: `${parentTable} and ${childTable}`,
+          status: 'considered',
+          reason: `The workload sorts ${childTable} within ${parentTable}; the first ${MAX_SUBSET} of up to ${fanOut.max} could be repeated in it. Left: fewer than three queries ask for the first rows alone, and one that filters first would not find its rows among them.`,
+        });
       }
     }
   }
-  const isEmbedded = (table: string): boolean => choices.some((choice) => choice.choice === 'embed' && relationshipOf(choice, profile)?.childTable === table);
+  const isEmbedded = (table: string): boolean =>
+    choices.some(
+      (choice) =>
+        choice.choice === 'embed' && relationshipOf(choice, profile)?.childTable === table,
+    );
   for (const table of profile.tables) {
     const sparse = sparseColumns(table);
-    if (sparse.length >= MIN_SPARSE && !attributes.some((proposal) => proposal.table === table.table)) uses.push({ pattern: 'Attribute', target: table.table, status: 'considered', reason: `${sparse.length} of ${table.columns.length} columns are null in more than ${SPARSE * 100} % of the rows (${sparse.slice(0, 4).join(', ')} …). Left: ${isEmbedded(table.table) ? 'its rows are no documents of their own, and an index finds documents' : 'fewer than three queries compare three of a kind with constants, so that names and values once more would serve nothing'}.` });
+    if (
+      sparse.length >= MIN_SPARSE &&
+      !attributes.some((proposal) => proposal.table === table.table)
+    )
+      uses.push({
+        pattern: 'Attribute',
+        target: table.table,
+        status: 'considered',
+        reason: `${sparse.length} of ${table.columns.length} columns are null in more than ${SPARSE * 100} % of the rows (${sparse.slice(0, 4).join(', ')} …). Left: ${isEmbedded(table.table) ? 'its rows are no documents of their own, and an index finds documents' : 'fewer than three queries compare three of a kind with constants, so that names and values once more would serve nothing'}.`,
+      });
   }
   for (const [a, b] of sameColumns(catalog)) {
-    uses.push({ pattern: 'Polymorphic', target: `${a} and ${b}`, status: 'considered', reason: `Both tables have the same columns. Left: questions name them apart, and one collection would need a type in every filter.` });
+    uses.push({
+      pattern: 'Polymorphic',
+      target: `${a} and ${b}`,
+      status: 'considered',
+      reason: `Both tables have the same columns. Left: questions name them apart, and one collection would need a type in every filter.`,
+    });
   }
   return uses;
 }
 
-function avoided(choices: readonly RelationshipChoice[], { catalog, profile, limits }: PatternInput): PatternUse[] {
+function avoided(
+  choices: readonly RelationshipChoice[],
+  { catalog, profile, limits }: PatternInput,
+): PatternUse[] {
   const uses: PatternUse[] = [];
   for (const choice of choices) {
     const relationship = relationshipOf(choice, profile);
     if (!relationship || choice.choice === 'embed') continue;
     const { childTable, childColumns, parentTable, fanOut } = relationship;
-    if (relationship.parentIsKey && (fanOut.p99 > limits.maxArrayP99 || fanOut.max > limits.maxArray)) {
-      uses.push({ pattern: 'Unbounded array', target: `${childTable} by ${childColumns.join(', ')} in ${parentTable}`, status: 'avoided', reason: `p99 ${fanOut.p99}, at most ${fanOut.max} entries; the limits are ${limits.maxArrayP99} and ${limits.maxArray}.` });
+    if (
+      relationship.parentIsKey &&
+      (fanOut.p99 > limits.maxArrayP99 || fanOut.max > limits.maxArray)
+    ) {
+      uses.push({
+        pattern: 'Unbounded array',
+        target: `${childTable} by ${childColumns.join(', ')} in ${parentTable}`,
+        status: 'avoided',
+        reason: `p99 ${fanOut.p99}, at most ${fanOut.max} entries; the limits are ${limits.maxArrayP99} and ${limits.maxArray}.`,
+      });
     }
   }
   const embedded = choices.filter(({ choice }) => choice === 'embed').length;
-  if (embedded > 0) uses.push({ pattern: 'One collection per table', target: catalog.database, status: 'avoided', reason: `${catalog.tables.length} tables make ${catalog.tables.length - embedded} collections.` });
+  if (embedded > 0)
+    uses.push({
+      pattern: 'One collection per table',
+      target: catalog.database,
+      status: 'avoided',
+      reason: `${catalog.tables.length} tables make ${catalog.tables.length - embedded} collections.`,
+    });
   return uses;
 }
 
-function bucketReason(choice: RelationshipChoice, { obstacle, cost }: ChoiceAlternative, advice: string | undefined): string {
+function bucketReason(
+  choice: RelationshipChoice,
+  { obstacle, cost }: ChoiceAlternative,
+  advice: string | undefined,
+): string {
   if (obstacle) return `${obstacle}.`;
   if (choice.directed) return 'a reviewer directed otherwise.';
   const own = choice.alternatives?.find((entry) => entry.choice === choice.choice)?.cost;
@@ -129,22 +255,49 @@ function bucketReason(choice: RelationshipChoice, { obstacle, cost }: ChoiceAlte
 }
 
 /** What the workload costs with a choice, and with what it is compared to: nothing where either is not known. */
-function savedBy({ choice, alternatives }: RelationshipChoice, other: Choice = 'reference'): string {
-  const [mine, theirs] = [choice, other].map((wanted) => alternatives?.find((entry) => entry.choice === wanted)?.cost);
+function savedBy(
+  { choice, alternatives }: RelationshipChoice,
+  other: Choice = 'reference',
+): string {
+  const [mine, theirs] = [choice, other].map(
+    (wanted) => alternatives?.find((entry) => entry.choice === wanted)?.cost,
+  );
   const figure = (cost: Cost): string => Math.round(score(cost)).toLocaleString('en');
-  return mine && theirs ? ` The workload would cost an estimated ${figure(theirs)} ${other === 'bucket' ? 'in buckets' : 'without them'}, ${figure(mine)} as it is.` : '';
+  return mine && theirs
+    ? ` The workload would cost an estimated ${figure(theirs)} ${other === 'bucket' ? 'in buckets' : 'without them'}, ${figure(mine)} as it is.`
+    : '';
 }
 
-const relationshipOf = ({ relationship }: RelationshipChoice, profile: Profile): Relationship | undefined => profile.relationships.find(({ id }) => id === relationship);
-
+const relationshipOf = (
+  { relationship }: RelationshipChoice,
+  profile: Profile,
+): Relationship | undefined => profile.relationships.find(({ id }) => id === relationship);
 
 const sortsBy = (workload: Workload, { id, childTable }: Relationship): boolean =>
-  workload.patterns.some(({ relationships, sorted }) => relationships.includes(id) && sorted.some(({ table }) => table === childTable));
+  workload.patterns.some(
+    ({ relationships, sorted }) =>
+      relationships.includes(id) && sorted.some(({ table }) => table === childTable),
+  );
 
-const sparseColumns = ({ rowCount, columns }: TableProfile): string[] => columns.filter(({ stored }) => rowCount > 0 && stored.null / rowCount > SPARSE).map(({ column }) => column);
+const sparseColumns = ({ rowCount, columns }: TableProfile): string[] =>
+  columns
+    .filter(({ stored }) => rowCount > 0 && stored.null / rowCount > SPARSE)
+    .map(({ column }) => column);
 
 /** Pairs of tables with the same column names, three at least: two are as likely a coincidence. */
 function sameColumns(catalog: Catalog): [string, string][] {
-  const shape = catalog.tables.map(({ name, columns }) => ({ name, columns: columns.map((column) => column.name.toLowerCase()).sort().join('\n'), count: columns.length }));
-  return shape.flatMap((a, at) => shape.slice(at + 1).filter((b) => a.count >= 3 && a.columns === b.columns).map((b): [string, string] => [a.name, b.name]));
+  const shape = catalog.tables.map(({ name, columns }) => ({
+    name,
+    columns: columns
+      .map((column) => column.name.toLowerCase())
+      .sort()
+      .join('\n'),
+    count: columns.length,
+  }));
+  return shape.flatMap((a, at) =>
+    shape
+      .slice(at + 1)
+      .filter((b) => a.count >= 3 && a.columns === b.columns)
+      .map((b): [string, string] => [a.name, b.name]),
+  );
 }

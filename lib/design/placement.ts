@@ -1,5 +1,15 @@
 import { sameName } from '../sqlite/catalog';
-import { BUCKET, isEmbed, type CopyField, type DocumentDesign, type EmbedField, type Field, type JoinColumn, type LogicalDesign, type OutlierField } from './document-design';
+import {
+  BUCKET,
+  isEmbed,
+  type CopyField,
+  type DocumentDesign,
+  type EmbedField,
+  type Field,
+  type JoinColumn,
+  type LogicalDesign,
+  type OutlierField,
+} from './document-design';
 import type { Transform } from './transform';
 
 /** Where the rows of a source table live: the roots of a collection (no steps), or embedded below them. */
@@ -34,7 +44,8 @@ export interface ColumnPath {
 export function placementOf(design: DocumentDesign, table: string): Placement | undefined {
   for (const logical of design.logical) {
     // Where documents are buckets, the rows are what lies in them.
-    if (sameName(logical.rootTable, table) && logical.id.kind !== 'bucket') return { table: logical.rootTable, collection: logical.collection, steps: [], logical };
+    if (sameName(logical.rootTable, table) && logical.id.kind !== 'bucket')
+      return { table: logical.rootTable, collection: logical.collection, steps: [], logical };
     const found = embedded(logical, logical.fields, logical.rootTable, '', [], table);
     if (found) return found;
   }
@@ -54,7 +65,8 @@ function embedded(
     const path = prefix + field.name;
     const { kind, relationship, join } = field;
     const steps = [...above, { kind, path, table: field.table, parentTable, relationship, join }];
-    if (sameName(field.table, table)) return { table: field.table, collection: logical.collection, steps, logical };
+    if (sameName(field.table, table))
+      return { table: field.table, collection: logical.collection, steps, logical };
     const found = embedded(logical, field.fields, field.table, `${path}.`, steps, table);
     if (found) return found;
   }
@@ -67,17 +79,27 @@ export function columnPath(placement: Placement, column: string): ColumnPath | u
 }
 
 /** How the documents or entries with these fields store a column of their row; undefined where they have no field for it. `id`: of documents. */
-export function heldKey(fields: readonly Field[], id: LogicalDesign['id'] | undefined, column: string): Transform | undefined {
+export function heldKey(
+  fields: readonly Field[],
+  id: LogicalDesign['id'] | undefined,
+  column: string,
+): Transform | undefined {
   if (id?.kind === 'column' && sameName(id.column, column)) return id.transform;
-  const own = fields.find((field) => field.kind === 'column' && field.transform.kind !== 'bytes' && sameName(field.column, column));
+  const own = fields.find(
+    (field) =>
+      field.kind === 'column' && field.transform.kind !== 'bytes' && sameName(field.column, column),
+  );
   return own?.kind === 'column' ? own.transform : undefined;
 }
 
 /** Are the bytes of the column's texts kept that are no valid text? */
 export function keepsBytes(placement: Placement, column: string): boolean {
   const at = (depth: number, name: string): boolean => {
-    const fields = fieldsAtDepth(placement, depth).filter((field) => field.kind === 'column' && sameName(field.column, name));
-    if (fields.length > 0 || depth === 0) return fields.some((field) => field.kind === 'column' && field.transform.kind === 'bytes');
+    const fields = fieldsAtDepth(placement, depth).filter(
+      (field) => field.kind === 'column' && sameName(field.column, name),
+    );
+    if (fields.length > 0 || depth === 0)
+      return fields.some((field) => field.kind === 'column' && field.transform.kind === 'bytes');
     const join = placement.steps[depth - 1]!.join.find((pair) => sameName(pair.child, name));
     return join !== undefined && at(depth - 1, join.parent);
   };
@@ -99,18 +121,29 @@ export function copiesOf(placement: Placement): CopyPlace[] {
       .filter((field): field is CopyField => field.kind !== 'column' && !isEmbed(field))
       .map((field) => ({ path: prefix ? `${prefix}.${field.name}` : field.name, field }));
   };
-  return [...at(depth), ...(placement.steps[depth - 1]?.relationship === BUCKET ? at(depth - 1) : [])];
+  return [
+    ...at(depth),
+    ...(placement.steps[depth - 1]?.relationship === BUCKET ? at(depth - 1) : []),
+  ];
 }
 
 /** Where an outlier's flag lies: beside the array, whose path is given. */
-export const flagPath = (path: string, { flag }: OutlierField): string => path.slice(0, path.lastIndexOf('.') + 1) + flag;
+export const flagPath = (path: string, { flag }: OutlierField): string =>
+  path.slice(0, path.lastIndexOf('.') + 1) + flag;
 
 function pathAtDepth(placement: Placement, depth: number, column: string): ColumnPath | undefined {
   const step = placement.steps[depth - 1];
   const fields = fieldsAtDepth(placement, depth);
-  const own = fields.find((field) => field.kind === 'column' && field.transform.kind !== 'bytes' && sameName(field.column, column));
+  const own = fields.find(
+    (field) =>
+      field.kind === 'column' && field.transform.kind !== 'bytes' && sameName(field.column, column),
+  );
   if (own?.kind === 'column') {
-    return { path: step ? `${step.path}.${own.name}` : own.name, transform: own.transform, inherited: false };
+    return {
+      path: step ? `${step.path}.${own.name}` : own.name,
+      transform: own.transform,
+      inherited: false,
+    };
   }
   if (!step) {
     const { id } = placement.logical;
@@ -129,7 +162,8 @@ function fieldsAtDepth(placement: Placement, depth: number): readonly Field[] {
     const embed: EmbedField | undefined = fields.find(
       (field): field is EmbedField => isEmbed(field) && field.relationship === step.relationship,
     );
-    if (!embed) throw new Error(`the design has no field for the relationship ${step.relationship}`);
+    if (!embed)
+      throw new Error(`the design has no field for the relationship ${step.relationship}`);
     fields = embed.fields;
   }
   return fields;

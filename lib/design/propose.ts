@@ -6,7 +6,15 @@ import { proposeCopy } from './copies';
 import { score, type Cost } from './cost';
 import { describeDesign } from './design-document';
 import type { CannotAct, Directive } from './directive';
-import { CHOICES, type AttributeChoice, type Choice, type ChoiceAlternative, type ConceptualDesign, type RelationshipChoice, type Strategy } from './document-design';
+import {
+  CHOICES,
+  type AttributeChoice,
+  type Choice,
+  type ChoiceAlternative,
+  type ConceptualDesign,
+  type RelationshipChoice,
+  type Strategy,
+} from './document-design';
 import { foreignKeyEmbeddings } from './fk-embedding';
 import { copyObstacle, hardObstacle, softObstacle, type DesignLimits } from './obstacles';
 import { namePatterns } from './patterns';
@@ -36,41 +44,88 @@ export function proposeDesign(input: ProposalInput): Proposal {
   const { catalog, profile, workload, strategy } = input;
   const { directed, cannotAct } = readDirectives(input);
   const search = new DesignSearch(input, directed);
-  const choices = strategy === 'access-pattern' ? search.best() : strategy === 'fk-embedding' ? embedForeignKeys(catalog, profile, directed) : directed;
+  const choices =
+    strategy === 'access-pattern'
+      ? search.best()
+      : strategy === 'fk-embedding'
+        ? embedForeignKeys(catalog, profile, directed)
+        : directed;
   const byCost = strategy === 'access-pattern';
   const proposed = byCost ? search.attributes(choices) : [];
-  const attributes = new Map(proposed.flatMap(({ table, choice, obstacle }) => (obstacle === undefined ? [[table, choice] as const] : [])));
+  const attributes = new Map(
+    proposed.flatMap(({ table, choice, obstacle }) =>
+      obstacle === undefined ? [[table, choice] as const] : [],
+    ),
+  );
   const kept = byCost ? { ...search.keptOfChildren(choices), attributes } : NOTHING_KEPT;
   const { collections, relationships } = realise(choices, kept, input);
   const own = byCost ? figures(search.design(choices, kept), input).cost : undefined;
   const explained = relationships.map((choice): RelationshipChoice => {
     const relationship = profile.relationships.find(({ id }) => id === choice.relationship)!;
-    const alternatives = own ? alternativesOf(relationship, choices, own, search, input, attributes) : undefined;
+    const alternatives = own
+      ? alternativesOf(relationship, choices, own, search, input, attributes)
+      : undefined;
     const isDirected = directed.has(relationship.id);
-    const reason = isDirected ? directedReason(relationship, choice, alternatives ?? []) : byCost ? `${reasonFor(relationship, choice, alternatives ?? [], choices, input)}${cheaperLeft(relationship, choice, alternatives ?? [], input)}` : baselineReason(relationship, choice, choices, input);
-    return { ...choice, reason, ...(isDirected ? { directed: true } : {}), ...(alternatives ? { alternatives } : {}) };
+    const reason = isDirected
+      ? directedReason(relationship, choice, alternatives ?? [])
+      : byCost
+        ? `${reasonFor(relationship, choice, alternatives ?? [], choices, input)}${cheaperLeft(relationship, choice, alternatives ?? [], input)}`
+        : baselineReason(relationship, choice, choices, input);
+    return {
+      ...choice,
+      reason,
+      ...(isDirected ? { directed: true } : {}),
+      ...(alternatives ? { alternatives } : {}),
+    };
   });
-  const draft = { database: catalog.database, strategy, collections, relationships: explained, patterns: byCost ? namePatterns(explained, proposed, { ...input, outliersLeft: search.outliersLeft(choices) }) : [] };
-  return { design: { ...draft, document: describeDesign(draft, catalog, profile, workload) }, cannotAct };
+  const draft = {
+    database: catalog.database,
+    strategy,
+    collections,
+    relationships: explained,
+    patterns: byCost
+      ? namePatterns(explained, proposed, { ...input, outliersLeft: search.outliersLeft(choices) })
+      : [],
+  };
+  return {
+    design: { ...draft, document: describeDesign(draft, catalog, profile, workload) },
+    cannotAct,
+  };
 }
 
 /** What reviewers directed, as far as it loses nothing. */
-function readDirectives({ catalog, profile, limits, directives }: ProposalInput): { directed: Choices; cannotAct: CannotAct[] } {
+function readDirectives({ catalog, profile, limits, directives }: ProposalInput): {
+  directed: Choices;
+  cannotAct: CannotAct[];
+} {
   const cannotAct: CannotAct[] = [];
   const directed = new Map<string, Choice>();
   const wishes = new Map<string, Directive & { kind: 'relationship' }>();
   for (const directive of directives) {
     if (directive.kind === 'relationship') wishes.set(directive.relationship, directive);
-    if (directive.kind === 'without_field' && !profile.relationships.some(({ id }) => id === directive.relationship)) cannotAct.push({ directive, reason: `there is no relationship ${directive.relationship}` });
-    if (directive.kind === 'without_attributes' && !catalog.tables.some(({ name }) => name === directive.table)) cannotAct.push({ directive, reason: `there is no table ${directive.table}` });
-    if (directive.kind === 'free_text') cannotAct.push({ directive, reason: 'free text needs a language model: send it to another agent, or edit the design' });
+    if (
+      directive.kind === 'without_field' &&
+      !profile.relationships.some(({ id }) => id === directive.relationship)
+    )
+      cannotAct.push({ directive, reason: `there is no relationship ${directive.relationship}` });
+    if (
+      directive.kind === 'without_attributes' &&
+      !catalog.tables.some(({ name }) => name === directive.table)
+    )
+      cannotAct.push({ directive, reason: `there is no table ${directive.table}` });
+    if (directive.kind === 'free_text')
+      cannotAct.push({
+        directive,
+        reason: 'free text needs a language model: send it to another agent, or edit the design',
+      });
   }
   for (const [id, directive] of wishes) {
     const relationship = profile.relationships.find((candidate) => candidate.id === id);
     const obstacle = !relationship
       ? `there is no relationship ${id}`
       : directive.choice === 'embed'
-        ? (embedIntoBuckets(relationship, directed, profile) ?? hardObstacle(relationship, { profile, limits }, embeddedBy(directed, profile)))
+        ? (embedIntoBuckets(relationship, directed, profile) ??
+          hardObstacle(relationship, { profile, limits }, embeddedBy(directed, profile)))
         : directive.choice === 'copy'
           ? copyObstacle(relationship, profile)
           : directive.choice === 'bucket'
@@ -83,82 +138,169 @@ function readDirectives({ catalog, profile, limits, directives }: ProposalInput)
 }
 
 function embedForeignKeys(catalog: Catalog, profile: Profile, directed: Choices): Choices {
-  const possible = foreignKeyEmbeddings(catalog, profile).filter((relationship) => !embedIntoBuckets(relationship, directed, profile));
+  const possible = foreignKeyEmbeddings(catalog, profile).filter(
+    (relationship) => !embedIntoBuckets(relationship, directed, profile),
+  );
   return new Map([...possible.map(({ id }) => [id, 'embed'] as const), ...directed]);
 }
 
 /** The workload's cost under each choice, the one that was made among them, each with the indexes that it calls for: as what-if has it. */
-function alternativesOf(relationship: Relationship, choices: Choices, own: Cost, search: DesignSearch, input: ProposalInput, attributes: ReadonlyMap<string, AttributeChoice>): ChoiceAlternative[] {
+function alternativesOf(
+  relationship: Relationship,
+  choices: Choices,
+  own: Cost,
+  search: DesignSearch,
+  input: ProposalInput,
+  attributes: ReadonlyMap<string, AttributeChoice>,
+): ChoiceAlternative[] {
   return CHOICES.map((choice): ChoiceAlternative => {
     if (choice === choices.get(relationship.id)) return { choice, cost: own };
     const changed = search.change(choices, relationship, choice);
-    return 'obstacle' in changed ? { choice, obstacle: changed.obstacle } : { choice, cost: figures(search.design(changed.choices, { ...search.keptOfChildren(changed.choices), attributes }), input).cost };
+    return 'obstacle' in changed
+      ? { choice, obstacle: changed.obstacle }
+      : {
+          choice,
+          cost: figures(
+            search.design(changed.choices, {
+              ...search.keptOfChildren(changed.choices),
+              attributes,
+            }),
+            input,
+          ).cost,
+        };
   });
 }
 
 /** A table has one place: what a reviewer directed first keeps it. */
-function directedBucketObstacle(relationship: Relationship, input: Pick<ProposalInput, 'profile' | 'limits'>, directed: Choices): string | undefined {
-  const taken = embeddedBy(directed, input.profile).get(relationship.childTable) ?? bucketsBy(directed, input.profile).get(relationship.childTable);
-  return taken && taken.id !== relationship.id ? `a reviewer directed ${taken.id}: ${directed.get(taken.id) ?? ''}, and ${relationship.childTable} has one place` : bucketObstacle(relationship, input, directed);
+function directedBucketObstacle(
+  relationship: Relationship,
+  input: Pick<ProposalInput, 'profile' | 'limits'>,
+  directed: Choices,
+): string | undefined {
+  const taken =
+    embeddedBy(directed, input.profile).get(relationship.childTable) ??
+    bucketsBy(directed, input.profile).get(relationship.childTable);
+  return taken && taken.id !== relationship.id
+    ? `a reviewer directed ${taken.id}: ${directed.get(taken.id) ?? ''}, and ${relationship.childTable} has one place`
+    : bucketObstacle(relationship, input, directed);
 }
 
-const DIRECTED: Readonly<Record<Choice, string>> = { embed: 'Embedded', reference: 'Referenced', copy: 'Copied', bucket: 'In buckets' };
-function directedReason(relationship: Relationship, { choice }: RelationshipChoice, alternatives: readonly ChoiceAlternative[]): string {
+const DIRECTED: Readonly<Record<Choice, string>> = {
+  embed: 'Embedded',
+  reference: 'Referenced',
+  copy: 'Copied',
+  bucket: 'In buckets',
+};
+function directedReason(
+  relationship: Relationship,
+  { choice }: RelationshipChoice,
+  alternatives: readonly ChoiceAlternative[],
+): string {
   const { mine, other } = cheapestOther(choice, alternatives, []);
-  const accepted = mine && other ? ` ${comparison(score(mine), score(other.cost), AS[other.choice])}` : '';
+  const accepted =
+    mine && other ? ` ${comparison(score(mine), score(other.cost), AS[other.choice])}` : '';
   return `${DIRECTED[choice]} because a reviewer directed it.${choice === 'embed' ? ` ${numbers(relationship)}` : ''}${accepted}`;
 }
 
-const AS: Readonly<Record<Choice, string>> = { embed: 'Embedded,', reference: 'As a reference', copy: 'With a copy', bucket: 'In buckets' };
+const AS: Readonly<Record<Choice, string>> = {
+  embed: 'Embedded,',
+  reference: 'As a reference',
+  copy: 'With a copy',
+  bucket: 'In buckets',
+};
 
 /** The cheapest of the choices that were not made, if it is cheaper than the one that was; and what that one costs. */
-function cheapestOther(choice: Choice, alternatives: readonly ChoiceAlternative[], except: readonly Choice[]): { mine?: Cost; other?: { choice: Choice; cost: Cost } } {
+function cheapestOther(
+  choice: Choice,
+  alternatives: readonly ChoiceAlternative[],
+  except: readonly Choice[],
+): { mine?: Cost; other?: { choice: Choice; cost: Cost } } {
   const mine = alternatives.find((entry) => entry.choice === choice)?.cost;
-  const others = alternatives.flatMap(({ choice: other, cost }) => (mine && cost && other !== choice && !except.includes(other) && score(cost) < score(mine) ? [{ choice: other, cost }] : []));
+  const others = alternatives.flatMap(({ choice: other, cost }) =>
+    mine && cost && other !== choice && !except.includes(other) && score(cost) < score(mine)
+      ? [{ choice: other, cost }]
+      : [],
+  );
   const other = others.sort((a, b) => score(a.cost) - score(b.cost))[0];
   return { ...(mine ? { mine } : {}), ...(other ? { other } : {}) };
 }
 
 /** Why a choice that costs less was not made, where the reason has not said it yet. */
-function cheaperLeft(relationship: Relationship, { choice }: RelationshipChoice, alternatives: readonly ChoiceAlternative[], input: ProposalInput): string {
+function cheaperLeft(
+  relationship: Relationship,
+  { choice }: RelationshipChoice,
+  alternatives: readonly ChoiceAlternative[],
+  input: ProposalInput,
+): string {
   const { mine, other } = cheapestOther(choice, alternatives, ['reference', 'embed']);
   if (!mine || !other) return '';
   const advice = other.choice === 'bucket' ? bucketAdvice(relationship, input) : undefined;
   return ` ${comparison(score(mine), score(other.cost), AS[other.choice])} Left: ${advice ?? 'the estimate alone is too close to decide'}.`;
 }
 
-function reasonFor(relationship: Relationship, { choice, columns }: RelationshipChoice, alternatives: readonly ChoiceAlternative[], choices: Choices, input: ProposalInput): string {
+function reasonFor(
+  relationship: Relationship,
+  { choice, columns }: RelationshipChoice,
+  alternatives: readonly ChoiceAlternative[],
+  choices: Choices,
+  input: ProposalInput,
+): string {
   const together = readTogether(input.workload, relationship);
   const against = (other: Choice, as: string): string => {
-    const [mine, theirs] = [choice, other].map((wanted) => alternatives.find((entry) => entry.choice === wanted)?.cost);
+    const [mine, theirs] = [choice, other].map(
+      (wanted) => alternatives.find((entry) => entry.choice === wanted)?.cost,
+    );
     return mine && theirs ? ` ${comparison(score(mine), score(theirs), as)}` : '';
   };
   if (choice === 'embed') {
-    const use = together > 0 ? ` ${together} ${together === 1 ? 'query' : 'queries'} of the workload read both tables.` : '';
-    const [mine, referenced] = (['embed', 'reference'] as const).map((wanted) => alternatives.find((entry) => entry.choice === wanted)?.cost);
-    const kept = mine && referenced && score(referenced) < score(mine) ? ' That is too little against the guidebook, which keeps together what is read together.' : '';
+    const use =
+      together > 0
+        ? ` ${together} ${together === 1 ? 'query' : 'queries'} of the workload read both tables.`
+        : '';
+    const [mine, referenced] = (['embed', 'reference'] as const).map(
+      (wanted) => alternatives.find((entry) => entry.choice === wanted)?.cost,
+    );
+    const kept =
+      mine && referenced && score(referenced) < score(mine)
+        ? ' That is too little against the guidebook, which keeps together what is read together.'
+        : '';
     return `Embedded: every child has exactly one parent and the array is bounded. ${numbers(relationship)}${use}${against('reference', 'As a reference')}${kept}`;
   }
   if (choice === 'bucket') {
     const { childTable, childColumns, fanOut } = relationship;
-    const kept = columns ? ` Each repeats ${columns.join(', ')} of its ${relationship.parentTable}.` : '';
+    const kept = columns
+      ? ` Each repeats ${columns.join(', ')} of its ${relationship.parentTable}.`
+      : '';
     return `In buckets by ${childColumns.join(', ')}: ${together} ${together === 1 ? 'query reads' : 'queries read'} ${childTable} with ${relationship.parentTable}, ${fanOut.mean.toFixed(1)} rows of it for each on average, at most ${fanOut.max}. A bucket is one document to find where each row would be one.${kept}${against('reference', 'As a reference')}`;
   }
-  const others = new Map([...embeddedBy(choices, input.profile)].filter(([table]) => table !== relationship.childTable));
-  const obstacle = hardObstacle(relationship, input, others) ?? softObstacle(relationship, input, others);
+  const others = new Map(
+    [...embeddedBy(choices, input.profile)].filter(([table]) => table !== relationship.childTable),
+  );
+  const obstacle =
+    hardObstacle(relationship, input, others) ?? softObstacle(relationship, input, others);
   const taken = embeddedBy(choices, input.profile).get(relationship.childTable);
-  const [mine, embedded, referenced] = ([choice, 'embed', 'reference'] as const).map((wanted) => alternatives.find((entry) => entry.choice === wanted)?.cost);
+  const [mine, embedded, referenced] = ([choice, 'embed', 'reference'] as const).map(
+    (wanted) => alternatives.find((entry) => entry.choice === wanted)?.cost,
+  );
   const alone = readWithout(input.workload, relationship.childTable, relationship.parentTable);
   const unconvincing =
     mine && embedded && score(embedded) < score(mine)
       ? `${alone} ${alone === 1 ? 'query reads' : 'queries read'} ${relationship.childTable} without ${relationship.parentTable} and ${together} with it, and the estimate alone is too close to decide.`
       : 'the workload costs no less with it embedded.';
-  const why = obstacle ? `${obstacle}.` : taken ? `${relationship.childTable} is embedded in ${taken.parentTable} already.` : `${unconvincing}${against('embed', 'Embedded,')}`;
-  const proposal = choice === 'copy' ? proposeCopy(relationship, input.profile, input.workload) : undefined;
+  const why = obstacle
+    ? `${obstacle}.`
+    : taken
+      ? `${relationship.childTable} is embedded in ${taken.parentTable} already.`
+      : `${unconvincing}${against('embed', 'Embedded,')}`;
+  const proposal =
+    choice === 'copy' ? proposeCopy(relationship, input.profile, input.workload) : undefined;
   if (proposal && columns) {
     const { served, joined } = proposal;
     // Bytes weigh in the estimate as well; what a copy is for is the lookups.
-    const kept = mine && referenced && score(referenced) < score(mine) && referenced.lookups > mine.lookups ? ` It is kept for the ${(referenced.lookups - mine.lookups).toLocaleString('en')} lookups that it saves.` : '';
+    const kept =
+      mine && referenced && score(referenced) < score(mine) && referenced.lookups > mine.lookups
+        ? ` It is kept for the ${(referenced.lookups - mine.lookups).toLocaleString('en')} lookups that it saves.`
+        : '';
     return `Referenced with a copy of ${columns.join(', ')}: of ${joined} ${joined === 1 ? 'query' : 'queries'} with a join to ${relationship.parentTable} here, ${served} ${served === 1 ? 'reads' : 'read'} no other column of it.${against('reference', 'Without the copy')}${kept} Not embedded: ${why}`;
   }
   return `Referenced: ${why}`;
@@ -166,20 +308,27 @@ function reasonFor(relationship: Relationship, { choice, columns }: Relationship
 
 function comparison(mine: number, theirs: number, as: string): string {
   const figure = (value: number): string => Math.round(value).toLocaleString('en');
-  if (mine === 0 || figure(theirs) === figure(mine)) return `${as} the workload would cost about the same.`;
+  if (mine === 0 || figure(theirs) === figure(mine))
+    return `${as} the workload would cost about the same.`;
   const change = Math.round((100 * Math.abs(theirs - mine)) / mine);
   return `${as} the workload would cost ${change === 0 ? 'less than 1' : `about ${change}`} % ${theirs > mine ? 'more' : 'less'} (estimated ${figure(theirs)} against ${figure(mine)}).`;
 }
 
-function baselineReason(relationship: Relationship, { choice }: RelationshipChoice, choices: Choices, { strategy, profile }: ProposalInput): string {
+function baselineReason(
+  relationship: Relationship,
+  { choice }: RelationshipChoice,
+  choices: Choices,
+  { strategy, profile }: ProposalInput,
+): string {
   if (choice === 'embed') return 'Embedded: the only foreign key of its table.';
   if (strategy === 'one-to-one') return 'Referenced: one-to-one keeps every table as a collection.';
   const taken = embeddedBy(choices, profile).get(relationship.childTable);
-  return taken ? `Referenced: ${relationship.childTable} is embedded in ${taken.parentTable}.` : `Referenced: ${relationship.childTable} links several tables and stays a collection.`;
+  return taken
+    ? `Referenced: ${relationship.childTable} is embedded in ${taken.parentTable}.`
+    : `Referenced: ${relationship.childTable} links several tables and stays a collection.`;
 }
 
 const numbers = (relationship: Relationship): string => {
   const { mean, p99, max } = relationship.fanOut;
   return `Each row of ${relationship.parentTable} has ${mean.toFixed(1)} rows of ${relationship.childTable} on average, p99 ${p99}, at most ${max}; no orphans, no null keys.`;
 };
-

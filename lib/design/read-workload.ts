@@ -20,7 +20,11 @@ export function readWorkload(items: readonly Item[], catalog: Catalog, profile: 
   for (const item of items) {
     try {
       const { query } = bindSelect(parseSelect(item.sql), catalog);
-      statements.push({ questionId: item.questionId, shape: shapeOf(analyseQuery(query), profile), blocks: queryBlocks(query) });
+      statements.push({
+        questionId: item.questionId,
+        shape: shapeOf(analyseQuery(query), profile),
+        blocks: queryBlocks(query),
+      });
     } catch (error) {
       if (!(error instanceof SqlSyntaxError) && !(error instanceof SqlBindError)) throw error;
       unread.push({ questionId: item.questionId, reason: error.message });
@@ -44,12 +48,24 @@ function groupByShape(statements: readonly Statement[]): AccessPattern[] {
     const pattern = patterns.get(key) ?? { shape, variants: new Map<string, PatternVariant>() };
     patterns.set(key, pattern);
     const variant = JSON.stringify(blocks);
-    pattern.variants.set(variant, { blocks, questionIds: [...(pattern.variants.get(variant)?.questionIds ?? []), questionId] });
+    pattern.variants.set(variant, {
+      blocks,
+      questionIds: [...(pattern.variants.get(variant)?.questionIds ?? []), questionId],
+    });
   }
   return [...patterns.entries()]
     .map(([key, { shape, variants }]) => {
-      const list = [...variants.values()].sort((a, b) => b.questionIds.length - a.questionIds.length);
-      return { key, pattern: { ...shape, frequency: list.reduce((sum, { questionIds }) => sum + questionIds.length, 0), variants: list } };
+      const list = [...variants.values()].sort(
+        (a, b) => b.questionIds.length - a.questionIds.length,
+      );
+      return {
+        key,
+        pattern: {
+          ...shape,
+          frequency: list.reduce((sum, { questionIds }) => sum + questionIds.length, 0),
+          variants: list,
+        },
+      };
     })
     .sort((a, b) => b.pattern.frequency - a.pattern.frequency || (a.key < b.key ? -1 : 1))
     .map(({ pattern }) => pattern);
@@ -63,23 +79,43 @@ function assumedWorkload(catalog: Catalog, profile: Profile): Workload {
       return `SELECT * FROM ${quoteName(table.name)}${key ? ` WHERE ${quoteName(key)} = 1` : ''}`;
     }),
     ...profile.relationships.map(({ childTable, childColumns, parentTable, parentColumns }) => {
-      const on = childColumns.map((column, at) => `c.${quoteName(column)} = p.${quoteName(parentColumns[at]!)}`).join(' AND ');
+      const on = childColumns
+        .map((column, at) => `c.${quoteName(column)} = p.${quoteName(parentColumns[at]!)}`)
+        .join(' AND ');
       const filter = parentColumns.map((column) => `p.${quoteName(column)} = 1`).join(' AND ');
       return `SELECT * FROM ${quoteName(parentTable)} p JOIN ${quoteName(childTable)} c ON ${on} WHERE ${filter}`;
     }),
   ].map((sql, at): Statement => {
     const { query } = bindSelect(parseSelect(sql), catalog);
-    return { questionId: `assumed ${at + 1}`, shape: shapeOf(analyseQuery(query), profile), blocks: queryBlocks(query) };
+    return {
+      questionId: `assumed ${at + 1}`,
+      shape: shapeOf(analyseQuery(query), profile),
+      blocks: queryBlocks(query),
+    };
   });
-  return { database: catalog.database, patterns: groupByShape(statements), unread: [], assumed: true };
+  return {
+    database: catalog.database,
+    patterns: groupByShape(statements),
+    unread: [],
+    assumed: true,
+  };
 }
 
 function shapeOf(analysis: QueryAnalysis, profile: Profile): Shape {
-  const uses = (role: 'filtered' | 'grouped' | 'sorted' | 'projected' | 'aggregated'): ColumnUse[] =>
-    analysis.tables.flatMap((table) => table[role].map((column) => ({ table: table.table, column }))).sort((a, b) => (`${a.table}.${a.column}` < `${b.table}.${b.column}` ? -1 : 1));
+  const uses = (
+    role: 'filtered' | 'grouped' | 'sorted' | 'projected' | 'aggregated',
+  ): ColumnUse[] =>
+    analysis.tables
+      .flatMap((table) => table[role].map((column) => ({ table: table.table, column })))
+      .sort((a, b) => (`${a.table}.${a.column}` < `${b.table}.${b.column}` ? -1 : 1));
   // A column that only joins is served by its reference; it is no filter of the pattern.
-  const joins = (use: ColumnUse): boolean => analysis.joins.some(({ left, right }) => [left, right].some((side) => side.table === use.table && side.column === use.column));
-  const joined = profile.relationships.filter((relationship) => isJoined(relationship, analysis.joins)).map((relationship) => relationship.id);
+  const joins = (use: ColumnUse): boolean =>
+    analysis.joins.some(({ left, right }) =>
+      [left, right].some((side) => side.table === use.table && side.column === use.column),
+    );
+  const joined = profile.relationships
+    .filter((relationship) => isJoined(relationship, analysis.joins))
+    .map((relationship) => relationship.id);
   return {
     tables: analysis.tables.map((table) => table.table).sort(),
     relationships: joined.sort(),
@@ -92,11 +128,16 @@ function shapeOf(analysis: QueryAnalysis, profile: Profile): Shape {
 }
 
 /** Every column pair of the relationship is joined, whichever side the query names first. */
-const isJoined = ({ childTable, childColumns, parentTable, parentColumns }: Relationship, joins: readonly JoinPair[]): boolean =>
+const isJoined = (
+  { childTable, childColumns, parentTable, parentColumns }: Relationship,
+  joins: readonly JoinPair[],
+): boolean =>
   childColumns.every((childColumn, at) => {
-    const is = (side: JoinPair['left'], table: string, column: string | undefined): boolean => side.table === table && side.column === column;
+    const is = (side: JoinPair['left'], table: string, column: string | undefined): boolean =>
+      side.table === table && side.column === column;
     return joins.some(
       ({ left, right }) =>
-        (is(left, childTable, childColumn) && is(right, parentTable, parentColumns[at])) || (is(right, childTable, childColumn) && is(left, parentTable, parentColumns[at])),
+        (is(left, childTable, childColumn) && is(right, parentTable, parentColumns[at])) ||
+        (is(right, childTable, childColumn) && is(left, parentTable, parentColumns[at])),
     );
   });

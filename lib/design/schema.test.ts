@@ -16,8 +16,12 @@ const problems = (value: unknown): string[] =>
 
 test('relationships and collections are given once', () => {
   expect(problems(design([relationship('a'), relationship('b')], [collection('x')]))).toEqual([]);
-  expect(problems(design([relationship('a'), relationship('a')]))).toEqual(['a is given more than once']);
-  expect(problems(design([], [collection('x'), collection('x')]))).toEqual(['x is given more than once']);
+  expect(problems(design([relationship('a'), relationship('a')]))).toEqual([
+    'a is given more than once',
+  ]);
+  expect(problems(design([], [collection('x'), collection('x')]))).toEqual([
+    'x is given more than once',
+  ]);
 });
 
 test.each([3000, 10_000, 100_000])('%d repeated relationships are refused at once', (count) => {

@@ -2,14 +2,26 @@ import type { Relationship } from '../sqlite/profile';
 import { bucketAdvice, bucketObstacle, bucketsBy, embedIntoBuckets } from './buckets';
 import { proposeAttributes, type AttributeProposal } from './attributes';
 import { proposeCopy } from './copies';
-import { embeddedBy, realise, type ChoiceContext, type Choices, type KeptOfChildren } from './choices';
+import {
+  embeddedBy,
+  realise,
+  type ChoiceContext,
+  type Choices,
+  type KeptOfChildren,
+} from './choices';
 import { proposeComputed } from './computed';
 import { score, type Cost } from './cost';
 import { CostModel } from './cost-model';
 import type { Choice, DocumentDesign, OutlierChoice } from './document-design';
 import { forecastCollections } from './forecast';
 import { deriveDesign } from './logical';
-import { copyObstacle, DOCUMENT_MARGIN, hardObstacle, MAX_DOCUMENT_BYTES, softObstacle } from './obstacles';
+import {
+  copyObstacle,
+  DOCUMENT_MARGIN,
+  hardObstacle,
+  MAX_DOCUMENT_BYTES,
+  softObstacle,
+} from './obstacles';
 import { hasOutliers, outlierObstacle, proposeOutlier } from './outliers';
 import { proposeSubsets } from './subsets';
 import { readTogether, readWithout } from './workload';
@@ -45,11 +57,18 @@ export class DesignSearch {
   ) {}
 
   best(): Choices {
-    const [embedded, apart] = [this.climb(this.embedAll()), this.climb(this.withDefaults(new Map(this.directed)))];
+    const [embedded, apart] = [
+      this.climb(this.embedAll()),
+      this.climb(this.withDefaults(new Map(this.directed))),
+    ];
     const chosen = this.isCheaper(apart, embedded, CLEAR_GAIN) ? apart : embedded;
     // Whatever the guidebook prefers, no design is dearer than one collection a table.
-    const oneToOne = new Map(this.input.profile.relationships.map(({ id }) => [id, this.directed.get(id) ?? 'reference']));
-    return this.withoutIdleCopies(this.isCheaper(oneToOne, chosen, 0) ? this.climb(oneToOne, MIN_GAIN) : chosen);
+    const oneToOne = new Map(
+      this.input.profile.relationships.map(({ id }) => [id, this.directed.get(id) ?? 'reference']),
+    );
+    return this.withoutIdleCopies(
+      this.isCheaper(oneToOne, chosen, 0) ? this.climb(oneToOne, MIN_GAIN) : chosen,
+    );
   }
 
   /** A copy that saves no lookup, because those queries find the row some other way, is only something to keep up to date. */
@@ -90,8 +109,19 @@ export class DesignSearch {
     for (const relationship of this.inOrder()) {
       if (choices.get(relationship.id) === 'embed' || !hasOutliers(relationship, limits)) continue;
       const asItIs = model;
-      const proposed = outlierObstacle(relationship, choices, profile) ?? proposeOutlier(relationship, limits, profile, workload, (block) => asItIs.block(block).lookups > 0);
-      const outlier = typeof proposed === 'string' || this.isWanted(relationship.id, proposed) ? proposed : `a reviewer wants to do without ${proposed.field}`;
+      const proposed =
+        outlierObstacle(relationship, choices, profile) ??
+        proposeOutlier(
+          relationship,
+          limits,
+          profile,
+          workload,
+          (block) => asItIs.block(block).lookups > 0,
+        );
+      const outlier =
+        typeof proposed === 'string' || this.isWanted(relationship.id, proposed)
+          ? proposed
+          : `a reviewer wants to do without ${proposed.field}`;
       if (typeof outlier === 'string') {
         outliersLeft.set(relationship.id, outlier);
         continue;
@@ -100,9 +130,21 @@ export class DesignSearch {
       const design = this.design(choices, then);
       const changed = this.model(design);
       const cheaper = changed.workload(workload);
-      const largest = forecastCollections(design, profile).reduce((most, { largestBytes, longestArrays }) => (Object.keys(longestArrays).length > 0 ? Math.max(most, largestBytes) : most), 0);
-      if (largest * DOCUMENT_MARGIN > MAX_DOCUMENT_BYTES) outliersLeft.set(relationship.id, `the largest document would reach about ${Math.round(largest / 1e6)} MB`);
-      else if (score(cheaper) >= score(cost) * (1 - OUTLIER_GAIN)) outliersLeft.set(relationship.id, `the workload would not be cheaper by ${OUTLIER_GAIN * 100} % with them repeated in their parents`);
+      const largest = forecastCollections(design, profile).reduce(
+        (most, { largestBytes, longestArrays }) =>
+          Object.keys(longestArrays).length > 0 ? Math.max(most, largestBytes) : most,
+        0,
+      );
+      if (largest * DOCUMENT_MARGIN > MAX_DOCUMENT_BYTES)
+        outliersLeft.set(
+          relationship.id,
+          `the largest document would reach about ${Math.round(largest / 1e6)} MB`,
+        );
+      else if (score(cheaper) >= score(cost) * (1 - OUTLIER_GAIN))
+        outliersLeft.set(
+          relationship.id,
+          `the workload would not be cheaper by ${OUTLIER_GAIN * 100} % with them repeated in their parents`,
+        );
       else [kept, model, cost] = [then, changed, cheaper];
     }
     return { kept, cost, outliersLeft };
@@ -115,7 +157,13 @@ export class DesignSearch {
   /** A candidate as a whole design; its reasons are left empty. */
   design(choices: Choices, kept = this.keptOfChildren(choices)): DocumentDesign {
     const { catalog, profile, directives } = this.input;
-    const conceptual = { database: catalog.database, strategy: 'access-pattern' as const, ...realise(choices, kept, this.input), patterns: [], document: { source: '', accessPatterns: '', decisions: '', result: '' } };
+    const conceptual = {
+      database: catalog.database,
+      strategy: 'access-pattern' as const,
+      ...realise(choices, kept, this.input),
+      patterns: [],
+      document: { source: '', accessPatterns: '', decisions: '', result: '' },
+    };
     return deriveDesign({ conceptual, catalog, profile, directives });
   }
 
@@ -129,10 +177,16 @@ export class DesignSearch {
   }
 
   private withoutOutliers(choices: Choices): KeptOfChildren {
-    const computed = [...proposeComputed(choices, this.input)].map(([id, fields]) => [id, fields.filter((field) => this.isWanted(id, field))] as const);
+    const computed = [...proposeComputed(choices, this.input)].map(
+      ([id, fields]) => [id, fields.filter((field) => this.isWanted(id, field))] as const,
+    );
     return {
       computed: new Map(computed.filter(([, fields]) => fields.length > 0)),
-      subsets: new Map([...proposeSubsets(choices, this.input)].filter(([id, subset]) => this.isWanted(id, subset))),
+      subsets: new Map(
+        [...proposeSubsets(choices, this.input)].filter(([id, subset]) =>
+          this.isWanted(id, subset),
+        ),
+      ),
       outliers: new Map<string, OutlierChoice>(),
     };
   }
@@ -140,30 +194,55 @@ export class DesignSearch {
   /** The attributes that the workload calls for in a candidate: weighed once it is found, for they change no choice. */
   attributes(choices: Choices): AttributeProposal[] {
     const kept = this.keptOfChildren(choices);
-    const wanted = ({ table }: AttributeProposal): boolean => !this.input.directives.some((directive) => directive.kind === 'without_attributes' && directive.table === table);
-    return proposeAttributes(this.input, this.design(choices, kept), (attributes) => this.design(choices, { ...kept, attributes })).map((proposal) => (wanted(proposal) ? proposal : { ...proposal, obstacle: 'a reviewer directed to do without it' }));
+    const wanted = ({ table }: AttributeProposal): boolean =>
+      !this.input.directives.some(
+        (directive) => directive.kind === 'without_attributes' && directive.table === table,
+      );
+    return proposeAttributes(this.input, this.design(choices, kept), (attributes) =>
+      this.design(choices, { ...kept, attributes }),
+    ).map((proposal) =>
+      wanted(proposal)
+        ? proposal
+        : { ...proposal, obstacle: 'a reviewer directed to do without it' },
+    );
   }
 
   private isWanted(id: string, { field }: { readonly field: string }): boolean {
-    return !this.input.directives.some((directive) => directive.kind === 'without_field' && directive.relationship === id && directive.field === field);
+    return !this.input.directives.some(
+      (directive) =>
+        directive.kind === 'without_field' &&
+        directive.relationship === id &&
+        directive.field === field,
+    );
   }
 
   /** The candidate with one relationship changed; what the change makes impossible elsewhere is an obstacle. */
-  change(choices: Choices, relationship: Relationship, choice: Choice): { choices: Choices } | { obstacle: string } {
+  change(
+    choices: Choices,
+    relationship: Relationship,
+    choice: Choice,
+  ): { choices: Choices } | { obstacle: string } {
     const next = new Map(choices);
     const { profile } = this.input;
     const { childTable } = relationship;
     if (choice === 'embed' || choice === 'bucket') {
       // A table has one place.
-      for (const taken of [embeddedBy(choices, profile).get(childTable), bucketsBy(choices, profile).get(childTable)]) {
+      for (const taken of [
+        embeddedBy(choices, profile).get(childTable),
+        bucketsBy(choices, profile).get(childTable),
+      ]) {
         if (!taken || taken.id === relationship.id) continue;
-        if (this.directed.has(taken.id)) return { obstacle: `${childTable} ${choices.get(taken.id) === 'embed' ? `is embedded in ${taken.parentTable}` : `lies in buckets by ${taken.childColumns.join(', ')}`}, as a reviewer directed` };
+        if (this.directed.has(taken.id))
+          return {
+            obstacle: `${childTable} ${choices.get(taken.id) === 'embed' ? `is embedded in ${taken.parentTable}` : `lies in buckets by ${taken.childColumns.join(', ')}`}, as a reviewer directed`,
+          };
         next.set(taken.id, this.unembedded(taken));
       }
     }
     next.set(relationship.id, choice);
     const embedded = embeddedBy(next, profile);
-    const inBuckets = choice === 'embed' ? embedIntoBuckets(relationship, next, profile) : undefined;
+    const inBuckets =
+      choice === 'embed' ? embedIntoBuckets(relationship, next, profile) : undefined;
     if (inBuckets) return { obstacle: inBuckets };
     if (choice === 'bucket') {
       const obstacle = bucketObstacle(relationship, this.input, next);
@@ -185,23 +264,39 @@ export class DesignSearch {
     const directed = this.directed.get(relationship.id);
     if (directed) return directed;
     // A copy has to be grounded in queries that somebody asks.
-    const serves = !this.input.workload.assumed && relationship.parentIsKey && !relationship.selfReference && proposeCopy(relationship, this.input.profile, this.input.workload) !== undefined;
+    const serves =
+      !this.input.workload.assumed &&
+      relationship.parentIsKey &&
+      !relationship.selfReference &&
+      proposeCopy(relationship, this.input.profile, this.input.workload) !== undefined;
     return serves ? 'copy' : 'reference';
   }
 
   private withDefaults(choices: Choices): Choices {
-    return new Map(this.input.profile.relationships.map((relationship) => [relationship.id, choices.get(relationship.id) ?? this.unembedded(relationship)]));
+    return new Map(
+      this.input.profile.relationships.map((relationship) => [
+        relationship.id,
+        choices.get(relationship.id) ?? this.unembedded(relationship),
+      ]),
+    );
   }
 
   /** Everything embedded that may be and is read with its parent, what is read together most often first. */
   private embedAll(): Choices {
     const choices = new Map(this.directed);
     // A table can be embedded once those that refer to it are embedded in it: passes go on until none adds anything.
-    for (let before = -1; before !== choices.size; ) {
+    for (let before = -1; before !== choices.size;) {
       before = choices.size;
       for (const relationship of this.inOrder()) {
         const embedded = embeddedBy(choices, this.input.profile);
-        if (choices.has(relationship.id) || embedded.has(relationship.childTable) || this.obstacle(relationship, embedded) || embedIntoBuckets(relationship, choices, this.input.profile) || this.isReadAlone(relationship)) continue;
+        if (
+          choices.has(relationship.id) ||
+          embedded.has(relationship.childTable) ||
+          this.obstacle(relationship, embedded) ||
+          embedIntoBuckets(relationship, choices, this.input.profile) ||
+          this.isReadAlone(relationship)
+        )
+          continue;
         choices.set(relationship.id, 'embed');
       }
     }
@@ -211,11 +306,18 @@ export class DesignSearch {
   /** Rows that are asked for without their parent more often than with it are documents of their own, unless cost says more. */
   private isReadAlone(relationship: Relationship): boolean {
     const { workload } = this.input;
-    return readWithout(workload, relationship.childTable, relationship.parentTable) > readTogether(workload, relationship);
+    return (
+      readWithout(workload, relationship.childTable, relationship.parentTable) >
+      readTogether(workload, relationship)
+    );
   }
 
   /** What is read with its parent belongs into it, and a copy that saves joins is worth its bytes. */
-  private isAgainstTheGuidebook(relationship: Relationship, from: Choice | undefined, to: Choice): boolean {
+  private isAgainstTheGuidebook(
+    relationship: Relationship,
+    from: Choice | undefined,
+    to: Choice,
+  ): boolean {
     if (to === 'embed') return this.isReadAlone(relationship);
     if (to === 'bucket') return true;
     return from === 'embed' ? !this.isReadAlone(relationship) : from === 'copy';
@@ -224,7 +326,7 @@ export class DesignSearch {
   /** `clear`: the gain that a change against the guidebook needs. */
   private climb(start: Choices, clear = CLEAR_GAIN): Choices {
     let [best, cost] = [start, score(this.costOf(start))];
-    for (let improved = true; improved && this.known.size < MAX_ESTIMATES; ) {
+    for (let improved = true; improved && this.known.size < MAX_ESTIMATES;) {
       improved = false;
       for (const relationship of this.inOrder()) {
         if (this.directed.has(relationship.id)) continue;
@@ -233,7 +335,9 @@ export class DesignSearch {
           const changed = this.change(best, relationship, choice);
           if ('obstacle' in changed || this.known.size >= MAX_ESTIMATES) continue;
           const other = score(this.costOf(changed.choices));
-          const needed = this.isAgainstTheGuidebook(relationship, best.get(relationship.id), choice) ? clear : MIN_GAIN;
+          const needed = this.isAgainstTheGuidebook(relationship, best.get(relationship.id), choice)
+            ? clear
+            : MIN_GAIN;
           if (other < cost * (1 - needed)) [best, cost, improved] = [changed.choices, other, true];
         }
       }
@@ -242,20 +346,40 @@ export class DesignSearch {
   }
 
   private admissible(relationship: Relationship, choices: Choices): Choice[] {
-    const others = new Map([...embeddedBy(choices, this.input.profile)].filter(([table]) => table !== relationship.childTable));
-    const inBuckets = !bucketAdvice(relationship, this.input) && !bucketObstacle(relationship, this.input, choices);
-    return [this.unembedded(relationship), 'reference', ...(this.obstacle(relationship, others) ? [] : (['embed'] as const)), ...(inBuckets ? (['bucket'] as const) : [])];
+    const others = new Map(
+      [...embeddedBy(choices, this.input.profile)].filter(
+        ([table]) => table !== relationship.childTable,
+      ),
+    );
+    const inBuckets =
+      !bucketAdvice(relationship, this.input) && !bucketObstacle(relationship, this.input, choices);
+    return [
+      this.unembedded(relationship),
+      'reference',
+      ...(this.obstacle(relationship, others) ? [] : (['embed'] as const)),
+      ...(inBuckets ? (['bucket'] as const) : []),
+    ];
   }
 
-  private obstacle(relationship: Relationship, embedded: ReadonlyMap<string, Relationship>): string | undefined {
-    return hardObstacle(relationship, this.input, embedded) ?? softObstacle(relationship, this.input, embedded);
+  private obstacle(
+    relationship: Relationship,
+    embedded: ReadonlyMap<string, Relationship>,
+  ): string | undefined {
+    return (
+      hardObstacle(relationship, this.input, embedded) ??
+      softObstacle(relationship, this.input, embedded)
+    );
   }
 
   /** Most often read together first; then the narrower array; then by name, so that the result never depends on order. */
   private inOrder(): Relationship[] {
     const { profile, workload } = this.input;
     return [...profile.relationships].sort(
-      (a, b) => readTogether(workload, b) - readTogether(workload, a) || Number(b.declared) - Number(a.declared) || a.fanOut.max - b.fanOut.max || (a.id < b.id ? -1 : 1),
+      (a, b) =>
+        readTogether(workload, b) - readTogether(workload, a) ||
+        Number(b.declared) - Number(a.declared) ||
+        a.fanOut.max - b.fanOut.max ||
+        (a.id < b.id ? -1 : 1),
     );
   }
 }

@@ -25,41 +25,91 @@ const { catalog, profile } = profiledSource(DDL);
 const relationship = profile.relationships.find(({ id }) => id === ID)!;
 
 const FROM = 'FROM book b JOIN review r ON r.book_id = b.id';
-const newest = (title: string, limit = 3): string => `SELECT r.stars, r.day ${FROM} WHERE b.title = '${title}' ORDER BY r.day DESC LIMIT ${limit}`;
+const newest = (title: string, limit = 3): string =>
+  `SELECT r.stars, r.day ${FROM} WHERE b.title = '${title}' ORDER BY r.day DESC LIMIT ${limit}`;
 
 function propose(sql: readonly string[], directives: readonly Directive[] = []) {
-  const items = sql.map((text, at) => ({ questionId: String(at), split: 'dev', database: 'db', question: '', evidence: '', sql: text, difficulty: null }));
+  const items = sql.map((text, at) => ({
+    questionId: String(at),
+    split: 'dev',
+    database: 'db',
+    question: '',
+    evidence: '',
+    sql: text,
+    difficulty: null,
+  }));
   const workload = readWorkload(items, catalog, profile);
-  const { design: conceptual } = proposeDesign({ catalog, profile, workload, strategy: 'access-pattern', limits, directives });
+  const { design: conceptual } = proposeDesign({
+    catalog,
+    profile,
+    workload,
+    strategy: 'access-pattern',
+    limits,
+    directives,
+  });
   const design = deriveDesign({ conceptual, catalog, profile, directives: [] });
   expect(checkDesign(design, catalog, profile, limits)).toEqual([]);
-  return { workload, conceptual, design, choice: conceptual.relationships.find((entry) => entry.relationship === ID)! };
+  return {
+    workload,
+    conceptual,
+    design,
+    choice: conceptual.relationships.find((entry) => entry.relationship === ID)!,
+  };
 }
 
 describe('a subset is proposed', () => {
   test('where three queries ask for the first rows and nothing else, as long as the longest of them', () => {
     const { choice, design, conceptual } = propose([newest('A'), newest('B', 5), newest('C')]);
-    expect(choice.subset).toEqual({ field: 'review_by_day', limit: 5, orderBy: [{ column: 'day', direction: 'desc' }], columns: ['day', 'stars'], queries: 3 });
-    expect(design.logical.find(({ rootTable }) => rootTable === 'book')!.fields).toMatchObject([{ name: 'title' }, { kind: 'subset', name: 'review_by_day', limit: 5 }]);
-    expect(conceptual.patterns.find(({ pattern }) => pattern === 'Subset')).toMatchObject({ target: 'book.review_by_day', reason: 'The first 5 rows of review by day desc, of up to 500: 3 queries ask for no others.' });
+    expect(choice.subset).toEqual({
+      field: 'review_by_day',
+      limit: 5,
+      orderBy: [{ column: 'day', direction: 'desc' }],
+      columns: ['day', 'stars'],
+      queries: 3,
+    });
+    expect(design.logical.find(({ rootTable }) => rootTable === 'book')!.fields).toMatchObject([
+      { name: 'title' },
+      { kind: 'subset', name: 'review_by_day', limit: 5 },
+    ]);
+    expect(conceptual.patterns.find(({ pattern }) => pattern === 'Subset')).toMatchObject({
+      target: 'book.review_by_day',
+      reason: 'The first 5 rows of review by day desc, of up to 500: 3 queries ask for no others.',
+    });
   });
 
   test.each<[string, readonly string[]]>([
     ['two queries are not enough', [newest('A'), newest('A')]],
     ['orders differ', [newest('A'), newest('B'), `SELECT r.stars ${FROM} ORDER BY r.day LIMIT 3`]],
     ['more rows than a page', [newest('A', 50), newest('B', 50), newest('C', 50)]],
-    ['a filter on the child', [1, 2, 3].map((stars) => `SELECT r.day ${FROM} WHERE r.stars = ${stars} ORDER BY r.day DESC LIMIT 3`)],
-    ['values too long to copy', [1, 2, 3].map((id) => `SELECT r.body ${FROM} WHERE b.id = ${id} ORDER BY r.day DESC LIMIT 3`)],
+    [
+      'a filter on the child',
+      [1, 2, 3].map(
+        (stars) => `SELECT r.day ${FROM} WHERE r.stars = ${stars} ORDER BY r.day DESC LIMIT 3`,
+      ),
+    ],
+    [
+      'values too long to copy',
+      [1, 2, 3].map((id) => `SELECT r.body ${FROM} WHERE b.id = ${id} ORDER BY r.day DESC LIMIT 3`),
+    ],
   ])('but not where %s', (_, sql) => {
     expect(propose(sql).choice.subset).toBeUndefined();
   });
 });
 
 test('a reviewer can do without a field that parents keep', () => {
-  const counts = [1, 2].map((id) => `SELECT b.title, count(*) ${FROM} WHERE b.id > ${id} GROUP BY b.id`);
+  const counts = [1, 2].map(
+    (id) => `SELECT b.title, count(*) ${FROM} WHERE b.id > ${id} GROUP BY b.id`,
+  );
   const asked = [newest('A'), newest('B'), newest('C'), ...counts];
-  const [subset, count] = ['review_by_day', 'review_count'].map((field): Directive => ({ kind: 'without_field', relationship: ID, field }));
-  expect(propose(asked).choice).toMatchObject({ subset: { field: 'review_by_day' }, computed: [{ field: 'review_count' }] });
+  const [subset, count] = ['review_by_day', 'review_count'].map((field): Directive => ({
+    kind: 'without_field',
+    relationship: ID,
+    field,
+  }));
+  expect(propose(asked).choice).toMatchObject({
+    subset: { field: 'review_by_day' },
+    computed: [{ field: 'review_count' }],
+  });
   expect(propose(asked, [subset!]).choice.subset).toBeUndefined();
   expect(propose(asked, [subset!]).choice.computed).toHaveLength(1);
   expect(propose(asked, [count!]).choice.computed).toBeUndefined();
@@ -67,10 +117,25 @@ test('a reviewer can do without a field that parents keep', () => {
 
 test('the estimate knows what it saves, and what-if keeps it', () => {
   const { workload, conceptual, design } = propose([newest('A'), newest('B'), newest('C')]);
-  const without = { ...design, logical: design.logical.map((logical) => ({ ...logical, fields: logical.fields.filter(({ kind }) => kind !== 'subset') })) };
-  const cost = (of: typeof design): number => score(new CostModel(of, 'ideal', profile).workload(workload));
+  const without = {
+    ...design,
+    logical: design.logical.map((logical) => ({
+      ...logical,
+      fields: logical.fields.filter(({ kind }) => kind !== 'subset'),
+    })),
+  };
+  const cost = (of: typeof design): number =>
+    score(new CostModel(of, 'ideal', profile).workload(workload));
   expect(cost(design)).toBeLessThan(cost(without) / 10);
-  const { before, after } = whatIf({ catalog, profile, workload, design: conceptual, directives: [], limits, change: { relationship: ID, choice: 'copy' } });
+  const { before, after } = whatIf({
+    catalog,
+    profile,
+    workload,
+    design: conceptual,
+    directives: [],
+    limits,
+    change: { relationship: ID, choice: 'copy' },
+  });
   expect(before.score).toBeLessThan(cost(without) / 10);
   expect(after!.score).toBeLessThan(cost(without) / 10);
 });
@@ -91,6 +156,14 @@ test.each<[string, boolean]>([
 });
 
 test('an order leads another when it begins with it', () => {
-  const [day, stars] = [{ column: 'day', direction: 'desc' }, { column: 'stars', direction: 'asc' }] as const;
-  expect([leadsWith([day, stars], [day]), leadsWith([day], [day, stars]), leadsWith([day], [{ ...day, direction: 'asc' }]), leadsWith([day], [{ ...day, column: 'DAY' }])]).toEqual([true, false, false, true]);
+  const [day, stars] = [
+    { column: 'day', direction: 'desc' },
+    { column: 'stars', direction: 'asc' },
+  ] as const;
+  expect([
+    leadsWith([day, stars], [day]),
+    leadsWith([day], [day, stars]),
+    leadsWith([day], [{ ...day, direction: 'asc' }]),
+    leadsWith([day], [{ ...day, column: 'DAY' }]),
+  ]).toEqual([true, false, false, true]);
 });

@@ -39,8 +39,12 @@ export interface ColumnUse {
 
 /** Queries of the workload that join the two tables of a relationship by it. */
 export const readTogether = (workload: Workload, relationship: Relationship): number =>
-  workload.patterns.filter((pattern) => pattern.relationships.includes(relationship.id)).reduce((sum, pattern) => sum + pattern.frequency, 0);
+  workload.patterns
+    .filter((pattern) => pattern.relationships.includes(relationship.id))
+    .reduce((sum, pattern) => sum + pattern.frequency, 0);
 
 /** Queries that read one table and not the other. */
 export const readWithout = (workload: Workload, table: string, other: string): number =>
-  workload.patterns.filter((pattern) => pattern.tables.includes(table) && !pattern.tables.includes(other)).reduce((sum, pattern) => sum + pattern.frequency, 0);
+  workload.patterns
+    .filter((pattern) => pattern.tables.includes(table) && !pattern.tables.includes(other))
+    .reduce((sum, pattern) => sum + pattern.frequency, 0);

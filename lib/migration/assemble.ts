@@ -4,7 +4,23 @@ import type { SqliteValue } from '../results/value';
 import { defineKey } from '../results/value';
 import { quoteName as q, type Catalog, type Table } from '../sqlite/catalog';
 import { openSource } from '../sqlite/open';
-import { bucketRows, isArray, isEmbed, isKeptRows, type AttributeField, type BucketRule, type ColumnField, type ComputedField, type EmbedField, type ExtendedReferenceField, type Field, type IdRule, type LogicalDesign, type OutlierField, type SubsetField } from '../design/document-design';
+import {
+  bucketRows,
+  isArray,
+  isEmbed,
+  isKeptRows,
+  type AttributeField,
+  type BucketRule,
+  type ColumnField,
+  type ComputedField,
+  type EmbedField,
+  type ExtendedReferenceField,
+  type Field,
+  type IdRule,
+  type LogicalDesign,
+  type OutlierField,
+  type SubsetField,
+} from '../design/document-design';
 import { heldKey } from '../design/placement';
 import { identity, toBson, TransformError, transformInput } from '../design/transform';
 
@@ -24,7 +40,12 @@ export interface StartAfter {
 }
 
 /** The documents of one collection, in the source's order. */
-export function* assembleDocuments(sourcePath: string, catalog: Catalog, design: LogicalDesign, used: Map<string, number>): Generator<Record<string, unknown>> {
+export function* assembleDocuments(
+  sourcePath: string,
+  catalog: Catalog,
+  design: LogicalDesign,
+  used: Map<string, number>,
+): Generator<Record<string, unknown>> {
   for (const { document } of assemble(sourcePath, catalog, design, used)) yield document;
 }
 
@@ -35,7 +56,13 @@ export function* assembleDocuments(sourcePath: string, catalog: Catalog, design:
  *
  * Also counts the source rows that went into documents, by table.
  */
-export function* assemble(sourcePath: string, catalog: Catalog, design: LogicalDesign, used: Map<string, number>, after?: StartAfter): Generator<Assembled> {
+export function* assemble(
+  sourcePath: string,
+  catalog: Catalog,
+  design: LogicalDesign,
+  used: Map<string, number>,
+  after?: StartAfter,
+): Generator<Assembled> {
   const sqlite = openSource(sourcePath);
   const running: Iterator<SqliteValue[]>[] = [];
   try {
@@ -43,9 +70,24 @@ export function* assemble(sourcePath: string, catalog: Catalog, design: LogicalD
     const { id } = design;
     const rows = id.kind === 'bucket' ? bucketRows(design.fields) : undefined;
     const fields = rows?.fields ?? design.fields;
-    const chain: ChainLink[] = [{ table: root, alias: 't0', join: [], orderBy: [], ...(id.kind === 'bucket' && { together: id.columns }) }];
+    const chain: ChainLink[] = [
+      {
+        table: root,
+        alias: 't0',
+        join: [],
+        orderBy: [],
+        ...(id.kind === 'bucket' && { together: id.columns }),
+      },
+    ];
     const source: Source = { sqlite, running, catalog, used, after: after?.position };
-    const extras = new RowExtras([...fields, ...(rows ? design.fields.filter((field) => field.kind === 'extendedReference') : [])], root, 't0');
+    const extras = new RowExtras(
+      [
+        ...fields,
+        ...(rows ? design.fields.filter((field) => field.kind === 'extendedReference') : []),
+      ],
+      root,
+      't0',
+    );
     const stream = new RowStream(source, chain, extras);
     const children = childrenOf(fields, id, stream, chain, source);
     const columns = columnsOf(fields, stream, root);
@@ -56,7 +98,8 @@ export function* assemble(sourcePath: string, catalog: Catalog, design: LogicalD
         bump(used, root.name);
         return filled;
       };
-      const ofParent = (field: ExtendedReferenceField, row: Row): unknown => extras.valueOf(field, row, root.columns.length);
+      const ofParent = (field: ExtendedReferenceField, row: Row): unknown =>
+        extras.valueOf(field, row, root.columns.length);
       yield* buckets(design, id, stream, { entry, ofParent }, after?.documents ?? 0);
       for (const child of children) child.assertExhausted();
       return;
@@ -66,7 +109,10 @@ export function* assemble(sourcePath: string, catalog: Catalog, design: LogicalD
     for (let row = stream.next(); row; row = stream.next()) {
       ordinal++;
       const document: Record<string, unknown> = {
-        _id: id.kind === 'column' ? carry(id.transform, row.values[idAt]!, `${root.name}.${id.column}`) : new Int32(ordinal),
+        _id:
+          id.kind === 'column'
+            ? carry(id.transform, row.values[idAt]!, `${root.name}.${id.column}`)
+            : new Int32(ordinal),
       };
       fill(document, design.fields, columns, row, extras, children);
       bump(used, root.name);
@@ -87,19 +133,34 @@ interface BucketRows {
 }
 
 /** A document for up to so many rows that share what the bucket keeps them by, and that come one after the other. */
-function* buckets({ fields }: LogicalDesign, { columns, size }: BucketRule, stream: RowStream, { entry, ofParent }: BucketRows, before: number): Generator<Assembled> {
+function* buckets(
+  { fields }: LogicalDesign,
+  { columns, size }: BucketRule,
+  stream: RowStream,
+  { entry, ofParent }: BucketRows,
+  before: number,
+): Generator<Assembled> {
   let ordinal = before;
   for (let first = stream.peek(); first; first = stream.peek()) {
     const entries: Record<string, unknown>[] = [];
     let last = first;
-    for (let row: Row | undefined = first; row && entries.length < size && shares(row, first, columns.length); row = stream.peek()) {
+    for (
+      let row: Row | undefined = first;
+      row && entries.length < size && shares(row, first, columns.length);
+      row = stream.peek()
+    ) {
       stream.next();
       entries.push(entry(row));
       last = row;
     }
     const document: Record<string, unknown> = { _id: new Int32(++ordinal) };
     for (const field of fields) {
-      const value = field.kind === 'column' ? carryField(field, first.values[stream.position(field.column)]!) : field.kind === 'extendedReference' ? ofParent(field, first) : entries;
+      const value =
+        field.kind === 'column'
+          ? carryField(field, first.values[stream.position(field.column)]!)
+          : field.kind === 'extendedReference'
+            ? ofParent(field, first)
+            : entries;
       if (value !== undefined) defineKey(document, field.name, value);
     }
     yield { document, position: last.keys };
@@ -107,7 +168,8 @@ function* buckets({ fields }: LogicalDesign, { columns, size }: BucketRule, stre
 }
 
 /** The first keys of a row are what its bucket keeps it by: integers or texts. */
-const shares = (row: Row, other: Row, width: number): boolean => row.keys.slice(0, width).every((key, at) => key === other.keys[at]);
+const shares = (row: Row, other: Row, width: number): boolean =>
+  row.keys.slice(0, width).every((key, at) => key === other.keys[at]);
 
 interface Source {
   readonly sqlite: Database.Database;
@@ -155,31 +217,55 @@ class RowExtras {
       this.#at.set(field, this.selected.length);
       const other = `x${n}`;
       if (field.kind === 'extendedReference') {
-        const on = field.join.map(({ parent, child }) => `${other}.${q(parent)} = ${alias}.${q(child)}`).join(' AND ');
+        const on = field.join
+          .map(({ parent, child }) => `${other}.${q(parent)} = ${alias}.${q(child)}`)
+          .join(' AND ');
         this.joins.push(`LEFT JOIN ${q(field.table)} ${other} ON ${on}`);
         // A key is never null: it tells a parent whose columns are null from no parent.
-        this.selected.push(`${other}.${q(field.join[0]!.parent)} IS NOT NULL`, ...field.fields.map((copied) => `${other}.${q(copied.column)}`));
+        this.selected.push(
+          `${other}.${q(field.join[0]!.parent)} IS NOT NULL`,
+          ...field.fields.map((copied) => `${other}.${q(copied.column)}`),
+        );
       } else {
         // Grouped by the parents' own keys: several spellings of a key in the children ('1' and '01') are one parent's.
         const keys = field.join.map(({ parent }, at) => `owner.${q(parent)} AS k${at}`).join(', ');
-        const owns = field.join.map(({ parent, child }) => `owner.${q(parent)} = own.${q(child)}`).join(' AND ');
-        const on = field.join.map(({ parent }, at) => `${other}.k${at} = ${alias}.${q(parent)}`).join(' AND ');
+        const owns = field.join
+          .map(({ parent, child }) => `owner.${q(parent)} = own.${q(child)}`)
+          .join(' AND ');
+        const on = field.join
+          .map(({ parent }, at) => `${other}.k${at} = ${alias}.${q(parent)}`)
+          .join(' AND ');
         const value = `${field.aggregate}(${field.column === undefined ? '*' : `own.${q(field.column)}`})`;
-        this.joins.push(`LEFT JOIN (SELECT ${keys}, ${value} AS "value?" FROM ${q(holder.name)} owner JOIN ${q(field.table)} own ON ${owns} GROUP BY ${field.join.map((_, at) => at + 1).join(', ')}) ${other} ON ${on}`);
-        this.selected.push(field.aggregate === 'count' ? `coalesce(${other}."value?", 0)` : `${other}."value?"`);
+        this.joins.push(
+          `LEFT JOIN (SELECT ${keys}, ${value} AS "value?" FROM ${q(holder.name)} owner JOIN ${q(field.table)} own ON ${owns} GROUP BY ${field.join.map((_, at) => at + 1).join(', ')}) ${other} ON ${on}`,
+        );
+        this.selected.push(
+          field.aggregate === 'count' ? `coalesce(${other}."value?", 0)` : `${other}."value?"`,
+        );
       }
     }
   }
 
   /** The field's value in a row of `width` own columns; undefined where there is nothing to copy. */
-  valueOf(field: ColumnField | ExtendedReferenceField | ComputedField | AttributeField, row: Row, width: number): unknown {
+  valueOf(
+    field: ColumnField | ExtendedReferenceField | ComputedField | AttributeField,
+    row: Row,
+    width: number,
+  ): unknown {
     const at = width + this.#at.get(field)!;
     if (field.kind === 'column') return carryField(field, row.values[at]!);
     if (field.kind === 'computed') return carry(identity, row.values[at]!, field.name);
-    if (field.kind === 'attribute') return field.fields.flatMap((own, n) => (row.values[at + n] === null ? [] : [{ k: own.name, v: carryField(own, row.values[at + n]!) }]));
+    if (field.kind === 'attribute')
+      return field.fields.flatMap((own, n) =>
+        row.values[at + n] === null
+          ? []
+          : [{ k: own.name, v: carryField(own, row.values[at + n]!) }],
+      );
     if (row.values[at] !== 1n) return undefined;
     const copy: Record<string, unknown> = {};
-    field.fields.forEach((copied, n) => defineKey(copy, copied.name, carryField(copied, row.values[at + 1 + n]!)));
+    field.fields.forEach((copied, n) =>
+      defineKey(copy, copied.name, carryField(copied, row.values[at + 1 + n]!)),
+    );
     return copy;
   }
 }
@@ -197,13 +283,22 @@ class RowStream {
 
   constructor({ sqlite, running, after }: Source, chain: readonly ChainLink[], extras: RowExtras) {
     const last = chain.at(-1)!;
-    const keyColumns = chain.map(({ alias, table, together = [] }) => [...together.map((column) => `${alias}.${q(column)} COLLATE BINARY`), ...scanKey(table).map((column) => `${alias}.${column}`)]);
+    const keyColumns = chain.map(({ alias, table, together = [] }) => [
+      ...together.map((column) => `${alias}.${q(column)} COLLATE BINARY`),
+      ...scanKey(table).map((column) => `${alias}.${column}`),
+    ]);
     const keys = keyColumns.flat();
     this.#keyWidth = keys.length;
     this.#columns = last.table.columns.map((column) => column.name);
     const from = chain.map((link, at) => {
-      const on = link.join.map(({ parent, child }) => `${chain[at - 1]!.alias}.${q(parent)} = ${link.alias}.${q(child)}`).join(' AND ');
-      return at === 0 ? `${q(link.table.name)} ${link.alias}` : `JOIN ${q(link.table.name)} ${link.alias} ON ${on}`;
+      const on = link.join
+        .map(
+          ({ parent, child }) => `${chain[at - 1]!.alias}.${q(parent)} = ${link.alias}.${q(child)}`,
+        )
+        .join(' AND ');
+      return at === 0
+        ? `${q(link.table.name)} ${link.alias}`
+        : `JOIN ${q(link.table.name)} ${link.alias} ON ${on}`;
     });
     // Every stream sorts by what the streams above it sort by, so that they can be merged.
     const order = chain.flatMap((link, at) => [
@@ -211,10 +306,22 @@ class RowStream {
       ...keyColumns[at]!,
     ]);
     const rootKey = keyColumns[0]!;
-    const where = after ? ` WHERE (${rootKey.join(', ')}) > (${rootKey.map(() => '?').join(', ')})` : '';
-    const selected = [...keys, ...this.#columns.map((column) => `${last.alias}.${q(column)}`), ...extras.selected];
+    const where = after
+      ? ` WHERE (${rootKey.join(', ')}) > (${rootKey.map(() => '?').join(', ')})`
+      : '';
+    const selected = [
+      ...keys,
+      ...this.#columns.map((column) => `${last.alias}.${q(column)}`),
+      ...extras.selected,
+    ];
     const tail = ` FROM ${[...from, ...extras.joins].join(' ')}${where} ORDER BY ${order.join(', ')}`;
-    this.#parts = chunk(selected, COLUMNS_A_STATEMENT).map((part) => sqlite.prepare(`SELECT ${part.join(', ')}${tail}`).raw().iterate(...(after ?? [])) as Iterator<SqliteValue[]>);
+    this.#parts = chunk(selected, COLUMNS_A_STATEMENT).map(
+      (part) =>
+        sqlite
+          .prepare(`SELECT ${part.join(', ')}${tail}`)
+          .raw()
+          .iterate(...(after ?? [])) as Iterator<SqliteValue[]>,
+    );
     running.push(...this.#parts);
     this.#ahead = this.#read();
   }
@@ -238,7 +345,10 @@ class RowStream {
   #read(): Row | undefined {
     const results = this.#parts.map((part) => part.next());
     if (results[0]!.done) return undefined;
-    const all = results.length === 1 ? (results[0]!.value as SqliteValue[]) : results.flatMap((result) => result.value as SqliteValue[]);
+    const all =
+      results.length === 1
+        ? (results[0]!.value as SqliteValue[])
+        : results.flatMap((result) => result.value as SqliteValue[]);
     return { keys: all.slice(0, this.#keyWidth), values: all.slice(this.#keyWidth) };
   }
 }
@@ -250,12 +360,30 @@ function scanKey(table: Table): string[] {
   const rowid = ['rowid', '_rowid_', 'oid'].find((name) => !hidden.has(name));
   if (rowid) return [rowid];
   if (table.rowidAlias) return table.primaryKey.map(q);
-  throw new MigrationError(`${table.name} has columns named rowid, _rowid_ and oid, so that its rows cannot be told apart`);
+  throw new MigrationError(
+    `${table.name} has columns named rowid, _rowid_ and oid, so that its rows cannot be told apart`,
+  );
 }
 
 /** What is built beside a row's own fields. `id`: of documents, where the rows are roots. */
-const childrenOf = (fields: readonly Field[], id: IdRule | undefined, parents: RowStream, chain: readonly ChainLink[], source: Source): ChildAssembler[] =>
-  fields.filter(isRowField).map((field) => new ChildAssembler(field, chain, source, field.kind === 'outlier' ? parentKey(field, fields, id, parents) : undefined));
+const childrenOf = (
+  fields: readonly Field[],
+  id: IdRule | undefined,
+  parents: RowStream,
+  chain: readonly ChainLink[],
+  source: Source,
+): ChildAssembler[] =>
+  fields
+    .filter(isRowField)
+    .map(
+      (field) =>
+        new ChildAssembler(
+          field,
+          chain,
+          source,
+          field.kind === 'outlier' ? parentKey(field, fields, id, parents) : undefined,
+        ),
+    );
 
 /** The key of a parent row, as its document stores it. */
 interface ParentKey {
@@ -263,7 +391,12 @@ interface ParentKey {
   readonly transform: ColumnField['transform'];
 }
 
-function parentKey({ name, join }: OutlierField, fields: readonly Field[], id: IdRule | undefined, parents: RowStream): ParentKey {
+function parentKey(
+  { name, join }: OutlierField,
+  fields: readonly Field[],
+  id: IdRule | undefined,
+  parents: RowStream,
+): ParentKey {
   const column = join[0]!.parent;
   const transform = heldKey(fields, id, column);
   if (!transform) throw new MigrationError(`no field beside ${name} holds the key ${column}`);
@@ -291,7 +424,15 @@ class ChildAssembler {
     readonly key: ParentKey | undefined,
   ) {
     const table = tableOf(source.catalog, field.table);
-    const chain = [...above, { table, alias: `t${above.length}`, join: field.join, orderBy: field.kind === 'outlier' ? [] : field.orderBy }];
+    const chain = [
+      ...above,
+      {
+        table,
+        alias: `t${above.length}`,
+        join: field.join,
+        orderBy: field.kind === 'outlier' ? [] : field.orderBy,
+      },
+    ];
     this.#used = source.used;
     this.#extras = new RowExtras(field.fields, table, `t${above.length}`);
     this.#stream = new RowStream(source, chain, this.#extras);
@@ -320,7 +461,10 @@ class ChildAssembler {
 
   assertExhausted(): void {
     const left = this.#stream.peek();
-    if (left) throw new MigrationError(`a row of ${this.field.table} (position ${String(left.keys.at(-1))}) met no parent while merging`);
+    if (left)
+      throw new MigrationError(
+        `a row of ${this.field.table} (position ${String(left.keys.at(-1))}) met no parent while merging`,
+      );
     for (const child of this.#children) child.assertExhausted();
   }
 }
@@ -329,13 +473,22 @@ class ChildAssembler {
 function belongs(child: Row, parent: Row): boolean {
   for (let at = 0; at < parent.keys.length; at++) {
     const [mine, theirs] = [child.keys[at]!, parent.keys[at]!];
-    if (mine !== theirs && !(mine instanceof Uint8Array && theirs instanceof Uint8Array && Buffer.compare(mine, theirs) === 0)) return false;
+    if (
+      mine !== theirs &&
+      !(
+        mine instanceof Uint8Array &&
+        theirs instanceof Uint8Array &&
+        Buffer.compare(mine, theirs) === 0
+      )
+    )
+      return false;
   }
   return true;
 }
 
 /** The column's value as it stands in the row is all that the field needs. */
-const isPlain = (field: Field): field is ColumnField => field.kind === 'column' && field.transform.kind !== 'bytes';
+const isPlain = (field: Field): field is ColumnField =>
+  field.kind === 'column' && field.transform.kind !== 'bytes';
 
 /** Holds rows of another table, which are read beside those of its own: all that belong to the parent, the first of them, or all unless they are many. */
 type RowField = EmbedField | SubsetField | OutlierField;
@@ -347,7 +500,14 @@ const columnsOf = (fields: readonly Field[], stream: RowStream, table: Table): n
     return isRowField(field) ? -1 : table.columns.length;
   });
 
-function fill(target: Record<string, unknown>, fields: readonly Field[], columns: readonly number[], row: Row, extras: RowExtras, children: readonly ChildAssembler[]): void {
+function fill(
+  target: Record<string, unknown>,
+  fields: readonly Field[],
+  columns: readonly number[],
+  row: Row,
+  extras: RowExtras,
+  children: readonly ChildAssembler[],
+): void {
   let child = 0;
   fields.forEach((field, at) => {
     if (isPlain(field)) defineKey(target, field.name, carryField(field, row.values[columns[at]!]!));
@@ -358,15 +518,20 @@ function fill(target: Record<string, unknown>, fields: readonly Field[], columns
       const assembler = children[child++]!;
       const { entries, isOutlier } = assembler.take(row);
       if (isArray(field)) defineKey(target, field.name, entries);
-      else if (entries.length > 1) throw new MigrationError(`${field.name} holds one document, but a parent has ${entries.length} rows`);
+      else if (entries.length > 1)
+        throw new MigrationError(
+          `${field.name} holds one document, but a parent has ${entries.length} rows`,
+        );
       else if (entries.length === 1) defineKey(target, field.name, entries[0]);
       const { key } = assembler;
-      if (isOutlier && key && field.kind === 'outlier') defineKey(target, field.flag, carry(key.transform, row.values[key.at]!, field.flag));
+      if (isOutlier && key && field.kind === 'outlier')
+        defineKey(target, field.flag, carry(key.transform, row.values[key.at]!, field.flag));
     }
   });
 }
 
-const carryField = (field: ColumnField, value: SqliteValue): unknown => carry(field.transform, value, field.column);
+const carryField = (field: ColumnField, value: SqliteValue): unknown =>
+  carry(field.transform, value, field.column);
 
 function carry(transform: ColumnField['transform'], value: SqliteValue, what: string): unknown {
   try {
@@ -383,7 +548,10 @@ function tableOf(catalog: Catalog, name: string): Table {
   return table;
 }
 
-const chunk = <T>(list: readonly T[], size: number): T[][] => Array.from({ length: Math.ceil(list.length / size) }, (_, at) => list.slice(at * size, at * size + size));
+const chunk = <T>(list: readonly T[], size: number): T[][] =>
+  Array.from({ length: Math.ceil(list.length / size) }, (_, at) =>
+    list.slice(at * size, at * size + size),
+  );
 
 const bump = (counts: Map<string, number>, table: string): void => {
   counts.set(table, (counts.get(table) ?? 0) + 1);

@@ -5,7 +5,11 @@ import { logicalCsv, parseLogicalCsv } from '../design/logical-csv';
 import { identity, type Transform } from '../design/transform';
 import { collectionMappings } from '../validation/collection-validation';
 import { plantFaults } from '../validation/planted-faults';
-import { ConversionFixture, testLimits, type ConvertedSource } from '../validation/conversion-fixture';
+import {
+  ConversionFixture,
+  testLimits,
+  type ConvertedSource,
+} from '../validation/conversion-fixture';
 import { migrate } from './migrate';
 
 let fixture: ConversionFixture;
@@ -14,7 +18,10 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-const convert = (sql: string, change: (design: DocumentDesign) => DocumentDesign = (design) => design): Promise<ConvertedSource> => fixture.convert(sql, { change });
+const convert = (
+  sql: string,
+  change: (design: DocumentDesign) => DocumentDesign = (design) => design,
+): Promise<ConvertedSource> => fixture.convert(sql, { change });
 
 const family = `
   CREATE TABLE g (id INTEGER PRIMARY KEY, v TEXT);
@@ -27,23 +34,62 @@ const family = `
 describe('sources that lose data elsewhere', () => {
   test.each<[string, string]>([
     ['three levels, children out of order, repeated rows', family],
-    ['64-bit bounds, NaN-free reals, empty strings, trailing blanks, blobs, mixed types', `
+    [
+      '64-bit bounds, NaN-free reals, empty strings, trailing blanks, blobs, mixed types',
+      `
       CREATE TABLE t (id INTEGER PRIMARY KEY, v);
-      INSERT INTO t VALUES (1, 9223372036854775807), (2, -9223372036854775808), (3, 1.5), (4, ''), (5, 'x '), (6, x'00ff'), (7, NULL), (8, '1'), (9, 1), (10, 1e300), (11, 2147483648), (12, '1.0');`],
-    ['a table without any key, with identical rows', 'CREATE TABLE t (a TEXT, b INTEGER); INSERT INTO t VALUES (\'x\', 1), (\'x\', 1), (NULL, NULL);'],
-    ['a primary key that holds nulls and duplicates by affinity', 'CREATE TABLE t (k TEXT PRIMARY KEY, v TEXT); INSERT INTO t VALUES (NULL, \'a\'), (NULL, \'b\'), (\'x\', \'c\');'],
-    ['WITHOUT ROWID and a composite key', 'CREATE TABLE t (a TEXT, b INTEGER, v TEXT, PRIMARY KEY (b, a)) WITHOUT ROWID; INSERT INTO t VALUES (\'z\', 1, \'p\'), (\'a\', 2, \'q\');'],
-    ['columns that hide the rowid', 'CREATE TABLE t (rowid TEXT, oid TEXT, v TEXT); INSERT INTO t VALUES (\'b\', \'c\', \'1\'), (\'a\', \'d\', \'2\');'],
-    ['names with dots, dollars, blanks, quotes, unicode and digits', 'CREATE TABLE "a.b $c" ("x.y" TEXT, "$z" TEXT, "p q" TEXT, "12" TEXT, "größe" TEXT, "a""b" TEXT, "_id" INTEGER); INSERT INTO "a.b $c" VALUES (\'1\', \'2\', \'3\', \'4\', \'5\', \'6\', 7);'],
-    ['collections and fields that differ in case only after repair', 'CREATE TABLE "t a" ("x y" TEXT, xY TEXT); CREATE TABLE ta (v TEXT); INSERT INTO "t a" VALUES (\'1\', \'2\'); INSERT INTO ta VALUES (\'3\');'],
-    ['orphans and null keys', `CREATE TABLE p (id TEXT PRIMARY KEY, v TEXT); CREATE TABLE c (p_id TEXT REFERENCES p(id), v TEXT);
-      INSERT INTO p VALUES ('a', 'x'); INSERT INTO c VALUES ('a', '1'), ('zz', '2'), (NULL, '3');`],
-    ['text keys that refer to integer keys', 'CREATE TABLE p (id INTEGER PRIMARY KEY, v TEXT); CREATE TABLE c (p_id TEXT REFERENCES p(id), v TEXT); INSERT INTO p VALUES (1, \'x\'), (2, \'y\'); INSERT INTO c VALUES (\'1\', \'a\'), (\'2\', \'b\'), (\'1\', \'c\');'],
-    ['columns named like what every object has', "CREATE TABLE t (\"toString\" TEXT, \"hasOwnProperty\" TEXT, \"valueOf\" INTEGER); INSERT INTO t VALUES ('a', 'b', 1);"],
-    ['generated columns', "CREATE TABLE t (a INTEGER, b INTEGER GENERATED ALWAYS AS (a + 1) STORED, c TEXT GENERATED ALWAYS AS (a || 'v') VIRTUAL); INSERT INTO t (a) VALUES (1), (2);"],
+      INSERT INTO t VALUES (1, 9223372036854775807), (2, -9223372036854775808), (3, 1.5), (4, ''), (5, 'x '), (6, x'00ff'), (7, NULL), (8, '1'), (9, 1), (10, 1e300), (11, 2147483648), (12, '1.0');`,
+    ],
+    [
+      'a table without any key, with identical rows',
+      "CREATE TABLE t (a TEXT, b INTEGER); INSERT INTO t VALUES ('x', 1), ('x', 1), (NULL, NULL);",
+    ],
+    [
+      'a primary key that holds nulls and duplicates by affinity',
+      "CREATE TABLE t (k TEXT PRIMARY KEY, v TEXT); INSERT INTO t VALUES (NULL, 'a'), (NULL, 'b'), ('x', 'c');",
+    ],
+    [
+      'WITHOUT ROWID and a composite key',
+      "CREATE TABLE t (a TEXT, b INTEGER, v TEXT, PRIMARY KEY (b, a)) WITHOUT ROWID; INSERT INTO t VALUES ('z', 1, 'p'), ('a', 2, 'q');",
+    ],
+    [
+      'columns that hide the rowid',
+      "CREATE TABLE t (rowid TEXT, oid TEXT, v TEXT); INSERT INTO t VALUES ('b', 'c', '1'), ('a', 'd', '2');",
+    ],
+    [
+      'names with dots, dollars, blanks, quotes, unicode and digits',
+      'CREATE TABLE "a.b $c" ("x.y" TEXT, "$z" TEXT, "p q" TEXT, "12" TEXT, "größe" TEXT, "a""b" TEXT, "_id" INTEGER); INSERT INTO "a.b $c" VALUES (\'1\', \'2\', \'3\', \'4\', \'5\', \'6\', 7);',
+    ],
+    [
+      'collections and fields that differ in case only after repair',
+      'CREATE TABLE "t a" ("x y" TEXT, xY TEXT); CREATE TABLE ta (v TEXT); INSERT INTO "t a" VALUES (\'1\', \'2\'); INSERT INTO ta VALUES (\'3\');',
+    ],
+    [
+      'orphans and null keys',
+      `CREATE TABLE p (id TEXT PRIMARY KEY, v TEXT); CREATE TABLE c (p_id TEXT REFERENCES p(id), v TEXT);
+      INSERT INTO p VALUES ('a', 'x'); INSERT INTO c VALUES ('a', '1'), ('zz', '2'), (NULL, '3');`,
+    ],
+    [
+      'text keys that refer to integer keys',
+      "CREATE TABLE p (id INTEGER PRIMARY KEY, v TEXT); CREATE TABLE c (p_id TEXT REFERENCES p(id), v TEXT); INSERT INTO p VALUES (1, 'x'), (2, 'y'); INSERT INTO c VALUES ('1', 'a'), ('2', 'b'), ('1', 'c');",
+    ],
+    [
+      'columns named like what every object has',
+      'CREATE TABLE t ("toString" TEXT, "hasOwnProperty" TEXT, "valueOf" INTEGER); INSERT INTO t VALUES (\'a\', \'b\', 1);',
+    ],
+    [
+      'generated columns',
+      "CREATE TABLE t (a INTEGER, b INTEGER GENERATED ALWAYS AS (a + 1) STORED, c TEXT GENERATED ALWAYS AS (a || 'v') VIRTUAL); INSERT INTO t (a) VALUES (1), (2);",
+    ],
     ['an empty database', 'CREATE TABLE t (a TEXT, b INTEGER PRIMARY KEY);'],
-    ['values that look like MongoDB’s own', "CREATE TABLE t (v TEXT); INSERT INTO t VALUES ('$v'), ('$$ROOT'), ('{\"$ne\": 1}'), ('a\u0001b');"],
-    ['one child at most, and parents without one', 'CREATE TABLE p (id INTEGER PRIMARY KEY, v TEXT); CREATE TABLE c (p_id INTEGER PRIMARY KEY REFERENCES p(id), w TEXT); INSERT INTO p VALUES (1, \'a\'), (2, \'b\'); INSERT INTO c VALUES (2, \'x\');'],
+    [
+      'values that look like MongoDB’s own',
+      "CREATE TABLE t (v TEXT); INSERT INTO t VALUES ('$v'), ('$$ROOT'), ('{\"$ne\": 1}'), ('a\u0001b');",
+    ],
+    [
+      'one child at most, and parents without one',
+      "CREATE TABLE p (id INTEGER PRIMARY KEY, v TEXT); CREATE TABLE c (p_id INTEGER PRIMARY KEY REFERENCES p(id), w TEXT); INSERT INTO p VALUES (1, 'a'), (2, 'b'); INSERT INTO c VALUES (2, 'x');",
+    ],
   ])('%s', async (_, sql) => {
     const { problems, failing, migration, profile } = await convert(sql);
     expect(problems).toEqual([]);
@@ -54,18 +100,44 @@ describe('sources that lose data elsewhere', () => {
   test('embedded rows keep the source’s order, deep arrays included', async () => {
     const { db, design } = await convert(family);
     expect(design.logical).toHaveLength(1);
-    const documents = await db.collection('g').find({}, { sort: { _id: 1 } }).toArray();
-    expect(documents.map((document) => [document._id, (document.p as { id: number; c: { v: string }[] }[]).map((p) => [p.id, p.c.map((c) => c.v)])])).toEqual([
+    const documents = await db
+      .collection('g')
+      .find({}, { sort: { _id: 1 } })
+      .toArray();
+    expect(
+      documents.map((document) => [
+        document._id,
+        (document.p as { id: number; c: { v: string }[] }[]).map((p) => [
+          p.id,
+          p.c.map((c) => c.v),
+        ]),
+      ]),
+    ).toEqual([
       [1, [[11, ['a']]]],
       [2, []],
-      [3, [[10, ['b']], [12, ['a', 'c', 'a']]]],
+      [
+        3,
+        [
+          [10, ['b']],
+          [12, ['a', 'c', 'a']],
+        ],
+      ],
     ]);
   });
 
   test('integers are stored as int or long, reals as double', async () => {
-    const { db } = await convert('CREATE TABLE t (id INTEGER PRIMARY KEY, v); INSERT INTO t VALUES (1, 1), (2, 3000000000), (3, 1.0);');
-    const documents = await db.collection('t').find({}, { sort: { _id: 1 }, promoteValues: false }).toArray();
-    expect(documents.map((document) => (document.v as { _bsontype: string })._bsontype)).toEqual(['Int32', 'Long', 'Double']);
+    const { db } = await convert(
+      'CREATE TABLE t (id INTEGER PRIMARY KEY, v); INSERT INTO t VALUES (1, 1), (2, 3000000000), (3, 1.0);',
+    );
+    const documents = await db
+      .collection('t')
+      .find({}, { sort: { _id: 1 }, promoteValues: false })
+      .toArray();
+    expect(documents.map((document) => (document.v as { _bsontype: string })._bsontype)).toEqual([
+      'Int32',
+      'Long',
+      'Double',
+    ]);
   });
 
   test('a copy of a retyped column is retyped with it, and checked against it', async () => {
@@ -77,28 +149,69 @@ describe('sources that lose data elsewhere', () => {
       logical: design.logical.map((logical) => ({
         ...logical,
         fields: [
-          ...logical.fields.map((field) => (field.kind === 'column' && field.column === 'day' ? { ...field, transform: day } : field)),
-          ...(logical.rootTable === 'c' ? [{ kind: 'extendedReference' as const, name: 'p', table: 'p', relationship: 'c(p_id)->p(id)', join: [{ parent: 'id', child: 'p_id' }], fields: [{ kind: 'column' as const, name: 'day', column: 'day', transform: copied }] }] : []),
+          ...logical.fields.map((field) =>
+            field.kind === 'column' && field.column === 'day'
+              ? { ...field, transform: day }
+              : field,
+          ),
+          ...(logical.rootTable === 'c'
+            ? [
+                {
+                  kind: 'extendedReference' as const,
+                  name: 'p',
+                  table: 'p',
+                  relationship: 'c(p_id)->p(id)',
+                  join: [{ parent: 'id', child: 'p_id' }],
+                  fields: [
+                    { kind: 'column' as const, name: 'day', column: 'day', transform: copied },
+                  ],
+                },
+              ]
+            : []),
         ],
       })),
     });
     const { problems, failing, db } = await convert(ddl, (design) => retyped(design, day));
     expect(problems).toEqual([]);
-    expect(await db.collection<{ _id: number }>('c').findOne({ _id: 7 })).toMatchObject({ p: { day: new Date('2024-01-02') } });
+    expect(await db.collection<{ _id: number }>('c').findOne({ _id: 7 })).toMatchObject({
+      p: { day: new Date('2024-01-02') },
+    });
     expect(await failing()).toEqual([]);
-    await db.collection<{ _id: number }>('c').updateOne({ _id: 7 }, { $set: { 'p.day': new Date('2024-01-03') } });
+    await db
+      .collection<{ _id: number }>('c')
+      .updateOne({ _id: 7 }, { $set: { 'p.day': new Date('2024-01-03') } });
     expect(await failing()).not.toEqual([]);
-    expect((await convert(ddl, (design) => retyped(design, identity))).problems.map(({ detail }) => detail)).toContain('a copy has the type of its original');
+    expect(
+      (await convert(ddl, (design) => retyped(design, identity))).problems.map(
+        ({ detail }) => detail,
+      ),
+    ).toContain('a copy has the type of its original');
   });
 
   test('retyped columns are compared through their transform', async () => {
-    const { problems, failing, db, validate } = await convert("CREATE TABLE t (id INTEGER PRIMARY KEY, ok TEXT, day TEXT); INSERT INTO t VALUES (1, 'TRUE', '2024-01-02'), (2, 'FALSE', NULL);", (design) => {
-      const [logical] = design.logical;
-      const fields = logical!.fields.map((field) => (field.kind !== 'column' ? field : { ...field, transform: field.column === 'ok' ? ({ kind: 'bool', true: 'TRUE', false: 'FALSE' } as const) : ({ kind: 'date', format: 'YYYY-MM-DD' } as const) }));
-      return { ...design, logical: [{ ...logical!, fields }] };
-    });
+    const { problems, failing, db, validate } = await convert(
+      "CREATE TABLE t (id INTEGER PRIMARY KEY, ok TEXT, day TEXT); INSERT INTO t VALUES (1, 'TRUE', '2024-01-02'), (2, 'FALSE', NULL);",
+      (design) => {
+        const [logical] = design.logical;
+        const fields = logical!.fields.map((field) =>
+          field.kind !== 'column'
+            ? field
+            : {
+                ...field,
+                transform:
+                  field.column === 'ok'
+                    ? ({ kind: 'bool', true: 'TRUE', false: 'FALSE' } as const)
+                    : ({ kind: 'date', format: 'YYYY-MM-DD' } as const),
+              },
+        );
+        return { ...design, logical: [{ ...logical!, fields }] };
+      },
+    );
     expect(problems).toEqual([]);
-    expect(await db.collection<{ _id: number }>('t').findOne({ _id: 1 })).toMatchObject({ ok: true, day: new Date('2024-01-02') });
+    expect(await db.collection<{ _id: number }>('t').findOne({ _id: 1 })).toMatchObject({
+      ok: true,
+      day: new Date('2024-01-02'),
+    });
     expect(await failing()).toEqual([]);
     const flags = (await validate()).tables[0]!.flags;
     expect(flags.map((flag) => [flag.column, flag.class])).toEqual([
@@ -111,15 +224,29 @@ describe('sources that lose data elsewhere', () => {
 describe('faults planted in the documents are caught', () => {
   test.each<[string, (db: ConvertedSource['db']) => Promise<unknown>]>([
     ['a field dropped', (db) => db.collection('g').updateOne({}, { $unset: { v: '' } })],
-    ['a value altered', (db) => db.collection<{ _id: number }>('g').updateOne({ _id: 3 }, { $set: { 'p.0.c.0.v': 'B' } })],
+    [
+      'a value altered',
+      (db) =>
+        db.collection<{ _id: number }>('g').updateOne({ _id: 3 }, { $set: { 'p.0.c.0.v': 'B' } }),
+    ],
     ['a row lost', (db) => db.collection<{ _id: number }>('g').deleteOne({ _id: 2 })],
     ['a row doubled', (db) => db.collection<{ _id: number }>('g').insertOne({ _id: 99 })],
-    ['two values swapped between rows', async (db) => {
-      await db.collection<{ _id: number }>('g').updateOne({ _id: 1 }, { $set: { v: 'g2' } });
-      await db.collection<{ _id: number }>('g').updateOne({ _id: 2 }, { $set: { v: 'g1' } });
-    }],
-    ['an array shortened', (db) => db.collection<{ _id: number }>('g').updateOne({ _id: 3 }, { $pop: { p: 1 } })],
-    ['a value of another type', (db) => db.collection<{ _id: number }>('g').updateOne({ _id: 3 }, { $set: { 'p.0.id': '10' } })],
+    [
+      'two values swapped between rows',
+      async (db) => {
+        await db.collection<{ _id: number }>('g').updateOne({ _id: 1 }, { $set: { v: 'g2' } });
+        await db.collection<{ _id: number }>('g').updateOne({ _id: 2 }, { $set: { v: 'g1' } });
+      },
+    ],
+    [
+      'an array shortened',
+      (db) => db.collection<{ _id: number }>('g').updateOne({ _id: 3 }, { $pop: { p: 1 } }),
+    ],
+    [
+      'a value of another type',
+      (db) =>
+        db.collection<{ _id: number }>('g').updateOne({ _id: 3 }, { $set: { 'p.0.id': '10' } }),
+    ],
   ])('%s', async (_, plant) => {
     const { db, failing } = await convert(family);
     expect(await failing()).toEqual([]);
@@ -130,14 +257,19 @@ describe('faults planted in the documents are caught', () => {
   test('table validation finds a column that the design forgot, which the other passes cannot', async () => {
     const { problems, failing } = await convert(family, (design) => {
       const [logical] = design.logical;
-      return { ...design, logical: [{ ...logical!, fields: logical!.fields.filter((field) => field.name !== 'v') }] };
+      return {
+        ...design,
+        logical: [{ ...logical!, fields: logical!.fields.filter((field) => field.name !== 'v') }],
+      };
     });
     expect(problems.map((problem) => problem.kind)).toContain('loss');
     expect(await failing()).toEqual(['table: g']);
   });
 
   test('table validation finds values that came apart', async () => {
-    const { db, validate } = await convert('CREATE TABLE t (a TEXT, b TEXT); INSERT INTO t VALUES (\'1\', \'x\'), (\'2\', \'y\');');
+    const { db, validate } = await convert(
+      "CREATE TABLE t (a TEXT, b TEXT); INSERT INTO t VALUES ('1', 'x'), ('2', 'y');",
+    );
     await db.collection('t').updateOne({ a: '1' }, { $set: { b: 'y' } });
     await db.collection('t').updateOne({ a: '2' }, { $set: { b: 'x' } });
     expect((await validate()).tables[0]).toMatchObject({ rowsApart: 2 });
@@ -151,8 +283,44 @@ describe('copies', () => {
       const relationship = 'c(p_id)->p(id)';
       const join = [{ parent: 'id', child: 'p_id' }];
       const identity = { kind: 'identity' } as const;
-      if (logical.rootTable === 'c') return { ...logical, fields: [...logical.fields, { kind: 'extendedReference', name: 'parent', table: 'p', relationship, join, fields: [{ kind: 'column', name: 'v', column: 'v', transform: identity }] }] };
-      return { ...logical, fields: [...logical.fields, { kind: 'computed', name: 'children', table: 'c', relationship, join, aggregate: 'count' }, { kind: 'computed', name: 'total', table: 'c', relationship, join, aggregate: 'sum', column: 'n' }] };
+      if (logical.rootTable === 'c')
+        return {
+          ...logical,
+          fields: [
+            ...logical.fields,
+            {
+              kind: 'extendedReference',
+              name: 'parent',
+              table: 'p',
+              relationship,
+              join,
+              fields: [{ kind: 'column', name: 'v', column: 'v', transform: identity }],
+            },
+          ],
+        };
+      return {
+        ...logical,
+        fields: [
+          ...logical.fields,
+          {
+            kind: 'computed',
+            name: 'children',
+            table: 'c',
+            relationship,
+            join,
+            aggregate: 'count',
+          },
+          {
+            kind: 'computed',
+            name: 'total',
+            table: 'c',
+            relationship,
+            join,
+            aggregate: 'sum',
+            column: 'n',
+          },
+        ],
+      };
     }),
   });
   const sql = `CREATE TABLE p (id INTEGER PRIMARY KEY, v TEXT); CREATE TABLE c (p_id INTEGER REFERENCES p(id), n INTEGER);
@@ -161,8 +329,28 @@ describe('copies', () => {
   test('an extended reference is absent without a parent; aggregates are stored; all is validated', async () => {
     const { problems, failing, db } = await convert(sql, withCopies);
     expect(problems).toEqual([]);
-    expect(await db.collection('c').find({}, { projection: { _id: 0, p_id: 1, parent: 1 } }).toArray()).toEqual([{ p_id: 1, parent: { v: 'a' } }, { p_id: 1, parent: { v: 'a' } }, { p_id: 2, parent: { v: null } }, { p_id: null }, { p_id: 9 }]);
-    expect(await db.collection('p').find({}, { projection: { _id: 0, children: 1, total: 1 } }).toArray()).toEqual([{ children: 2, total: 12 }, { children: 1, total: null }, { children: 0, total: null }]);
+    expect(
+      await db
+        .collection('c')
+        .find({}, { projection: { _id: 0, p_id: 1, parent: 1 } })
+        .toArray(),
+    ).toEqual([
+      { p_id: 1, parent: { v: 'a' } },
+      { p_id: 1, parent: { v: 'a' } },
+      { p_id: 2, parent: { v: null } },
+      { p_id: null },
+      { p_id: 9 },
+    ]);
+    expect(
+      await db
+        .collection('p')
+        .find({}, { projection: { _id: 0, children: 1, total: 1 } })
+        .toArray(),
+    ).toEqual([
+      { children: 2, total: 12 },
+      { children: 1, total: null },
+      { children: 0, total: null },
+    ]);
     expect(await failing()).toEqual([]);
   });
 
@@ -179,30 +367,63 @@ describe('copies', () => {
 
   test('the CSV of a design with copies reads back the same, and a copy along no relationship is refused', async () => {
     const { design, catalog, profile } = await convert(sql, withCopies);
-    for (const logical of design.logical) expect(parseLogicalCsv(logicalCsv(logical))).toEqual(logical);
-    const broken = JSON.parse(JSON.stringify(design).replaceAll('"child":"p_id"', '"child":"n"')) as DocumentDesign;
-    expect(checkDesign(broken, catalog, profile, testLimits).map((problem) => problem.detail).join()).toMatch(/its join is not/);
+    for (const logical of design.logical)
+      expect(parseLogicalCsv(logicalCsv(logical))).toEqual(logical);
+    const broken = JSON.parse(
+      JSON.stringify(design).replaceAll('"child":"p_id"', '"child":"n"'),
+    ) as DocumentDesign;
+    expect(
+      checkDesign(broken, catalog, profile, testLimits)
+        .map((problem) => problem.detail)
+        .join(),
+    ).toMatch(/its join is not/);
   });
 });
 
 test('a fault that no mapping reads is reported as a hole', async () => {
   const { db, design, catalog, input } = await convert(family);
-  const mappings = collectionMappings(design.logical[0]!, catalog).filter((mapping) => !mapping.covers.includes('p.c.v'));
-  const { planted, holes, caught } = await plantFaults(design.logical[0]!, mappings, db, fixture.mongo, input.signal);
+  const mappings = collectionMappings(design.logical[0]!, catalog).filter(
+    (mapping) => !mapping.covers.includes('p.c.v'),
+  );
+  const { planted, holes, caught } = await plantFaults(
+    design.logical[0]!,
+    mappings,
+    db,
+    fixture.mongo,
+    input.signal,
+  );
   expect(planted).toBeGreaterThan(15);
-  expect(holes.map((fault) => `${fault.kind} ${fault.path}`).sort()).toEqual(['array shortened p.c', 'entries reordered p.c', 'field dropped p.c.n', 'field dropped p.c.v', 'value altered p.c.n', 'value altered p.c.v', 'values swapped between rows p.c.n', 'values swapped between rows p.c.v']);
+  expect(holes.map((fault) => `${fault.kind} ${fault.path}`).sort()).toEqual([
+    'array shortened p.c',
+    'entries reordered p.c',
+    'field dropped p.c.n',
+    'field dropped p.c.v',
+    'value altered p.c.n',
+    'value altered p.c.v',
+    'values swapped between rows p.c.n',
+    'values swapped between rows p.c.v',
+  ]);
   expect(Object.values(caught).flat()).toHaveLength(planted - holes.length);
 });
 
 test.each([
   ['fts5', 'CREATE VIRTUAL TABLE f USING fts5(body)', "INSERT INTO f VALUES ('hello')"],
-  ['rtree', 'CREATE VIRTUAL TABLE "f" USING rtree(id, x0, x1)', 'INSERT INTO f VALUES (1, 0.0, 1.0)'],
-])('a virtual table is left out and named with its shadow tables, the others are migrated: %s', async (_, create, insert) => {
-  const { catalog, migration } = await convert(`CREATE TABLE n (id INTEGER PRIMARY KEY, v); INSERT INTO n VALUES (1, 'a'), (2, 'b'); ${create}; ${insert};`);
-  expect(catalog.leftOut).toEqual(['f']);
-  expect(catalog.tables.map(({ name }) => name)).toEqual(['n']);
-  expect(migration.collections).toMatchObject([{ name: 'n', documents: 2 }]);
-});
+  [
+    'rtree',
+    'CREATE VIRTUAL TABLE "f" USING rtree(id, x0, x1)',
+    'INSERT INTO f VALUES (1, 0.0, 1.0)',
+  ],
+])(
+  'a virtual table is left out and named with its shadow tables, the others are migrated: %s',
+  async (_, create, insert) => {
+    const { catalog, migration } = await convert(
+      `CREATE TABLE n (id INTEGER PRIMARY KEY, v); INSERT INTO n VALUES (1, 'a'), (2, 'b'); ${create}; ${insert};`,
+    );
+    expect(catalog.leftOut).toEqual(['f']);
+    expect(catalog.tables.map(({ name }) => name)).toEqual(['n']);
+    expect(migration.collections).toMatchObject([{ name: 'n', documents: 2 }]);
+  },
+);
 
 test('repeating a finished migration changes nothing; an unfinished one starts over', async () => {
   const { input, migration, db } = await convert(family);
@@ -217,7 +438,11 @@ test('a cancelled migration stops and leaves no record', async () => {
   const { input } = await convert(family);
   const controller = new AbortController();
   controller.abort(new Error('cancelled'));
-  const other = { ...input, catalog: { ...input.catalog, sha256: 'other' }, signal: controller.signal };
+  const other = {
+    ...input,
+    catalog: { ...input.catalog, sha256: 'other' },
+    signal: controller.signal,
+  };
   await expect(migrate(other)).rejects.toThrow('cancelled');
   expect((await migrate({ ...other, signal: new AbortController().signal })).rows.g).toBe(3);
 });

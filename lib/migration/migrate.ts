@@ -1,10 +1,25 @@
-import { Binary, Double, Long, type Collection, type Db, type Document, type MongoClient } from 'mongodb';
+import {
+  Binary,
+  Double,
+  Long,
+  type Collection,
+  type Db,
+  type Document,
+  type MongoClient,
+} from 'mongodb';
 import type { Catalog } from '../sqlite/catalog';
 import type { DocumentDesign, IndexDesign, LogicalDesign } from '../design/document-design';
 import { contentHash } from '../results/hash';
 import { fromBson, type SqliteValue } from '../results/value';
 import { assemble, MigrationError, type StartAfter } from './assemble';
-import { BATCH_DOCUMENTS, DOCUMENTS_BEYOND, createIndexes, nothingWritten, writeDocuments, type Written } from './write-documents';
+import {
+  BATCH_DOCUMENTS,
+  DOCUMENTS_BEYOND,
+  createIndexes,
+  nothingWritten,
+  writeDocuments,
+  type Written,
+} from './write-documents';
 
 export interface MigrationInput {
   readonly sourcePath: string;
@@ -21,7 +36,12 @@ export interface MigrationInput {
 /** The content of a migration artefact. */
 export interface Migration {
   readonly mongoDatabase: string;
-  readonly collections: readonly { readonly name: string; readonly documents: number; readonly bytes: number; readonly largestDocument: number }[];
+  readonly collections: readonly {
+    readonly name: string;
+    readonly documents: number;
+    readonly bytes: number;
+    readonly largestDocument: number;
+  }[];
   /** Source rows that went into documents, by table. */
   readonly rows: Readonly<Record<string, number>>;
 }
@@ -51,18 +71,28 @@ export async function migrate(input: MigrationInput): Promise<Migration> {
   const written = await writeCollections(db, { ...input, logical: input.design.logical }, progress);
   await createIndexes(db, input.indexes);
   const migration = migrationRecord(mongoDatabase, input.catalog, written);
-  if (!(await countsHold(db, migration))) throw new MigrationError(`${mongoDatabase} does not hold as many documents as were written: something else writes to it`);
+  if (!(await countsHold(db, migration)))
+    throw new MigrationError(
+      `${mongoDatabase} does not hold as many documents as were written: something else writes to it`,
+    );
   await marker.replaceOne({ _id: mongoDatabase }, { migration }, { upsert: true });
   await progress.forget();
   return migration;
 }
 
-export interface WriteInput extends Pick<MigrationInput, 'sourcePath' | 'catalog' | 'signal' | 'onDocuments'> {
+export interface WriteInput extends Pick<
+  MigrationInput,
+  'sourcePath' | 'catalog' | 'signal' | 'onDocuments'
+> {
   readonly logical: readonly LogicalDesign[];
 }
 
 /** Writes all collections, each from where the progress says that an earlier run stopped. */
-export async function writeCollections(db: Db, input: WriteInput, progress: Progress): Promise<Map<string, Written>> {
+export async function writeCollections(
+  db: Db,
+  input: WriteInput,
+  progress: Progress,
+): Promise<Map<string, Written>> {
   const { sourcePath, catalog, signal } = input;
   const all = new Map<string, Written>();
   for (const logical of input.logical) {
@@ -74,25 +104,47 @@ export async function writeCollections(db: Db, input: WriteInput, progress: Prog
       input.onDocuments?.(logical.collection, written.documents);
     };
     const documents = assemble(sourcePath, catalog, logical, used, afterOf(start));
-    all.set(logical.collection, await writeDocuments(db.collection(logical.collection), documents, used, start, { signal, onWritten }));
+    all.set(
+      logical.collection,
+      await writeDocuments(db.collection(logical.collection), documents, used, start, {
+        signal,
+        onWritten,
+      }),
+    );
   }
   return all;
 }
 
-const afterOf = ({ position, documents }: Written): StartAfter | undefined => (position ? { position, documents } : undefined);
+const afterOf = ({ position, documents }: Written): StartAfter | undefined =>
+  position ? { position, documents } : undefined;
 
 /**
  * Where the writing of a collection begins. What an earlier run recorded was acknowledged; behind it may lie
  * batches of which the record would have come later, perhaps in part: they are removed. If the rest is not what was recorded,
  * the collection starts over.
  */
-async function startOf(db: Db, logical: LogicalDesign, input: Pick<MigrationInput, 'sourcePath' | 'catalog'>, progress: Progress): Promise<Written> {
+async function startOf(
+  db: Db,
+  logical: LogicalDesign,
+  input: Pick<MigrationInput, 'sourcePath' | 'catalog'>,
+  progress: Progress,
+): Promise<Written> {
   const recorded = await progress.read(logical.collection);
   const target = db.collection<Document>(logical.collection);
   if (recorded && (await target.estimatedDocumentCount()) >= recorded.documents) {
     const beyond: unknown[] = [];
-    for (const { document } of assemble(input.sourcePath, input.catalog, logical, new Map(), afterOf(recorded))) if (beyond.push(document._id) === DOCUMENTS_BEYOND) break;
-    for (let from = 0; from < beyond.length; from += BATCH_DOCUMENTS) await target.deleteMany({ _id: { $in: beyond.slice(from, from + BATCH_DOCUMENTS) as never[] } });
+    for (const { document } of assemble(
+      input.sourcePath,
+      input.catalog,
+      logical,
+      new Map(),
+      afterOf(recorded),
+    ))
+      if (beyond.push(document._id) === DOCUMENTS_BEYOND) break;
+    for (let from = 0; from < beyond.length; from += BATCH_DOCUMENTS)
+      await target.deleteMany({
+        _id: { $in: beyond.slice(from, from + BATCH_DOCUMENTS) as never[] },
+      });
     if ((await target.countDocuments({})) === recorded.documents) return recorded;
   }
   await target.drop();
@@ -103,7 +155,10 @@ async function startOf(db: Db, logical: LogicalDesign, input: Pick<MigrationInpu
 
 export interface ProgressDocument {
   readonly _id: { readonly database: string; readonly collection: string };
-  readonly written: Omit<Written, 'position' | 'rows'> & { readonly position: readonly unknown[] | null; readonly rows: readonly { readonly table: string; readonly rows: number }[] };
+  readonly written: Omit<Written, 'position' | 'rows'> & {
+    readonly position: readonly unknown[] | null;
+    readonly rows: readonly { readonly table: string; readonly rows: number }[];
+  };
 }
 
 /** What is known to be written of what goes by this name: a MongoDB database, or a design and its source. */
@@ -118,7 +173,10 @@ export class Progress {
   }
 
   async read(collection: string): Promise<Written | undefined> {
-    const found = await this.records.findOne({ _id: { database: this.database, collection } }, { promoteLongs: false, promoteValues: false });
+    const found = await this.records.findOne(
+      { _id: { database: this.database, collection } },
+      { promoteLongs: false, promoteValues: false },
+    );
     if (!found) return undefined;
     const { documents, bytes, largestDocument, position, rows } = found.written;
     return {
@@ -134,7 +192,11 @@ export class Progress {
     // Table names may hold dots and dollars: they are values here, not keys.
     const rows = Object.entries(written.rows).map(([table, n]) => ({ table, rows: n }));
     const position = written.position && written.position.map(bsonValue);
-    await this.records.replaceOne({ _id: { database: this.database, collection } }, { written: { ...written, rows, position } }, { upsert: true });
+    await this.records.replaceOne(
+      { _id: { database: this.database, collection } },
+      { written: { ...written, rows, position } },
+      { upsert: true },
+    );
   }
 
   async forget(): Promise<void> {
@@ -154,15 +216,35 @@ function sqliteValue(value: unknown): SqliteValue {
   return fromBson(value) as SqliteValue;
 }
 
-function migrationRecord(mongoDatabase: string, catalog: Catalog, written: ReadonlyMap<string, Written>): Migration {
+function migrationRecord(
+  mongoDatabase: string,
+  catalog: Catalog,
+  written: ReadonlyMap<string, Written>,
+): Migration {
   const rows = Object.fromEntries(catalog.tables.map(({ name }) => [name, 0]));
-  for (const entry of written.values()) for (const [table, n] of Object.entries(entry.rows)) rows[table] = (rows[table] ?? 0) + n;
-  return { mongoDatabase, collections: [...written].map(([name, { documents, bytes, largestDocument }]) => ({ name, documents, bytes, largestDocument })), rows };
+  for (const entry of written.values())
+    for (const [table, n] of Object.entries(entry.rows)) rows[table] = (rows[table] ?? 0) + n;
+  return {
+    mongoDatabase,
+    collections: [...written].map(([name, { documents, bytes, largestDocument }]) => ({
+      name,
+      documents,
+      bytes,
+      largestDocument,
+    })),
+    rows,
+  };
 }
 
 function migrationDatabase({ prefix, catalog, design, indexes }: MigrationInput): string {
-  const readable = catalog.database.toLowerCase().replace(/[^a-z0-9]+/g, '_').slice(0, 16);
-  const hash = contentHash({ source: catalog.sha256, logical: design.logical, indexes }).slice(0, 12);
+  const readable = catalog.database
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '_')
+    .slice(0, 16);
+  const hash = contentHash({ source: catalog.sha256, logical: design.logical, indexes }).slice(
+    0,
+    12,
+  );
   return `${prefix}_${readable}_${hash}`;
 }
 

@@ -45,9 +45,25 @@ interface Options {
 }
 
 function readOptions(): Options {
-  let values: { source?: string; uri?: string; database?: string; drop?: boolean; 'any-source'?: boolean; help?: boolean };
+  let values: {
+    source?: string;
+    uri?: string;
+    database?: string;
+    drop?: boolean;
+    'any-source'?: boolean;
+    help?: boolean;
+  };
   try {
-    ({ values } = parseArgs({ options: { source: { type: 'string' }, uri: { type: 'string' }, database: { type: 'string' }, drop: { type: 'boolean' }, 'any-source': { type: 'boolean' }, help: { type: 'boolean' } } }));
+    ({ values } = parseArgs({
+      options: {
+        source: { type: 'string' },
+        uri: { type: 'string' },
+        database: { type: 'string' },
+        drop: { type: 'boolean' },
+        'any-source': { type: 'boolean' },
+        help: { type: 'boolean' },
+      },
+    }));
   } catch (error) {
     throw new MigrateError(`${error instanceof Error ? error.message : String(error)}\n${usage}`);
   }
@@ -56,18 +72,24 @@ function readOptions(): Options {
     console.log(usage);
     process.exit(0);
   }
-  if (!source || !uri || !database) throw new MigrateError(`--source, --uri and --database are needed\n${usage}`);
+  if (!source || !uri || !database)
+    throw new MigrateError(`--source, --uri and --database are needed\n${usage}`);
   if (!fs.existsSync(source)) throw new MigrateError(`there is no file ${source}`);
   return { source, uri, database, drop, anySource: values['any-source'] ?? false };
 }
 
 function readJson<T>(folder: string, name: string): T {
   const file = path.join(folder, name);
-  if (!fs.existsSync(file)) throw new MigrateError(`${file} is missing: the script has to lie in a bundle's database folder`);
+  if (!fs.existsSync(file))
+    throw new MigrateError(
+      `${file} is missing: the script has to lie in a bundle's database folder`,
+    );
   try {
     return JSON.parse(fs.readFileSync(file, 'utf8')) as T;
   } catch (error) {
-    throw new MigrateError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    throw new MigrateError(
+      `${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
 }
 
@@ -75,9 +97,14 @@ function readJson<T>(folder: string, name: string): T {
 function checkSource(folder: string, source: string, sha256: string): void {
   const manifest = path.join(folder, '..', '..', 'MANIFEST.json');
   if (!fs.existsSync(manifest)) return;
-  const { sources } = JSON.parse(fs.readFileSync(manifest, 'utf8')) as { sources: { database: string; sha256: string }[] };
+  const { sources } = JSON.parse(fs.readFileSync(manifest, 'utf8')) as {
+    sources: { database: string; sha256: string }[];
+  };
   const expected = sources.find(({ database }) => database === path.basename(folder))?.sha256;
-  if (expected && expected !== sha256) throw new MigrateError(`${source} is not the file that the bundle was made from (its SHA-256 differs from MANIFEST.json); --any-source takes it nevertheless`);
+  if (expected && expected !== sha256)
+    throw new MigrateError(
+      `${source} is not the file that the bundle was made from (its SHA-256 differs from MANIFEST.json); --any-source takes it nevertheless`,
+    );
 }
 
 async function main(): Promise<void> {
@@ -91,7 +118,11 @@ async function main(): Promise<void> {
     const copy = await copySource(options.source, path.join(scratch, 'source.sqlite'));
     if (!options.anySource) checkSource(folder, options.source, copy.sha256);
     const sqlite = openSource(copy.path);
-    const catalog = catalogOf(sqlite, { name: path.basename(folder), sha256: copy.sha256, descriptions: {} });
+    const catalog = catalogOf(sqlite, {
+      name: path.basename(folder),
+      sha256: copy.sha256,
+      descriptions: {},
+    });
     sqlite.close();
     await build(options, { sourcePath: copy.path, catalog, logical }, indexes);
   } finally {
@@ -103,13 +134,21 @@ type Source = Omit<WriteInput, 'signal' | 'onDocuments'>;
 
 async function build(options: Options, source: Source, indexes: IndexDesign): Promise<void> {
   const { catalog, logical } = source;
-  const client = new MongoClient(options.uri, { appName: 'aptmql-migrate', serverSelectionTimeoutMS: 10_000 });
+  const client = new MongoClient(options.uri, {
+    appName: 'aptmql-migrate',
+    serverSelectionTimeoutMS: 10_000,
+  });
   try {
     await client.connect();
     const db = client.db(options.database);
     const records = db.collection<ProgressDocument>(PROGRESS);
     const progress = new Progress(records, contentHash({ source: catalog.sha256, logical }));
-    await prepare(db, logical.map(({ collection }) => collection), options.drop, progress);
+    await prepare(
+      db,
+      logical.map(({ collection }) => collection),
+      options.drop,
+      progress,
+    );
     await writeAll(db, source, progress);
     await createIndexes(db, indexes);
     await records.drop();
@@ -118,26 +157,48 @@ async function build(options: Options, source: Source, indexes: IndexDesign): Pr
   }
 }
 
-async function prepare(db: Db, collections: readonly string[], drop: boolean, progress: Progress): Promise<void> {
+async function prepare(
+  db: Db,
+  collections: readonly string[],
+  drop: boolean,
+  progress: Progress,
+): Promise<void> {
   if (drop) await db.dropDatabase();
   if (await progress.exists()) {
     console.log(`${db.databaseName} holds what an earlier run has written: going on from there`);
     return;
   }
   const there = await db.listCollections({}, { nameOnly: true }).toArray();
-  const taken = there.find(({ name }) => name === PROGRESS) ?? there.find(({ name }) => collections.includes(name));
-  if (taken) throw new MigrateError(`${db.databaseName} holds a collection ${taken.name} already${taken.name === PROGRESS ? ', of a run with another source or design' : ''}: choose another database, or give --drop`);
+  const taken =
+    there.find(({ name }) => name === PROGRESS) ??
+    there.find(({ name }) => collections.includes(name));
+  if (taken)
+    throw new MigrateError(
+      `${db.databaseName} holds a collection ${taken.name} already${taken.name === PROGRESS ? ', of a run with another source or design' : ''}: choose another database, or give --drop`,
+    );
 }
 
 async function writeAll(db: Db, input: Source, progress: Progress): Promise<void> {
   const stopped = new AbortController();
-  process.once('SIGINT', () => stopped.abort(new MigrateError('stopped; called again, it goes on from here')));
-  const say = (collection: string, documents: number, end: string): void => void process.stdout.write(`${process.stdout.isTTY ? '\r' : ''}${collection}: ${documents} documents${end}`);
+  process.once('SIGINT', () =>
+    stopped.abort(new MigrateError('stopped; called again, it goes on from here')),
+  );
+  const say = (collection: string, documents: number, end: string): void =>
+    void process.stdout.write(
+      `${process.stdout.isTTY ? '\r' : ''}${collection}: ${documents} documents${end}`,
+    );
   for (const logical of input.logical) {
     const started = performance.now();
-    const onDocuments = process.stdout.isTTY ? { onDocuments: (collection: string, documents: number) => say(collection, documents, '') } : {};
-    const written = await writeCollections(db, { ...input, logical: [logical], signal: stopped.signal, ...onDocuments }, progress);
-    for (const [collection, { documents }] of written) say(collection, documents, ` (${((performance.now() - started) / 1000).toFixed(1)} s)\n`);
+    const onDocuments = process.stdout.isTTY
+      ? { onDocuments: (collection: string, documents: number) => say(collection, documents, '') }
+      : {};
+    const written = await writeCollections(
+      db,
+      { ...input, logical: [logical], signal: stopped.signal, ...onDocuments },
+      progress,
+    );
+    for (const [collection, { documents }] of written)
+      say(collection, documents, ` (${((performance.now() - started) / 1000).toFixed(1)} s)\n`);
   }
 }
 

@@ -15,7 +15,13 @@ export interface Written {
   readonly position: readonly SqliteValue[] | null;
 }
 
-export const nothingWritten: Written = { documents: 0, bytes: 0, largestDocument: 0, rows: {}, position: null };
+export const nothingWritten: Written = {
+  documents: 0,
+  bytes: 0,
+  largestDocument: 0,
+  rows: {},
+  position: null,
+};
 
 export interface WriteOptions {
   readonly signal: AbortSignal;
@@ -37,9 +43,21 @@ const MAX_BSON = 16 * 1024 * 1024;
  * other, so that whatever happens the collection holds a beginning of the sequence, and `onWritten` was told of all but
  * `DOCUMENTS_BEYOND` of it.
  */
-export async function writeDocuments(target: Collection, documents: Iterable<Assembled>, used: ReadonlyMap<string, number>, start: Written, { signal, onWritten }: WriteOptions): Promise<Written> {
+export async function writeDocuments(
+  target: Collection,
+  documents: Iterable<Assembled>,
+  used: ReadonlyMap<string, number>,
+  start: Written,
+  { signal, onWritten }: WriteOptions,
+): Promise<Written> {
   let { documents: count, bytes, largestDocument, position } = start;
-  const written = (): Written => ({ documents: count, bytes, largestDocument, position, rows: Object.fromEntries(used) });
+  const written = (): Written => ({
+    documents: count,
+    bytes,
+    largestDocument,
+    position,
+    rows: Object.fromEntries(used),
+  });
   let batch: Document[] = [];
   let batchBytes = 0;
   let batches = 0;
@@ -59,7 +77,10 @@ export async function writeDocuments(target: Collection, documents: Iterable<Ass
   };
   for (const { document, position: at } of documents) {
     const size = BSON.calculateObjectSize(document);
-    if (size > MAX_BSON) throw new MigrationError(`the document ${String(document._id)} of ${target.collectionName} would be ${size} bytes; MongoDB takes 16 MB`);
+    if (size > MAX_BSON)
+      throw new MigrationError(
+        `the document ${String(document._id)} of ${target.collectionName} would be ${size} bytes; MongoDB takes 16 MB`,
+      );
     batch.push(document);
     batchBytes += size;
     count++;
@@ -75,8 +96,12 @@ export async function writeDocuments(target: Collection, documents: Iterable<Ass
   return all;
 }
 
-export async function createIndexes(db: Db, indexes: Readonly<Record<string, readonly Pick<Index, 'key' | 'unique'>[]>>): Promise<void> {
+export async function createIndexes(
+  db: Db,
+  indexes: Readonly<Record<string, readonly Pick<Index, 'key' | 'unique'>[]>>,
+): Promise<void> {
   for (const [collection, list] of Object.entries(indexes)) {
-    for (const { key, unique } of list) await db.collection(collection).createIndex(key, unique ? { unique: true } : {});
+    for (const { key, unique } of list)
+      await db.collection(collection).createIndex(key, unique ? { unique: true } : {});
   }
 }

@@ -14,7 +14,9 @@ beforeAll(async () => {
   server = await ensureEmbeddedServer({ dataDir: folder });
   client = await new MongoClient(server.uri).connect();
   db = client.db('explained');
-  await db.collection<{ _id: number; team: number }>('hero').insertMany([1, 2, 3, 4].map((id) => ({ _id: id, team: id % 2 })));
+  await db
+    .collection<{ _id: number; team: number }>('hero')
+    .insertMany([1, 2, 3, 4].map((id) => ({ _id: id, team: id % 2 })));
 });
 afterAll(async () => {
   await client.close();
@@ -24,10 +26,19 @@ afterAll(async () => {
 
 test('counts what the pipeline and its lookups examine', async () => {
   expect(await documentsExamined(db, 'hero', [{ $match: { team: 1 } }])).toBe(4);
-  expect(await documentsExamined(db, 'hero', [{ $match: { _id: 1 } }, { $lookup: { from: 'hero', localField: 'team', foreignField: '_id', as: 'other' } }])).toBe(2);
+  expect(
+    await documentsExamined(db, 'hero', [
+      { $match: { _id: 1 } },
+      { $lookup: { from: 'hero', localField: 'team', foreignField: '_id', as: 'other' } },
+    ]),
+  ).toBe(2);
 });
 
 test('a server that cannot explain it tells nothing; a cancelled one is no such answer', async () => {
-  expect(await documentsExamined(db, 'hero', [{ $project: { x: { $divide: ['$_id', 0] } } }])).toBeNull();
-  await expect(documentsExamined(db, 'hero', [{ $match: {} }], AbortSignal.abort(new Error('cancelled')))).rejects.toThrow('cancelled');
+  expect(
+    await documentsExamined(db, 'hero', [{ $project: { x: { $divide: ['$_id', 0] } } }]),
+  ).toBeNull();
+  await expect(
+    documentsExamined(db, 'hero', [{ $match: {} }], AbortSignal.abort(new Error('cancelled'))),
+  ).rejects.toThrow('cancelled');
 });

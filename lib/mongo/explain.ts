@@ -8,10 +8,22 @@ const MAX_TIME_MS = 120_000;
  * `totalDocsExamined` and of the lookups' `totalDocsExamined` inside stages. The query runs for it. Null where the server
  * tells nothing: it may not explain what it runs, or not in time.
  */
-export async function documentsExamined(db: Db, collection: string, pipeline: readonly Document[], signal?: AbortSignal): Promise<number | null> {
+export async function documentsExamined(
+  db: Db,
+  collection: string,
+  pipeline: readonly Document[],
+  signal?: AbortSignal,
+): Promise<number | null> {
   let plan: Document;
   try {
-    plan = await db.command({ explain: { aggregate: collection, pipeline: [...pipeline], cursor: {} }, verbosity: 'executionStats', maxTimeMS: MAX_TIME_MS }, signal ? { signal } : {});
+    plan = await db.command(
+      {
+        explain: { aggregate: collection, pipeline: [...pipeline], cursor: {} },
+        verbosity: 'executionStats',
+        maxTimeMS: MAX_TIME_MS,
+      },
+      signal ? { signal } : {},
+    );
   } catch (error) {
     const outage = asOutage(error);
     if (outage === error && error instanceof MongoServerError) return null;

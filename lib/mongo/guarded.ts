@@ -34,10 +34,21 @@ const TIME_CODES = new Set([50, 11601]);
  * @throws GuardedError `forbidden` (nothing was sent), `timeout`, `too_many_rows` (rows or bytes), `error`
  * @throws Unavailable when MongoDB is away; the reason of `signal` when it was aborted
  */
-export async function runGuarded(db: Db, collection: string, pipeline: unknown, limits: GuardLimits): Promise<Document[]> {
+export async function runGuarded(
+  db: Db,
+  collection: string,
+  pipeline: unknown,
+  limits: GuardLimits,
+): Promise<Document[]> {
   const refusal = findForbidden(pipeline);
-  if (refusal) throw new GuardedError('forbidden', `${refusal.message} (at ${refusal.at || 'the top'})`, refusal.name);
-  if (isSystemCollection(collection)) throw new GuardedError('forbidden', `the collection ${collection} may not be read`, collection);
+  if (refusal)
+    throw new GuardedError(
+      'forbidden',
+      `${refusal.message} (at ${refusal.at || 'the top'})`,
+      refusal.name,
+    );
+  if (isSystemCollection(collection))
+    throw new GuardedError('forbidden', `the collection ${collection} may not be read`, collection);
   const stages = pipeline as Document[];
   const options = {
     maxTimeMS: limits.maxTimeMS,
@@ -51,7 +62,9 @@ export async function runGuarded(db: Db, collection: string, pipeline: unknown, 
     ...(limits.signal ? { signal: limits.signal } : {}),
   };
   const generates = stages[0] !== undefined && '$documents' in stages[0];
-  const cursor = generates ? db.aggregate(stages, options) : db.collection(collection).aggregate(stages, options);
+  const cursor = generates
+    ? db.aggregate(stages, options)
+    : db.collection(collection).aggregate(stages, options);
   // maxTimeMS limits the server's work of each batch; this one limits the whole.
   let overTime = false;
   const timer = setTimeout(() => {
@@ -63,12 +76,21 @@ export async function runGuarded(db: Db, collection: string, pipeline: unknown, 
   try {
     for await (const document of cursor) {
       documents.push(document);
-      if (documents.length > limits.maxRows) throw new GuardedError('too_many_rows', `the pipeline returns more than ${limits.maxRows} documents`);
+      if (documents.length > limits.maxRows)
+        throw new GuardedError(
+          'too_many_rows',
+          `the pipeline returns more than ${limits.maxRows} documents`,
+        );
       bytes += BSON.calculateObjectSize(document);
-      if (bytes > limits.maxBytes) throw new GuardedError('too_many_rows', `the pipeline returns more than ${limits.maxBytes} bytes`);
+      if (bytes > limits.maxBytes)
+        throw new GuardedError(
+          'too_many_rows',
+          `the pipeline returns more than ${limits.maxBytes} bytes`,
+        );
     }
   } catch (error) {
-    if (overTime) throw new GuardedError('timeout', `the pipeline took longer than ${limits.maxTimeMS} ms`);
+    if (overTime)
+      throw new GuardedError('timeout', `the pipeline took longer than ${limits.maxTimeMS} ms`);
     limits.signal?.throwIfAborted();
     throw guardedError(error, limits);
   } finally {
@@ -76,7 +98,8 @@ export async function runGuarded(db: Db, collection: string, pipeline: unknown, 
     // Closing fails when the connection is gone, and then there is nothing to close.
     await cursor.close().catch(() => undefined);
   }
-  if (overTime) throw new GuardedError('timeout', `the pipeline took longer than ${limits.maxTimeMS} ms`);
+  if (overTime)
+    throw new GuardedError('timeout', `the pipeline took longer than ${limits.maxTimeMS} ms`);
   return documents;
 }
 
@@ -87,7 +110,12 @@ function guardedError(error: unknown, limits: GuardLimits): GuardedError | Unava
   if (error instanceof MongoServerError) {
     // Replies keep their BSON types too, error codes included.
     const code = Number(error.code);
-    if (TIME_CODES.has(code)) return new GuardedError('timeout', `the pipeline took longer than ${limits.maxTimeMS} ms`, code);
+    if (TIME_CODES.has(code))
+      return new GuardedError(
+        'timeout',
+        `the pipeline took longer than ${limits.maxTimeMS} ms`,
+        code,
+      );
     return new GuardedError('error', error.message, code);
   }
   return new GuardedError('error', error instanceof Error ? error.message : String(error));

@@ -1,7 +1,16 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { Int32, MongoBulkWriteError, MongoNetworkError, MongoServerError, MongoServerSelectionError, MongoClient, type BulkWriteResult, type Db } from 'mongodb';
+import {
+  Int32,
+  MongoBulkWriteError,
+  MongoNetworkError,
+  MongoServerError,
+  MongoServerSelectionError,
+  MongoClient,
+  type BulkWriteResult,
+  type Db,
+} from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isOutage, Unavailable } from '../results/unavailable';
 import { connectMongo } from './client';
@@ -13,7 +22,8 @@ import { asOutage } from './outage';
 /** As the driver wraps what goes wrong while it writes many documents. */
 const whileWriting = (error: unknown): MongoBulkWriteError =>
   new MongoBulkWriteError(error as MongoNetworkError, {} as BulkWriteResult);
-const serverError = (code: unknown): MongoServerError => new MongoServerError({ message: 'm', code });
+const serverError = (code: unknown): MongoServerError =>
+  new MongoServerError({ message: 'm', code });
 
 test.each<[string, unknown, string | undefined]>([
   ['a lost connection', new MongoNetworkError('gone'), 'MongoDB'],
@@ -22,7 +32,11 @@ test.each<[string, unknown, string | undefined]>([
   ['a cursor lost with its server', serverError(43), 'MongoDB'],
   ['a code that keeps its BSON type', serverError(new Int32(91)), 'MongoDB'],
   ['a full disk', serverError(14031), 'disk'],
-  ['a lost connection while many documents are written', whileWriting(new MongoNetworkError('gone')), 'MongoDB'],
+  [
+    'a lost connection while many documents are written',
+    whileWriting(new MongoNetworkError('gone')),
+    'MongoDB',
+  ],
   ['a shutdown while many documents are written', whileWriting(serverError(91)), 'MongoDB'],
   ['a disk full of many documents', whileWriting({ message: 'm', code: 14031 }), 'disk'],
   ['a duplicate among many documents', whileWriting({ message: 'm', code: 11000 }), undefined],
@@ -39,7 +53,10 @@ test.each<[string, unknown, string | undefined]>([
 test('limits are no outage: waiting does not help', () => {
   const waits = ['MongoDB', 'SQLite', 'disk'] as const;
   expect(waits.every((resource) => isOutage(new Unavailable(resource, '')))).toBe(true);
-  expect([isOutage(new Unavailable('time', '')), isOutage(new Unavailable('memory', ''))]).toEqual([false, false]);
+  expect([isOutage(new Unavailable('time', '')), isOutage(new Unavailable('memory', ''))]).toEqual([
+    false,
+    false,
+  ]);
 });
 
 describe('a guarded pipeline', () => {
@@ -59,14 +76,17 @@ describe('a guarded pipeline', () => {
   });
 
   test('an error of the query is a verdict, a cancelled one is its reason', async () => {
-    const run = (pipeline: object[], signal?: AbortSignal) => runGuarded(mongo.db('d'), 'c', pipeline, { ...limits, ...(signal && { signal }) });
+    const run = (pipeline: object[], signal?: AbortSignal) =>
+      runGuarded(mongo.db('d'), 'c', pipeline, { ...limits, ...(signal && { signal }) });
     await expect(run([{ $set: { x: { $divide: [1, 0] } } }])).rejects.toBeInstanceOf(GuardedError);
     const reason = new Error('stopped');
     await expect(run([{ $match: {} }], AbortSignal.abort(reason))).rejects.toBe(reason);
   });
 
   const standsStill = async <T>(work: () => Promise<T>): Promise<T | unknown> => {
-    const { pid } = JSON.parse(fs.readFileSync(path.join(folder, 'mongo', 'server.json'), 'utf8')) as { pid: number };
+    const { pid } = JSON.parse(
+      fs.readFileSync(path.join(folder, 'mongo', 'server.json'), 'utf8'),
+    ) as { pid: number };
     process.kill(pid, 'SIGSTOP');
     try {
       return await work().catch((error: unknown) => error);
@@ -82,18 +102,28 @@ describe('a guarded pipeline', () => {
     ['a count', (db) => db.collection('c').countDocuments()],
     ['an index', (db) => db.collection('c').createIndex({ a: 1 })],
     ['a list of collections', (db) => db.listCollections().toArray()],
-  ])('a server that stands still for longer than it may be silent is no verdict: %s', async (_, work) => {
-    const impatient = new MongoClient(server.uri, { heartbeatFrequencyMS: 500, connectTimeoutMS: 500, serverSelectionTimeoutMS: 2000 });
-    await impatient.connect();
-    await impatient.db('d').collection('c').findOne();
-    const still = await standsStill(() => work(impatient.db('d')));
-    await impatient.close();
-    expect(asOutage(still)).toMatchObject({ name: 'Unavailable', resource: 'MongoDB' });
-  }, 30_000);
+  ])(
+    'a server that stands still for longer than it may be silent is no verdict: %s',
+    async (_, work) => {
+      const impatient = new MongoClient(server.uri, {
+        heartbeatFrequencyMS: 500,
+        connectTimeoutMS: 500,
+        serverSelectionTimeoutMS: 2000,
+      });
+      await impatient.connect();
+      await impatient.db('d').collection('c').findOne();
+      const still = await standsStill(() => work(impatient.db('d')));
+      await impatient.close();
+      expect(asOutage(still)).toMatchObject({ name: 'Unavailable', resource: 'MongoDB' });
+    },
+    30_000,
+  );
 
   test('a server that went away is no verdict', async () => {
     await server.stop();
-    const away = await runGuarded(mongo.db('d'), 'c', [{ $match: {} }], limits).catch((error: unknown) => error);
+    const away = await runGuarded(mongo.db('d'), 'c', [{ $match: {} }], limits).catch(
+      (error: unknown) => error,
+    );
     expect(away).toMatchObject({ name: 'Unavailable', resource: 'MongoDB' });
     server = await ensureEmbeddedServer({ dataDir: path.join(folder, 'mongo') });
   }, 60_000);

@@ -31,7 +31,8 @@ const OUTAGE_NAMES = new Set([
 
 /** An outage of MongoDB as `Unavailable`; any other error as it is. */
 export function asOutage(error: unknown): unknown {
-  const wrapped = error instanceof MongoBulkWriteError ? (error.errorResponse as unknown) : undefined;
+  const wrapped =
+    error instanceof MongoBulkWriteError ? (error.errorResponse as unknown) : undefined;
   // A failure of the connection while many documents are written looks like an answer of the server.
   if (wrapped instanceof MongoError) {
     const outage = asOutage(wrapped);

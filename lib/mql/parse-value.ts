@@ -1,4 +1,17 @@
-import { Binary, BSON, BSONRegExp, Decimal128, Double, Int32, Long, MaxKey, MinKey, ObjectId, Timestamp, UUID } from 'mongodb';
+import {
+  Binary,
+  BSON,
+  BSONRegExp,
+  Decimal128,
+  Double,
+  Int32,
+  Long,
+  MaxKey,
+  MinKey,
+  ObjectId,
+  Timestamp,
+  UUID,
+} from 'mongodb';
 import { MqlSyntaxError } from './mql-syntax-error';
 import { defineKey } from '../results/value';
 
@@ -19,7 +32,9 @@ export class ValueReader {
   /** White space and comments. */
   skip(): void {
     for (;;) {
-      const blank = /^(?:[\s\uFEFF]+|\/\/[^\n]*|\/\*[\s\S]*?\*\/)/.exec(this.text.slice(this.at, this.at + 4096));
+      const blank = /^(?:[\s\uFEFF]+|\/\/[^\n]*|\/\*[\s\S]*?\*\/)/.exec(
+        this.text.slice(this.at, this.at + 4096),
+      );
       if (!blank) {
         if (this.text.startsWith('/*', this.at)) {
           const end = this.text.indexOf('*/', this.at + 2);
@@ -45,7 +60,8 @@ export class ValueReader {
   }
 
   expect(symbol: string): void {
-    if (!this.take(symbol)) this.fail(`expected ${symbol}${this.at >= this.text.length ? ', but the text ends' : ''}`);
+    if (!this.take(symbol))
+      this.fail(`expected ${symbol}${this.at >= this.text.length ? ', but the text ends' : ''}`);
   }
 
   get atEnd(): boolean {
@@ -92,22 +108,39 @@ export class ValueReader {
     let out = '';
     for (;;) {
       const character = this.text[this.at++];
-      if (character === undefined || (character === '\n' && quote !== '`')) this.fail('this string is never closed', open);
+      if (character === undefined || (character === '\n' && quote !== '`'))
+        this.fail('this string is never closed', open);
       if (character === quote) return out;
-      if (character === '$' && quote === '`' && this.text[this.at] === '{') this.fail('an expression in a template is not evaluated', this.at - 1);
+      if (character === '$' && quote === '`' && this.text[this.at] === '{')
+        this.fail('an expression in a template is not evaluated', this.at - 1);
       out += character === '\\' ? this.escape() : character;
     }
   }
 
   private escape(): string {
     const character = this.text[this.at++] ?? '';
-    const simple: Record<string, string> = { n: '\n', t: '\t', r: '\r', b: '\b', f: '\f', v: '\v', '0': '\0', '\n': '' };
+    const simple: Record<string, string> = {
+      n: '\n',
+      t: '\t',
+      r: '\r',
+      b: '\b',
+      f: '\f',
+      v: '\v',
+      '0': '\0',
+      '\n': '',
+    };
     if (character === 'u' || character === 'x') {
-      const found = (character === 'x' ? /^[0-9a-f]{2}/i : /^(?:[0-9a-f]{4}|\{[0-9a-f]{1,6}\})/i).exec(this.text.slice(this.at, this.at + 8));
+      const found = (
+        character === 'x' ? /^[0-9a-f]{2}/i : /^(?:[0-9a-f]{4}|\{[0-9a-f]{1,6}\})/i
+      ).exec(this.text.slice(this.at, this.at + 8));
       if (!found) this.fail('a malformed escape');
       this.at += found[0].length;
       const code = Number.parseInt(found[0].replace(/[{}]/g, ''), 16);
-      return code > 0x10ffff ? this.fail('a malformed escape') : character === 'u' && found[0].startsWith('{') ? String.fromCodePoint(code) : String.fromCharCode(code);
+      return code > 0x10ffff
+        ? this.fail('a malformed escape')
+        : character === 'u' && found[0].startsWith('{')
+          ? String.fromCodePoint(code)
+          : String.fromCharCode(code);
     }
     return simple[character] ?? character;
   }
@@ -153,33 +186,51 @@ export class ValueReader {
     const [first = ''] = keys;
     if (keys.length !== 1 || !WRAPPERS.has(first)) return object;
     try {
-      const [value] = BSON.EJSON.deserialize({ value: [plain(object)] }, { relaxed: false })['value'] as unknown[];
+      const [value] = BSON.EJSON.deserialize({ value: [plain(object)] }, { relaxed: false })[
+        'value'
+      ] as unknown[];
       if (value instanceof Date && Number.isNaN(value.getTime())) throw new Error('it is no date');
-      return value instanceof Int32 ? value.value : value instanceof Double && !Number.isInteger(value.value) ? value.value : value;
+      return value instanceof Int32
+        ? value.value
+        : value instanceof Double && !Number.isInteger(value.value)
+          ? value.value
+          : value;
     } catch (error) {
-      return this.fail(`malformed ${first}: ${error instanceof Error ? error.message : String(error)}`, open);
+      return this.fail(
+        `malformed ${first}: ${error instanceof Error ? error.message : String(error)}`,
+        open,
+      );
     }
   }
 
   private regex(): BSONRegExp {
-    const found = /^\/((?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+)\/([a-z]*)/.exec(this.text.slice(this.at, this.at + 8192));
+    const found = /^\/((?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+)\/([a-z]*)/.exec(
+      this.text.slice(this.at, this.at + 8192),
+    );
     if (!found) this.fail('a malformed regular expression');
     this.at += found[0].length;
     return this.makeRegex(found[1] ?? '', found[2] ?? '');
   }
 
   private makeRegex(pattern: string, options: string): BSONRegExp {
-    if (/[^imsuxg]/.test(options)) this.fail(`the regular expression options "${options}" do not exist`);
+    if (/[^imsuxg]/.test(options))
+      this.fail(`the regular expression options "${options}" do not exist`);
     return new BSONRegExp(pattern, options.replace(/[gu]/g, ''));
   }
 
   private number(): number | Double {
-    const found = /^[+-]?(?:0[xX][0-9a-fA-F]+|Infinity|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)/.exec(this.text.slice(this.at, this.at + 400));
+    const found = /^[+-]?(?:0[xX][0-9a-fA-F]+|Infinity|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)/.exec(
+      this.text.slice(this.at, this.at + 400),
+    );
     if (!found) this.fail('a malformed number');
     this.at += found[0].length;
     if (/[\p{L}\p{N}_$]/u.test(this.text[this.at] ?? '')) this.fail('a number runs into a word');
     const value = Number(found[0]);
-    return Number.isNaN(value) ? (found[0].startsWith('-') ? -Number(found[0].slice(1)) : Number(found[0].slice(1))) : value;
+    return Number.isNaN(value)
+      ? found[0].startsWith('-')
+        ? -Number(found[0].slice(1))
+        : Number(found[0].slice(1))
+      : value;
   }
 
   private named(): unknown {
@@ -187,7 +238,8 @@ export class ValueReader {
     let name = this.word();
     const isNew = name === 'new';
     if (isNew) name = this.word();
-    if (name === 'Date' && !isNew) this.fail('Date() without new is the current time as text; write new Date("…")', start);
+    if (name === 'Date' && !isNew)
+      this.fail('Date() without new is the current time as text; write new Date("…")', start);
     if (Object.hasOwn(CONSTANTS, name)) return CONSTANTS[name];
     while (this.peek('.')) {
       this.take('.');
@@ -199,20 +251,45 @@ export class ValueReader {
     try {
       return build(args);
     } catch (error) {
-      return this.fail(`${name}(): ${error instanceof Error ? error.message : String(error)}`, start);
+      return this.fail(
+        `${name}(): ${error instanceof Error ? error.message : String(error)}`,
+        start,
+      );
     }
   }
 }
 
-const CONSTANTS: Readonly<Record<string, unknown>> = { true: true, false: false, null: null, undefined: null, Infinity: Infinity, NaN: NaN };
+const CONSTANTS: Readonly<Record<string, unknown>> = {
+  true: true,
+  false: false,
+  null: null,
+  undefined: null,
+  Infinity: Infinity,
+  NaN: NaN,
+};
 
-const WRAPPERS = new Set(['$oid', '$date', '$numberInt', '$numberLong', '$numberDouble', '$numberDecimal', '$binary', '$uuid', '$regularExpression', '$timestamp', '$minKey', '$maxKey', '$symbol']);
+const WRAPPERS = new Set([
+  '$oid',
+  '$date',
+  '$numberInt',
+  '$numberLong',
+  '$numberDouble',
+  '$numberDecimal',
+  '$binary',
+  '$uuid',
+  '$regularExpression',
+  '$timestamp',
+  '$minKey',
+  '$maxKey',
+  '$symbol',
+]);
 
 // The inner wrappers of {$date: {$numberLong}} have been read already; EJSON wants them as they were.
 function plain(value: unknown): unknown {
   if (value instanceof Long) return { $numberLong: value.toString() };
   if (value instanceof Double) return { $numberDouble: String(value.value) };
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || '_bsontype' in value) return value;
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || '_bsontype' in value)
+    return value;
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, plain(inner)]));
 }
 
@@ -236,7 +313,8 @@ function date(args: readonly unknown[]): Date {
   if (typeof first === 'number') return validDate(new Date(first), String(first));
   if (first instanceof Long) return validDate(new Date(first.toNumber()), first.toString());
   if (typeof first !== 'string') throw new Error(`${JSON.stringify(first)} is not a date`);
-  if (!ISO_TIME.test(first)) throw dependsOnZone(`${JSON.stringify(first)} is not an ISO 8601 date`);
+  if (!ISO_TIME.test(first))
+    throw dependsOnZone(`${JSON.stringify(first)} is not an ISO 8601 date`);
   if (isUtcWithoutZone(first)) {
     throw dependsOnZone(`${JSON.stringify(first)} is in the time zone of the shell`);
   }
@@ -267,7 +345,8 @@ const int = ([value]: readonly unknown[]): number => {
 };
 const double = ([value]: readonly unknown[]): Double => {
   const number = Number(value);
-  if (Number.isNaN(number) && String(value) !== 'NaN') throw new Error(`${JSON.stringify(value)} is no number`);
+  if (Number.isNaN(number) && String(value) !== 'NaN')
+    throw new Error(`${JSON.stringify(value)} is no number`);
   return new Double(number);
 };
 const decimal = ([value]: readonly unknown[]): Decimal128 => Decimal128.fromString(String(value));
@@ -297,5 +376,6 @@ const CONSTRUCTORS: Readonly<Record<string, (args: readonly unknown[]) => unknow
   Timestamp: ([t, i]) => new Timestamp({ t: Number(t), i: Number(i) }),
   MinKey: () => new MinKey(),
   MaxKey: () => new MaxKey(),
-  RegExp: ([pattern, options]) => new BSONRegExp(String(pattern), String(options ?? '').replace(/[gu]/g, '')),
+  RegExp: ([pattern, options]) =>
+    new BSONRegExp(String(pattern), String(options ?? '').replace(/[gu]/g, '')),
 };

@@ -4,23 +4,70 @@ import { describe, expect, it } from 'vitest';
 import { MqlSyntaxError, parseMql } from './parse';
 import { printMql } from './print';
 
-it.each(['toString', 'constructor', '__proto__', 'hasOwnProperty'])('what every object has is no value: %s', (name) => {
-  expect(() => parseMql(`db.c.aggregate([{$match: {a: ${name}}}])`)).toThrow(`${name} is not a value`);
-});
+it.each(['toString', 'constructor', '__proto__', 'hasOwnProperty'])(
+  'what every object has is no value: %s',
+  (name) => {
+    expect(() => parseMql(`db.c.aggregate([{$match: {a: ${name}}}])`)).toThrow(
+      `${name} is not a value`,
+    );
+  },
+);
 
 describe('shell text', () => {
   it.each([
-    ['db.c.aggregate([{$match: {a: 1, "b.c": {$gt: -2.5}}}]);', [{ $match: { a: 1, 'b.c': { $gt: -2.5 } } }]],
-    ["db.getCollection('a b').aggregate([ // first\n {$limit: 5,}, /* last */ ]).toArray();", [{ $limit: 5 }]],
-    ['db.c.find({a: {$in: [1, 2]}}, {_id: 0, a: 1}).sort({a: -1}).skip(2).limit(3)', [{ $match: { a: { $in: [1, 2] } } }, { $sort: { a: -1 } }, { $skip: 2 }, { $limit: 3 }, { $project: { _id: 0, a: 1 } }]],
+    [
+      'db.c.aggregate([{$match: {a: 1, "b.c": {$gt: -2.5}}}]);',
+      [{ $match: { a: 1, 'b.c': { $gt: -2.5 } } }],
+    ],
+    [
+      "db.getCollection('a b').aggregate([ // first\n {$limit: 5,}, /* last */ ]).toArray();",
+      [{ $limit: 5 }],
+    ],
+    [
+      'db.c.find({a: {$in: [1, 2]}}, {_id: 0, a: 1}).sort({a: -1}).skip(2).limit(3)',
+      [
+        { $match: { a: { $in: [1, 2] } } },
+        { $sort: { a: -1 } },
+        { $skip: 2 },
+        { $limit: 3 },
+        { $project: { _id: 0, a: 1 } },
+      ],
+    ],
     ['db.c.findOne({a: null})', [{ $match: { a: null } }, { $limit: 1 }]],
     ['db.c.countDocuments({a: true})', [{ $match: { a: true } }, { $count: 'count' }]],
-    ['db.c.find({a: 1}).sort({b: 1}).toArray()[2].x.y;', [{ $match: { a: 1 } }, { $sort: { b: 1 } }, { $skip: 2 }, { $limit: 1 }, { $project: { _id: 0, y: '$x.y' } }]],
-    ["db.c.aggregate([{$count: 'n'}]).next().n", [{ $count: 'n' }, { $limit: 1 }, { $project: { _id: 0, n: '$n' } }]],
-    ['db.c.findOne({a: 1}).name', [{ $match: { a: 1 } }, { $limit: 1 }, { $project: { _id: 0, name: '$name' } }]],
-    ["db.c.distinct('a.b', {c: 1})", [{ $match: { c: 1 } }, { $unwind: { path: '$a.b', preserveNullAndEmptyArrays: true } }, { $match: { 'a.b': { $exists: true } } }, { $group: { _id: '$a.b' } }, { $project: { _id: 0, a_b: '$_id' } }]],
+    [
+      'db.c.find({a: 1}).sort({b: 1}).toArray()[2].x.y;',
+      [
+        { $match: { a: 1 } },
+        { $sort: { b: 1 } },
+        { $skip: 2 },
+        { $limit: 1 },
+        { $project: { _id: 0, y: '$x.y' } },
+      ],
+    ],
+    [
+      "db.c.aggregate([{$count: 'n'}]).next().n",
+      [{ $count: 'n' }, { $limit: 1 }, { $project: { _id: 0, n: '$n' } }],
+    ],
+    [
+      'db.c.findOne({a: 1}).name',
+      [{ $match: { a: 1 } }, { $limit: 1 }, { $project: { _id: 0, name: '$name' } }],
+    ],
+    [
+      "db.c.distinct('a.b', {c: 1})",
+      [
+        { $match: { c: 1 } },
+        { $unwind: { path: '$a.b', preserveNullAndEmptyArrays: true } },
+        { $match: { 'a.b': { $exists: true } } },
+        { $group: { _id: '$a.b' } },
+        { $project: { _id: 0, a_b: '$_id' } },
+      ],
+    ],
     ["db['c.d'].aggregate({$match: {}}, {$count: 'n'})", [{ $match: {} }, { $count: 'n' }]],
-    ['{"collection": "c", "pipeline": [{"$match": {"a": {"$numberInt": "5"}}}]}', [{ $match: { a: 5 } }]],
+    [
+      '{"collection": "c", "pipeline": [{"$match": {"a": {"$numberInt": "5"}}}]}',
+      [{ $match: { a: 5 } }],
+    ],
   ])('%s', (text, pipeline) => {
     expect(parseMql(text).pipeline).toEqual(pipeline);
   });
@@ -72,15 +119,30 @@ describe('shell text', () => {
 });
 
 it('reads dates as the shell does', () => {
-  const read = (text: string): unknown => parseMql(`db.c.find({ a: ${text} })`).pipeline[0]!.$match.a;
+  const read = (text: string): unknown =>
+    parseMql(`db.c.find({ a: ${text} })`).pipeline[0]!.$match.a;
   const day = new Date('2012-01-31T00:00:00Z');
-  for (const text of ['new Date("2012-01-31")', 'ISODate("2012-01-31")', `new Date(${day.getTime()})`, 'new ISODate("2012-01-31T00:00:00")', 'ISODate("2012-01-31 00:00:00")', 'new Date("2012-01-31T01:00:00+01:00")', `new Date(NumberLong("${day.getTime()}"))`, 'new Date(ISODate("2012-01-31"))']) {
+  for (const text of [
+    'new Date("2012-01-31")',
+    'ISODate("2012-01-31")',
+    `new Date(${day.getTime()})`,
+    'new ISODate("2012-01-31T00:00:00")',
+    'ISODate("2012-01-31 00:00:00")',
+    'new Date("2012-01-31T01:00:00+01:00")',
+    `new Date(NumberLong("${day.getTime()}"))`,
+    'new Date(ISODate("2012-01-31"))',
+  ]) {
     expect(read(text), text).toEqual(day);
   }
 });
 
 it('reads back whatever it prints', () => {
-  const key = fc.stringMatching(/^[a-zA-Z_$. "\\é\n]{1,8}$/).filter((name) => !/^\$(oid|date|number|binary|uuid|regular|timestamp|m)/.test(name) && name !== '__proto__');
+  const key = fc
+    .stringMatching(/^[a-zA-Z_$. "\\é\n]{1,8}$/)
+    .filter(
+      (name) =>
+        !/^\$(oid|date|number|binary|uuid|regular|timestamp|m)/.test(name) && name !== '__proto__',
+    );
   const leaf = fc.oneof(
     fc.string(),
     fc.integer(),
@@ -90,16 +152,28 @@ it('reads back whatever it prints', () => {
     fc.date({ noInvalidDate: true }),
     fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map((value) => Long.fromBigInt(value)),
     fc.integer().map((value) => new Double(value)),
-    fc.string({ minLength: 1 }).filter((text) => !text.includes('\0')).map((text) => new BSONRegExp(text, 'i')),
+    fc
+      .string({ minLength: 1 })
+      .filter((text) => !text.includes('\0'))
+      .map((text) => new BSONRegExp(text, 'i')),
   );
   const value = fc.letrec((tie) => ({
-    any: fc.oneof({ depthSize: 'small' }, leaf, fc.array(tie('any'), { maxLength: 4 }), fc.dictionary(key, tie('any'), { maxKeys: 4 })),
+    any: fc.oneof(
+      { depthSize: 'small' },
+      leaf,
+      fc.array(tie('any'), { maxLength: 4 }),
+      fc.dictionary(key, tie('any'), { maxKeys: 4 }),
+    ),
   })).any;
   fc.assert(
-    fc.property(fc.array(value, { maxLength: 3 }), fc.constantFrom('c', 'a b', 'x.y'), (values, collection) => {
-      const pipeline = values.map((inner) => ({ $match: { field: inner } }));
-      expect(parseMql(printMql(collection, pipeline))).toEqual({ collection, pipeline });
-    }),
+    fc.property(
+      fc.array(value, { maxLength: 3 }),
+      fc.constantFrom('c', 'a b', 'x.y'),
+      (values, collection) => {
+        const pipeline = values.map((inner) => ({ $match: { field: inner } }));
+        expect(parseMql(printMql(collection, pipeline))).toEqual({ collection, pipeline });
+      },
+    ),
     { numRuns: 500 },
   );
 });

@@ -32,7 +32,8 @@ export function parseMql(text: string): ParsedMql {
 function fromJson(reader: ValueReader): ParsedMql {
   const value = reader.value();
   const { collection, pipeline } = value as { collection?: unknown; pipeline?: unknown };
-  if (typeof collection !== 'string' || collection === '') reader.fail('expected {"collection": …, "pipeline": […]}', 0);
+  if (typeof collection !== 'string' || collection === '')
+    reader.fail('expected {"collection": …, "pipeline": […]}', 0);
   return { collection, pipeline: stages(pipeline, reader, 0) };
 }
 
@@ -41,10 +42,15 @@ function fromShell(reader: ValueReader): ParsedMql {
   const { collection, method } = target(reader);
   const calls: Call[] = [];
   const reached: Document[] = [];
-  for (let next: string | undefined = method; next !== undefined; next = reader.take('.') ? reader.word() : undefined) {
+  for (
+    let next: string | undefined = method;
+    next !== undefined;
+    next = reader.take('.') ? reader.word() : undefined
+  ) {
     const { offset } = reader;
     if (reached.length > 0 || !reader.peek('(')) {
-      if (!returnsDocument(calls, reached)) reader.fail(`${next} is reached into before there is one document`, offset);
+      if (!returnsDocument(calls, reached))
+        reader.fail(`${next} is reached into before there is one document`, offset);
       reached.push(fieldOf(next, reader));
       break;
     }
@@ -57,12 +63,19 @@ function fromShell(reader: ValueReader): ParsedMql {
 }
 
 /** `findOne()`, `next()` and `toArray()[0]` give a document, whose fields can be named. */
-const returnsDocument = (calls: readonly Call[], reached: readonly Document[]): boolean => reached.length > 0 || ['findOne', 'next'].includes(calls.at(-1)?.method ?? '');
+const returnsDocument = (calls: readonly Call[], reached: readonly Document[]): boolean =>
+  reached.length > 0 || ['findOne', 'next'].includes(calls.at(-1)?.method ?? '');
 
 function entryOf(calls: readonly Call[], reader: ValueReader): Document[] {
   const index = reader.value();
   reader.expect(']');
-  if (calls.at(-1)?.method !== 'toArray' || typeof index !== 'number' || index < 0 || !Number.isInteger(index)) reader.fail('only an entry of toArray() can be reached into');
+  if (
+    calls.at(-1)?.method !== 'toArray' ||
+    typeof index !== 'number' ||
+    index < 0 ||
+    !Number.isInteger(index)
+  )
+    reader.fail('only an entry of toArray() can be reached into');
   return [...(index > 0 ? [{ $skip: index }] : []), { $limit: 1 }];
 }
 
@@ -98,15 +111,23 @@ function target(reader: ValueReader): { collection: string; method: string } {
 
 const stages = (value: unknown, reader: ValueReader, offset: number): Document[] => {
   const list = Array.isArray(value) ? value : [value];
-  for (const stage of list) if (!isObject(stage) || Object.keys(stage).length !== 1) reader.fail('a stage is a document with one key, such as {$match: …}', offset);
+  for (const stage of list)
+    if (!isObject(stage) || Object.keys(stage).length !== 1)
+      reader.fail('a stage is a document with one key, such as {$match: …}', offset);
   return list as Document[];
 };
 
-const isObject = (value: unknown): value is Document => typeof value === 'object' && value !== null && !Array.isArray(value) && !('_bsontype' in value) && !(value instanceof Date);
+const isObject = (value: unknown): value is Document =>
+  typeof value === 'object' &&
+  value !== null &&
+  !Array.isArray(value) &&
+  !('_bsontype' in value) &&
+  !(value instanceof Date);
 
 function withCursorMethods(first: Call, rest: readonly Call[], reader: ValueReader): Document[] {
   const { pipeline, projection } = opening(first, reader);
-  const settings: { sort?: unknown; skip?: number; limit?: number; projection?: unknown } = projection === undefined ? {} : { projection };
+  const settings: { sort?: unknown; skip?: number; limit?: number; projection?: unknown } =
+    projection === undefined ? {} : { projection };
   if (first.method === 'findOne') settings.limit = 1;
   for (const { method, args, offset } of rest) {
     const [argument] = args;
@@ -143,24 +164,44 @@ function withCursorMethods(first: Call, rest: readonly Call[], reader: ValueRead
   return [...pipeline, ...tail(settings)];
 }
 
-function tail({ sort, skip, limit, projection }: { sort?: unknown; skip?: number; limit?: number; projection?: unknown }): Document[] {
+function tail({
+  sort,
+  skip,
+  limit,
+  projection,
+}: {
+  sort?: unknown;
+  skip?: number;
+  limit?: number;
+  projection?: unknown;
+}): Document[] {
   const out: Document[] = [];
   if (isObject(sort) && Object.keys(sort).length > 0) out.push({ $sort: sort });
   if (skip !== undefined && skip > 0) out.push({ $skip: skip });
   if (limit !== undefined && limit > 0) out.push({ $limit: limit });
-  if (isObject(projection) && Object.keys(projection).length > 0) out.push({ $project: projection });
+  if (isObject(projection) && Object.keys(projection).length > 0)
+    out.push({ $project: projection });
   return out;
 }
 
-function opening({ method, args, offset }: Call, reader: ValueReader): { pipeline: Document[]; projection?: unknown } {
+function opening(
+  { method, args, offset }: Call,
+  reader: ValueReader,
+): { pipeline: Document[]; projection?: unknown } {
   const [first, second] = args;
   const filter = (value: unknown): Document[] => {
-    if (value !== undefined && !isObject(value)) reader.fail(`${method}() takes a document`, offset);
+    if (value !== undefined && !isObject(value))
+      reader.fail(`${method}() takes a document`, offset);
     return value === undefined || Object.keys(value).length === 0 ? [] : [{ $match: value }];
   };
   switch (method) {
     case 'aggregate':
-      if (args.length > 1 && isObject(first) && args.every((stage) => isObject(stage) && Object.keys(stage)[0]?.startsWith('$'))) return { pipeline: stages(args, reader, offset) };
+      if (
+        args.length > 1 &&
+        isObject(first) &&
+        args.every((stage) => isObject(stage) && Object.keys(stage)[0]?.startsWith('$'))
+      )
+        return { pipeline: stages(args, reader, offset) };
       return { pipeline: first === undefined ? [] : stages(first, reader, offset) };
     case 'find':
     case 'findOne':
@@ -170,7 +211,8 @@ function opening({ method, args, offset }: Call, reader: ValueReader): { pipelin
     case 'estimatedDocumentCount':
       return { pipeline: [...filter(first), { $count: 'count' }] };
     case 'distinct':
-      if (typeof first !== 'string') return reader.fail('distinct() takes the name of a field', offset);
+      if (typeof first !== 'string')
+        return reader.fail('distinct() takes the name of a field', offset);
       return {
         pipeline: [
           ...filter(second),
@@ -182,6 +224,9 @@ function opening({ method, args, offset }: Call, reader: ValueReader): { pipelin
         ],
       };
     default:
-      return reader.fail(`${method}() does not read; aggregate, find, findOne, distinct and countDocuments do`, offset);
+      return reader.fail(
+        `${method}() does not read; aggregate, find, findOne, distinct and countDocuments do`,
+        offset,
+      );
   }
 }

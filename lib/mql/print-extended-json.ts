@@ -22,7 +22,14 @@ export const printExtendedValue = (value: unknown): string => print(value, 0);
 
 /** Stages are on lines of their own, however short they are. */
 const printPipeline = (stages: readonly unknown[]): string =>
-  stages.length === 0 ? '[]' : onLines('[', stages.map((stage) => print(stage, 1)), ']', 0);
+  stages.length === 0
+    ? '[]'
+    : onLines(
+        '[',
+        stages.map((stage) => print(stage, 1)),
+        ']',
+        0,
+      );
 
 function print(value: unknown, depth: number): string {
   const flat = inline(value);
@@ -69,8 +76,10 @@ function wrapped(value: Record<string, unknown>): string | undefined {
   return wrapper && more.length === 0 ? wrapper(value[key!]) : undefined;
 }
 
-const quoted = (name: string) => (inner: unknown): string | undefined =>
-  typeof inner === 'string' ? `${name}(${JSON.stringify(inner)})` : undefined;
+const quoted =
+  (name: string) =>
+  (inner: unknown): string | undefined =>
+    typeof inner === 'string' ? `${name}(${JSON.stringify(inner)})` : undefined;
 
 const WRAPPERS: Readonly<Record<string, (inner: unknown) => string | undefined>> = {
   $numberInt: (inner) => (typeof inner === 'string' ? inner : undefined),

@@ -32,14 +32,20 @@ test.each([
 });
 
 test('a document that only resembles a wrapper is printed as it is', () => {
-  const pipeline = [{ $set: { a: { $date: 'never' }, b: { $binary: 1 }, c: { $numberInt: 5, d: 1 } } }];
+  const pipeline = [
+    { $set: { a: { $date: 'never' }, b: { $binary: 1 }, c: { $numberInt: 5, d: 1 } } },
+  ];
   expect(printMql('c', pipeline)).toBe(
     'db.c.aggregate([\n  { "$set": { "a": { "$date": "never" }, "b": { "$binary": 1 }, "c": { "$numberInt": 5, "d": 1 } } }\n])',
   );
 });
 
 test('values of the driver', () => {
-  const values = { long: Long.fromNumber(5), double: new Double(-0), bytes: new Binary(new Uint8Array([1])) };
+  const values = {
+    long: Long.fromNumber(5),
+    double: new Double(-0),
+    bytes: new Binary(new Uint8Array([1])),
+  };
   expect(printMql('c', [{ $match: values }])).toBe(
     'db.c.aggregate([\n  { "$match": { "long": NumberLong("5"), "double": Double("-0"), "bytes": BinData(0, "AQ==") } }\n])',
   );

@@ -26,12 +26,28 @@ export interface AgentRecorder {
 }
 
 /** Which artefact a run writes is known by its stage and subject (a collection, a question id, or the database). */
-export function recordAgent(db: Database, agent: Agent, where: { databaseId: string; database: string; stageRunId: string; stage: StageName }): AgentRecorder {
+export function recordAgent(
+  db: Database,
+  agent: Agent,
+  where: { databaseId: string; database: string; stageRunId: string; stage: StageName },
+): AgentRecorder {
   const runs: Run[] = [];
   const bySubject = new Map<string, Run>();
 
-  async function kept<Answer>(subject: string, context: AgentContext, call: (context: AgentContext) => Promise<Answer>): Promise<Answer> {
-    const run: Run = { id: randomUUID(), subject, startedAt: new Date(), steps: [], written: 0, stored: false, state: 'running' };
+  async function kept<Answer>(
+    subject: string,
+    context: AgentContext,
+    call: (context: AgentContext) => Promise<Answer>,
+  ): Promise<Answer> {
+    const run: Run = {
+      id: randomUUID(),
+      subject,
+      startedAt: new Date(),
+      steps: [],
+      written: 0,
+      stored: false,
+      state: 'running',
+    };
     runs.push(run);
     bySubject.set(subject, run);
     try {
@@ -63,10 +79,19 @@ export function recordAgent(db: Database, agent: Agent, where: { databaseId: str
   const write = async (slice: readonly Run[]) => {
     await db.transaction(async (tx) => {
       await tx.agentRun.createMany({
-        data: slice.filter((run) => !run.stored).map((run) => ({ ...row(run), databaseId: where.databaseId, stageRunId: where.stageRunId, agent: agent.name, stage: where.stage })),
+        data: slice
+          .filter((run) => !run.stored)
+          .map((run) => ({
+            ...row(run),
+            databaseId: where.databaseId,
+            stageRunId: where.stageRunId,
+            agent: agent.name,
+            stage: where.stage,
+          })),
         skipDuplicates: true,
       });
-      for (const run of slice.filter(({ stored }) => stored)) await tx.agentRun.update({ where: { id: run.id }, data: row(run) });
+      for (const run of slice.filter(({ stored }) => stored))
+        await tx.agentRun.update({ where: { id: run.id }, data: row(run) });
       await tx.agentStep.createMany({
         data: slice.flatMap((run) =>
           run.steps.slice(run.written).map(({ step, at }, index) => ({
@@ -92,19 +117,28 @@ export function recordAgent(db: Database, agent: Agent, where: { databaseId: str
   return {
     agent: {
       name: agent.name,
-      conceptualDesign: (task, context) => kept(where.database, context, (own) => agent.conceptualDesign(task, own)),
-      logicalDesign: (task, context) => kept(task.collection, context, (own) => agent.logicalDesign(task, own)),
-      translate: (task, context) => kept(task.item.questionId, context, (own) => agent.translate(task, own)),
-      optimise: (task, context) => kept(task.item.questionId, context, (own) => agent.optimise(task, own)),
-      rewriteEvidence: (task, context) => kept(task.item.questionId, context, (own) => agent.rewriteEvidence(task, own)),
+      conceptualDesign: (task, context) =>
+        kept(where.database, context, (own) => agent.conceptualDesign(task, own)),
+      logicalDesign: (task, context) =>
+        kept(task.collection, context, (own) => agent.logicalDesign(task, own)),
+      translate: (task, context) =>
+        kept(task.item.questionId, context, (own) => agent.translate(task, own)),
+      optimise: (task, context) =>
+        kept(task.item.questionId, context, (own) => agent.optimise(task, own)),
+      rewriteEvidence: (task, context) =>
+        kept(task.item.questionId, context, (own) => agent.rewriteEvidence(task, own)),
     },
-    runOf: (ref) => bySubject.get(ref.key === where.database ? where.database : ref.key.slice(where.database.length + 1))?.id,
+    runOf: (ref) =>
+      bySubject.get(
+        ref.key === where.database ? where.database : ref.key.slice(where.database.length + 1),
+      )?.id,
     // One after the other: a run must not be written twice at once.
     flush: () => (flushing = flushing.then(flush, flush)),
   };
 }
 
-const sum = (run: Run, of: (step: AgentStep) => number | undefined): number => run.steps.reduce((total, { step }) => total + (of(step) ?? 0), 0);
+const sum = (run: Run, of: (step: AgentStep) => number | undefined): number =>
+  run.steps.reduce((total, { step }) => total + (of(step) ?? 0), 0);
 const row = (run: Run) => ({
   id: run.id,
   subject: pgText(run.subject),

@@ -27,12 +27,23 @@ interface BundleRunner {
 }
 
 /** Carries out a queued bundle: written, zipped, stored as a blob. */
-export async function runBundleJob(runner: BundleRunner, bundleId: string, signal: AbortSignal): Promise<void> {
+export async function runBundleJob(
+  runner: BundleRunner,
+  bundleId: string,
+  signal: AbortSignal,
+): Promise<void> {
   const { db, blobs } = runner;
-  const { count } = await db.prisma.bundle.updateMany({ where: { id: bundleId, state: 'queued' }, data: { state: 'running' } });
+  const { count } = await db.prisma.bundle.updateMany({
+    where: { id: bundleId, state: 'queued' },
+    data: { state: 'running' },
+  });
   if (count === 0) return;
-  const row = await db.prisma.bundle.findUniqueOrThrow({ where: { id: bundleId }, include: { benchmark: true } });
-  const tell = (state: string, done: number, total: number) => notify(db, { type: 'bundle', benchmarkId: row.benchmarkId, bundleId, state, done, total });
+  const row = await db.prisma.bundle.findUniqueOrThrow({
+    where: { id: bundleId },
+    include: { benchmark: true },
+  });
+  const tell = (state: string, done: number, total: number) =>
+    notify(db, { type: 'bundle', benchmarkId: row.benchmarkId, bundleId, state, done, total });
   await mkdir(runner.scratchFolder, { recursive: true });
   const scratch = await mkdtemp(path.join(runner.scratchFolder, 'bundle-'));
   try {
@@ -50,7 +61,9 @@ export async function runBundleJob(runner: BundleRunner, bundleId: string, signa
         db.prisma.bundle
           .updateMany({ where: { id: bundleId, state: 'running' }, data: { done, total } })
           .then(() => tell('running', done, total))
-          .catch((error: unknown) => console.warn(`progress of the bundle was not saved: ${String(error)}`));
+          .catch((error: unknown) =>
+            console.warn(`progress of the bundle was not saved: ${String(error)}`),
+          );
       },
     });
     signal.throwIfAborted();
@@ -60,7 +73,14 @@ export async function runBundleJob(runner: BundleRunner, bundleId: string, signa
     const { hash, bytes } = await blobs.putFile(archive);
     await db.prisma.bundle.updateMany({
       where: { id: bundleId, state: 'running' },
-      data: { state: 'done', blobHash: hash, bytes: BigInt(bytes), fileName: `${name}.zip`, endedAt: new Date(), failure: null },
+      data: {
+        state: 'done',
+        blobHash: hash,
+        bytes: BigInt(bytes),
+        fileName: `${name}.zip`,
+        endedAt: new Date(),
+        failure: null,
+      },
     });
     await tell('done', 1, 1);
   } catch (error) {

@@ -25,10 +25,14 @@ test('what waits says that no worker is there, until one is, and again when it i
   await worker.stop();
   expect(await workerSilence(db)).toBeNull();
 
-  await db.pool.query(`UPDATE setting SET value = (now() - interval '3 minutes')::text WHERE name = 'worker_seen'`);
+  await db.pool.query(
+    `UPDATE setting SET value = (now() - interval '3 minutes')::text WHERE name = 'worker_seen'`,
+  );
   expect(await workerSilence(db)).toMatch(/^No worker has reported for 3 minutes/);
   expect(await silenceFor(db, databaseId)).toBeNull(); // nothing waits
-  const run = await db.transaction((tx) => requestStage(tx, { databaseId, stage: 'migration', only: null }));
+  const run = await db.transaction((tx) =>
+    requestStage(tx, { databaseId, stage: 'migration', only: null }),
+  );
   expect(await silenceFor(db, databaseId)).toMatch(/for 3 minutes/);
 
   // A worker in the middle of a stage may be too busy to report; one that died over it is not.

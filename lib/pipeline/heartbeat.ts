@@ -11,7 +11,10 @@ export function heartbeat(db: Database): () => Promise<void> {
   let last = -Infinity;
   return async () => {
     if (performance.now() - last < BEAT_MS) return;
-    await db.pool.query(`INSERT INTO setting (name, value) VALUES ($1, now()::text) ON CONFLICT (name) DO UPDATE SET value = excluded.value`, [NAME]);
+    await db.pool.query(
+      `INSERT INTO setting (name, value) VALUES ($1, now()::text) ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
+      [NAME],
+    );
     last = performance.now();
   };
 }
@@ -21,17 +24,33 @@ export function heartbeat(db: Database): () => Promise<void> {
  * in the middle of a stage may be too busy to report). Null while there is one.
  */
 export async function workerSilence(db: Database): Promise<string | null> {
-  const { rows } = await db.pool.query<{ seconds: number }>(`SELECT extract(epoch FROM now() - value::timestamptz)::float8 AS seconds FROM setting WHERE name = $1`, [NAME]);
+  const { rows } = await db.pool.query<{ seconds: number }>(
+    `SELECT extract(epoch FROM now() - value::timestamptz)::float8 AS seconds FROM setting WHERE name = $1`,
+    [NAME],
+  );
   const seconds = rows[0]?.seconds;
   if (seconds !== undefined && seconds < SILENT_SECONDS) return null;
-  const running = await db.prisma.stageRun.findMany({ where: { state: 'running' }, select: { id: true } });
-  if ((await abandoned(db, running.map(({ id }) => `stage:${id}`))).length < running.length) return null;
+  const running = await db.prisma.stageRun.findMany({
+    where: { state: 'running' },
+    select: { id: true },
+  });
+  if (
+    (
+      await abandoned(
+        db,
+        running.map(({ id }) => `stage:${id}`),
+      )
+    ).length < running.length
+  )
+    return null;
   return `No worker has reported ${seconds === undefined ? 'so far' : `for ${ago(seconds)}`}: what waits is not begun until one runs again.`;
 }
 
 function ago(seconds: number): string {
   if (seconds < 100) return `${Math.round(seconds)} seconds`;
-  return seconds < 6000 ? `${Math.round(seconds / 60)} minutes` : `${Math.round(seconds / 3600)} hours`;
+  return seconds < 6000
+    ? `${Math.round(seconds / 60)} minutes`
+    : `${Math.round(seconds / 3600)} hours`;
 }
 
 /** The same, for a database with something that waits: in the queue, or asked for and not queued yet. */

@@ -30,7 +30,9 @@ export class BenchmarkNameTaken extends Error {
 export class DatabasesUnreadable extends Error {
   constructor(unreadable: readonly ImportProblem[]) {
     const named = unreadable.slice(0, 5).map(({ subject, detail }) => `${subject}: ${detail}`);
-    super(`${unreadable.length === 1 ? 'one database cannot be read' : `${unreadable.length} databases cannot be read`}. ${named.join('; ')}${unreadable.length > 5 ? '; …' : ''}. Repair the files, or take them out of the folder.`);
+    super(
+      `${unreadable.length === 1 ? 'one database cannot be read' : `${unreadable.length} databases cannot be read`}. ${named.join('; ')}${unreadable.length > 5 ? '; …' : ''}. Repair the files, or take them out of the folder.`,
+    );
   }
 }
 
@@ -38,17 +40,29 @@ export class DatabasesUnreadable extends Error {
  * Stores a benchmark: all of it or nothing. Files go into the blob store first, where nothing refers to them yet; then
  * one transaction makes the benchmark.
  */
-export async function importBenchmark(db: Database, blobs: BlobStore, source: SourceBenchmark, options: ImportOptions): Promise<string> {
-  if (await db.prisma.benchmark.findUnique({ where: { name: options.name } })) throw new BenchmarkNameTaken(options.name);
+export async function importBenchmark(
+  db: Database,
+  blobs: BlobStore,
+  source: SourceBenchmark,
+  options: ImportOptions,
+): Promise<string> {
+  if (await db.prisma.benchmark.findUnique({ where: { name: options.name } }))
+    throw new BenchmarkNameTaken(options.name);
   const unreadable = source.problems.filter(({ kind }) => kind === 'database_unreadable');
   if (unreadable.length > 0) throw new DatabasesUnreadable(unreadable);
   const total = source.databases.reduce((sum, database) => sum + database.bytes, 0);
   let stored = 0;
-  const databases: (SourceBenchmark['databases'][number] & { readonly id: string; readonly blobHash: string })[] = [];
+  const databases: (SourceBenchmark['databases'][number] & {
+    readonly id: string;
+    readonly blobHash: string;
+  })[] = [];
   for (const database of source.databases) {
     options.signal?.throwIfAborted();
-    const { hash, bytes } = await blobs.putFile(database.path, (sent) => options.progress?.(stored + sent, total));
-    if (hash !== database.sha256) throw new Error(`${database.name}: the file changed while it was imported`);
+    const { hash, bytes } = await blobs.putFile(database.path, (sent) =>
+      options.progress?.(stored + sent, total),
+    );
+    if (hash !== database.sha256)
+      throw new Error(`${database.name}: the file changed while it was imported`);
     stored += bytes;
     databases.push({ ...database, id: randomUUID(), blobHash: hash });
   }
@@ -95,11 +109,31 @@ export async function importBenchmark(db: Database, blobs: BlobStore, source: So
         title: pgText(item.question),
         content: new Uint8Array(encodeContent(item)),
       }));
-      for (let at = 0; at < rows.length; at += 500) await tx.item.createMany({ data: rows.slice(at, at + 500) });
-      if (options.start ?? true) for (const { id } of databases) await requestStage(tx, { databaseId: id, stage: 'profile', only: null });
+      for (let at = 0; at < rows.length; at += 500)
+        await tx.item.createMany({ data: rows.slice(at, at + 500) });
+      if (options.start ?? true)
+        for (const { id } of databases)
+          await requestStage(tx, { databaseId: id, stage: 'profile', only: null });
       await notify(tx, { type: 'benchmark', benchmarkId });
-      const detail = { name: options.name, kind: source.kind, databases: databases.map(({ name, sha256 }) => ({ name, sha256 })), items: items.length, problems: problems.length };
-      return { result: undefined, audit: [{ chain: benchmarkId, actor: options.actor, action: 'import_benchmark', subject: `benchmark:${benchmarkId}`, detail }] };
+      const detail = {
+        name: options.name,
+        kind: source.kind,
+        databases: databases.map(({ name, sha256 }) => ({ name, sha256 })),
+        items: items.length,
+        problems: problems.length,
+      };
+      return {
+        result: undefined,
+        audit: [
+          {
+            chain: benchmarkId,
+            actor: options.actor,
+            action: 'import_benchmark',
+            subject: `benchmark:${benchmarkId}`,
+            detail,
+          },
+        ],
+      };
     });
   } catch (error) {
     if (isUniqueViolation(error)) throw new BenchmarkNameTaken(options.name);

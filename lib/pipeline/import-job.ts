@@ -14,9 +14,16 @@ interface ImportRunner {
 }
 
 /** Carries out a queued import: an uploaded archive, or a folder or archive on this machine. */
-export async function runImportJob(runner: ImportRunner, importId: string, signal: AbortSignal): Promise<void> {
+export async function runImportJob(
+  runner: ImportRunner,
+  importId: string,
+  signal: AbortSignal,
+): Promise<void> {
   const { db, blobs } = runner;
-  const { count } = await db.prisma.import.updateMany({ where: { id: importId, state: 'queued' }, data: { state: 'running' } });
+  const { count } = await db.prisma.import.updateMany({
+    where: { id: importId, state: 'queued' },
+    data: { state: 'running' },
+  });
   if (count === 0) return;
   const row = await db.prisma.import.findUniqueOrThrow({ where: { id: importId } });
   const tell = progressTeller(db, importId);
@@ -45,7 +52,10 @@ export async function runImportJob(runner: ImportRunner, importId: string, signa
       signal,
       progress: (done, total) => void tell('storing', done, total),
     });
-    await db.prisma.import.update({ where: { id: importId }, data: { state: 'done', phase: 'done', endedAt: new Date(), benchmarkId, failure: null } });
+    await db.prisma.import.update({
+      where: { id: importId },
+      data: { state: 'done', phase: 'done', endedAt: new Date(), benchmarkId, failure: null },
+    });
   } catch (error) {
     const isAway = isUnreachable(error);
     if (isAway) await pauseForOutage(signal);
@@ -54,7 +64,9 @@ export async function runImportJob(runner: ImportRunner, importId: string, signa
     const failure = pgText(error instanceof Error ? error.message : String(error));
     await db.prisma.import.updateMany({
       where: { id: importId, state: 'running' },
-      data: (stopped ? stopped === 'shutdown' : isAway) ? { state: 'queued', jobId: null } : { state: stopped ? 'cancelled' : 'failed', failure, endedAt: new Date() },
+      data: (stopped ? stopped === 'shutdown' : isAway)
+        ? { state: 'queued', jobId: null }
+        : { state: stopped ? 'cancelled' : 'failed', failure, endedAt: new Date() },
     });
   } finally {
     await opened?.close();
@@ -68,14 +80,30 @@ function progressTeller(db: Database, importId: string) {
   let last = 0;
   const send = async () => {
     const row = await db.prisma.import.findUnique({ where: { id: importId } });
-    if (row) await notify(db, { type: 'import', importId, state: row.state, phase: row.phase, done: row.done, total: row.total });
+    if (row)
+      await notify(db, {
+        type: 'import',
+        importId,
+        state: row.state,
+        phase: row.phase,
+        done: row.done,
+        total: row.total,
+      });
   };
-  const tell = async (phase: string, done: number, total: number, always = false): Promise<void> => {
+  const tell = async (
+    phase: string,
+    done: number,
+    total: number,
+    always = false,
+  ): Promise<void> => {
     if (!always && Date.now() - last < 500) return;
     last = Date.now();
     const scale = total > 2 ** 30 ? 1024 : 1; // the columns are 32-bit
     try {
-      await db.prisma.import.updateMany({ where: { id: importId, state: 'running' }, data: { phase, done: Math.trunc(done / scale), total: Math.trunc(total / scale) } });
+      await db.prisma.import.updateMany({
+        where: { id: importId, state: 'running' },
+        data: { phase, done: Math.trunc(done / scale), total: Math.trunc(total / scale) },
+      });
       await send();
     } catch (error) {
       console.warn(`progress of the import was not saved: ${String(error)}`); // the import itself goes on

@@ -18,7 +18,11 @@ export function openRunGuard(url: string, lost: () => void): RunGuard {
   const held = new Set<string>();
 
   const connect = async (): Promise<pg.Client> => {
-    const own = new pg.Client({ connectionString: url, keepAlive: true, application_name: 'aptmql-worker' });
+    const own = new pg.Client({
+      connectionString: url,
+      keepAlive: true,
+      application_name: 'aptmql-worker',
+    });
     const gone = () => {
       if (client === undefined) return;
       client = undefined;
@@ -43,7 +47,11 @@ export function openRunGuard(url: string, lost: () => void): RunGuard {
       if (held.has(key)) return false; // the lock is the connection's: it would be given twice
       held.add(key);
       try {
-        const { rows } = await (await connected()).query<{ held: boolean }>('SELECT pg_try_advisory_lock(hashtextextended($1, 7)) AS held', [key]);
+        const { rows } = await (
+          await connected()
+        ).query<{ held: boolean }>('SELECT pg_try_advisory_lock(hashtextextended($1, 7)) AS held', [
+          key,
+        ]);
         if (!rows[0]?.held) held.delete(key);
         return rows[0]?.held === true;
       } catch (error) {
@@ -71,7 +79,10 @@ export async function abandoned(db: Database, keys: readonly string[]): Promise<
   try {
     const free: string[] = [];
     for (const key of keys) {
-      const { rows } = await client.query<{ free: boolean }>('SELECT pg_try_advisory_lock(hashtextextended($1, 7)) AS free', [key]);
+      const { rows } = await client.query<{ free: boolean }>(
+        'SELECT pg_try_advisory_lock(hashtextextended($1, 7)) AS free',
+        [key],
+      );
       if (!rows[0]?.free) continue;
       await client.query('SELECT pg_advisory_unlock(hashtextextended($1, 7))', [key]);
       free.push(key);

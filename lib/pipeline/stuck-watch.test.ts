@@ -46,7 +46,8 @@ test('one that nobody asked to stop goes on', async () => {
 test('what was asked to stop when its worker died is cancelled, what was not runs again', async () => {
   const [asked, other] = [await runStage('dead', true), await runStage('dead too', false)];
   const worker = await pipeline.startWorker();
-  const stateOf = async (id: string) => (await pipeline.db.prisma.stageRun.findUniqueOrThrow({ where: { id } })).state;
+  const stateOf = async (id: string) =>
+    (await pipeline.db.prisma.stageRun.findUniqueOrThrow({ where: { id } })).state;
   await expect.poll(() => stateOf(asked), { timeout: 20_000 }).toBe('cancelled');
   await expect.poll(() => stateOf(other), { timeout: 20_000 }).toBe('done');
   await worker.stop();

@@ -49,16 +49,32 @@ export async function createTestPipeline(items = 4): Promise<TestPipeline> {
     folder,
     world,
     importShop: async (name = 'Shop', start = true) => {
-      const benchmarkId = await importBenchmark(db, blobs, await shop(folder, items), { name, actor: 'test', start });
+      const benchmarkId = await importBenchmark(db, blobs, await shop(folder, items), {
+        name,
+        actor: 'test',
+        start,
+      });
       const database = await db.prisma.sourceDatabase.findFirstOrThrow({ where: { benchmarkId } });
       return { benchmarkId, databaseId: database.id };
     },
-    startWorker: () => startWorker({ db, blobs, mongo: undefined as unknown as MongoClient, stages: testStages(world), agentNamed: () => ({ name: 'test' }) as Agent, scratchFolder: folder, makeBundle: (wanted) => writeFile(path.join(wanted.folder, 'README.md'), wanted.draft ? 'DRAFT' : 'final') }),
+    startWorker: () =>
+      startWorker({
+        db,
+        blobs,
+        mongo: undefined as unknown as MongoClient,
+        stages: testStages(world),
+        agentNamed: () => ({ name: 'test' }) as Agent,
+        scratchFolder: folder,
+        makeBundle: (wanted) =>
+          writeFile(path.join(wanted.folder, 'README.md'), wanted.draft ? 'DRAFT' : 'final'),
+      }),
     settled: async (databaseId) => {
       for (;;) {
         // In this order: what leaves the outbox is queued in the same transaction.
         const pending = await db.prisma.outbox.count({ where: { handledAt: null } });
-        const active = await db.prisma.stageRun.count({ where: { databaseId, state: { in: ['queued', 'running'] } } });
+        const active = await db.prisma.stageRun.count({
+          where: { databaseId, state: { in: ['queued', 'running'] } },
+        });
         if (active + pending === 0) return;
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
@@ -72,30 +88,83 @@ async function shop(folder: string, count: number): Promise<SourceBenchmark> {
   const bytes = Buffer.from('not opened by these stages');
   await writeFile(file, bytes);
   await writeFile(questions, '[]');
-  const items: Item[] = Array.from({ length: count }, (_, at) => ({ questionId: String(at + 1), split: 'dev', database: 'shop', question: `Question ${at + 1}?`, evidence: 'hint', sql: 'SELECT 1', difficulty: null }));
+  const items: Item[] = Array.from({ length: count }, (_, at) => ({
+    questionId: String(at + 1),
+    split: 'dev',
+    database: 'shop',
+    question: `Question ${at + 1}?`,
+    evidence: 'hint',
+    sql: 'SELECT 1',
+    difficulty: null,
+  }));
   return {
     kind: 'bird',
     questionFiles: [{ split: 'dev', path: questions, sha256: sha256('[]'), items: count }],
-    databases: [{ name: 'shop', path: file, sha256: sha256(bytes), bytes: bytes.length, descriptions: {} }],
+    databases: [
+      { name: 'shop', path: file, sha256: sha256(bytes), bytes: bytes.length, descriptions: {} },
+    ],
     items,
     problems: [],
   };
 }
 
 function testStages(world: TestWorld): Record<StageName, Stage> {
-  const produce: Record<StageName, (text: (kind: ProducedArtefact['kind'], key: string) => Promise<string>, ids: readonly string[], directives: string) => Promise<ProducedArtefact[]>> = {
-    profile: async () => [{ kind: 'profile', key: 'shop', content: { text: 'profile' }, inputs: [] }],
-    conceptual_design: async (text, _ids, directives) => [
-      { kind: 'conceptual_design', key: 'shop', content: { text: world.design + directives }, inputs: [{ kind: 'profile', key: 'shop', hash: await text('profile', 'shop') }], gate: 'conceptual_design' },
+  const produce: Record<
+    StageName,
+    (
+      text: (kind: ProducedArtefact['kind'], key: string) => Promise<string>,
+      ids: readonly string[],
+      directives: string,
+    ) => Promise<ProducedArtefact[]>
+  > = {
+    profile: async () => [
+      { kind: 'profile', key: 'shop', content: { text: 'profile' }, inputs: [] },
     ],
-    logical_design: async (text) => [{ kind: 'logical_design', key: 'shop/orders', content: { text: `fields of ${await text('conceptual_design', 'shop')}` }, inputs: [{ kind: 'conceptual_design', key: 'shop', hash: await text('conceptual_design', 'shop') }] }],
+    conceptual_design: async (text, _ids, directives) => [
+      {
+        kind: 'conceptual_design',
+        key: 'shop',
+        content: { text: world.design + directives },
+        inputs: [{ kind: 'profile', key: 'shop', hash: await text('profile', 'shop') }],
+        gate: 'conceptual_design',
+      },
+    ],
+    logical_design: async (text) => [
+      {
+        kind: 'logical_design',
+        key: 'shop/orders',
+        content: { text: `fields of ${await text('conceptual_design', 'shop')}` },
+        inputs: [
+          { kind: 'conceptual_design', key: 'shop', hash: await text('conceptual_design', 'shop') },
+        ],
+      },
+    ],
     migration: async () => [],
-    collection_validation: async (text) => [{ kind: 'collection_validation', key: 'shop/orders', content: { failed: 0 }, inputs: [{ kind: 'logical_design', key: 'shop/orders', hash: await text('logical_design', 'shop/orders') }], gate: 'collection_validation' }],
+    collection_validation: async (text) => [
+      {
+        kind: 'collection_validation',
+        key: 'shop/orders',
+        content: { failed: 0 },
+        inputs: [
+          {
+            kind: 'logical_design',
+            key: 'shop/orders',
+            hash: await text('logical_design', 'shop/orders'),
+          },
+        ],
+        gate: 'collection_validation',
+      },
+    ],
     cross_validation: async () => [],
     table_validation: async () => [],
     translation: async (text, ids) => {
       const design = await text('logical_design', 'shop/orders');
-      return ids.map((id) => ({ kind: 'translation', key: `shop/${id}`, content: { text: `pipeline ${id}` }, inputs: [{ kind: 'logical_design', key: 'shop/orders', hash: design }] }));
+      return ids.map((id) => ({
+        kind: 'translation',
+        key: `shop/${id}`,
+        content: { text: `pipeline ${id}` },
+        inputs: [{ kind: 'logical_design', key: 'shop/orders', hash: design }],
+      }));
     },
     optimisation: async (text, ids, directives) =>
       Promise.all(
@@ -103,12 +172,28 @@ function testStages(world: TestWorld): Record<StageName, Stage> {
           kind: 'gold' as const,
           key: `shop/${id}`,
           content: { text: `gold ${id}${directives}` },
-          inputs: [{ kind: 'translation' as const, key: `shop/${id}`, hash: await text('translation', `shop/${id}`) }],
+          inputs: [
+            {
+              kind: 'translation' as const,
+              key: `shop/${id}`,
+              hash: await text('translation', `shop/${id}`),
+            },
+          ],
           ...(directives.includes('keep_unoptimised') ? {} : { gate: 'optimised_query' as const }),
         })),
       ),
     evidence: async (text, ids) =>
-      Promise.all(ids.map(async (id) => ({ kind: 'evidence' as const, key: `shop/${id}`, content: { text: `evidence ${id}` }, inputs: [{ kind: 'gold' as const, key: `shop/${id}`, hash: await text('gold', `shop/${id}`) }], gate: 'evidence' as const }))),
+      Promise.all(
+        ids.map(async (id) => ({
+          kind: 'evidence' as const,
+          key: `shop/${id}`,
+          content: { text: `evidence ${id}` },
+          inputs: [
+            { kind: 'gold' as const, key: `shop/${id}`, hash: await text('gold', `shop/${id}`) },
+          ],
+          gate: 'evidence' as const,
+        })),
+      ),
   };
   return Object.fromEntries(
     stageNames.map((name): [StageName, Stage] => [
@@ -118,11 +203,27 @@ function testStages(world: TestWorld): Record<StageName, Stage> {
         await world.instead[name]?.(signal);
         signal.throwIfAborted();
         progress(1, 2, 'steps');
-        const read = async (kind: ProducedArtefact['kind'], key: string): Promise<string> => contentHash(await input.read({ kind, key }));
-        const ids = input.items.map((item) => item.questionId).filter((id) => !input.only || input.only.includes(id));
+        const read = async (kind: ProducedArtefact['kind'], key: string): Promise<string> =>
+          contentHash(await input.read({ kind, key }));
+        const ids = input.items
+          .map((item) => item.questionId)
+          .filter((id) => !input.only || input.only.includes(id));
         const directives = input.directives.map((directive) => directive.kind).join();
         const artefacts = await produce[name](read, ids, directives);
-        return { artefacts, report: { seen: artefacts.length, ...(directives.includes('free_text') && name === 'conceptual_design' ? { cannotAct: input.directives.map((directive) => ({ directive, reason: 'beyond me' })) } : {}) } };
+        return {
+          artefacts,
+          report: {
+            seen: artefacts.length,
+            ...(directives.includes('free_text') && name === 'conceptual_design'
+              ? {
+                  cannotAct: input.directives.map((directive) => ({
+                    directive,
+                    reason: 'beyond me',
+                  })),
+                }
+              : {}),
+          },
+        };
       },
     ]),
   ) as Record<StageName, Stage>;

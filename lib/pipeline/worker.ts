@@ -49,16 +49,28 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { db } = options;
   const name = `${os.hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`;
   const known = new KnownResults();
-  const running = new Map<string, { readonly abort: AbortController; readonly ended: Promise<void> }>();
+  const running = new Map<
+    string,
+    { readonly abort: AbortController; readonly ended: Promise<void> }
+  >();
   const stopping = new AbortController();
   const watch: DeathWatch = { survived: new Set(), unheldSince: new Map() };
 
-  const boss = new PgBoss({ connectionString: db.url, max: 3, schedule: false, application_name: 'aptmql-worker' });
+  const boss = new PgBoss({
+    connectionString: db.url,
+    max: 3,
+    schedule: false,
+    application_name: 'aptmql-worker',
+  });
   boss.on('error', (error) => console.warn(`pg-boss: ${error.message}`));
   await boss.start();
   for (const queue of queues) {
     // Expiry is no sign of death here (see RunGuard); the limit is what pg-boss allows.
-    await boss.createQueue(queue, { retryLimit: 0, expireInSeconds: 86_399, deleteAfterSeconds: 86_400 });
+    await boss.createQueue(queue, {
+      retryLimit: 0,
+      expireInSeconds: 86_399,
+      deleteAfterSeconds: 86_400,
+    });
   }
   const guard = openRunGuard(db.url, () => {
     for (const work of running.values()) work.abort.abort(new StageStopped('lost'));
@@ -93,7 +105,9 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
         await guard.release(guardKey(queue, id));
       }
     })()
-      .catch((error: unknown) => console.error(`${key}: ${error instanceof Error ? error.message : String(error)}`))
+      .catch((error: unknown) =>
+        console.error(`${key}: ${error instanceof Error ? error.message : String(error)}`),
+      )
       .then(() => boss.complete(queue, jobId))
       .then(
         () => undefined,
@@ -130,7 +144,9 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
         await dispatch(options, boss);
         await takeJobs();
       } catch (error) {
-        console.warn(`the worker cannot reach Postgres: ${error instanceof Error ? error.message : String(error)}`);
+        console.warn(
+          `the worker cannot reach Postgres: ${error instanceof Error ? error.message : String(error)}`,
+        );
       }
       let timer: NodeJS.Timeout | undefined;
       await Promise.race([woken, new Promise((resolve) => (timer = setTimeout(resolve, pollMs)))]);
@@ -156,7 +172,8 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 
 // ── What every worker does for all ──────────────────────────────────────────────────────────────────────────────────
 
-const guardKey = (queue: string, id: string): string => `${queue.startsWith('stage.') ? 'stage' : queue}:${id}`;
+const guardKey = (queue: string, id: string): string =>
+  `${queue.startsWith('stage.') ? 'stage' : queue}:${id}`;
 
 /** Acts on the consequences of committed transactions, in their order, each in a transaction of its own. */
 async function relayOutbox({ db }: WorkerOptions): Promise<void> {
@@ -174,7 +191,10 @@ async function relayOutbox({ db }: WorkerOptions): Promise<void> {
     } catch (error) {
       if (id === undefined || isUnreachable(error)) throw error;
       // Others are not held up by it; it is tried again.
-      await db.prisma.outbox.update({ where: { id }, data: { attempts: { increment: 1 }, failure: pgText(String(error)) } });
+      await db.prisma.outbox.update({
+        where: { id },
+        data: { attempts: { increment: 1 }, failure: pgText(String(error)) },
+      });
     }
     if (id === undefined) return;
   }
@@ -184,7 +204,10 @@ async function actOn(tx: Tx, topic: string, payload: Uint8Array): Promise<void> 
   if (topic !== 'request_stage') throw new Error(`the outbox holds an unknown topic ${topic}`);
   const request = decodeContent<StageRequest>(payload);
   // The benchmark may have been deleted meanwhile.
-  if (await tx.sourceDatabase.findUnique({ where: { id: request.databaseId }, select: { id: true } })) await requestStage(tx, request);
+  if (
+    await tx.sourceDatabase.findUnique({ where: { id: request.databaseId }, select: { id: true } })
+  )
+    await requestStage(tx, request);
 }
 
 /** Hands what may start now to pg-boss. A crash in between sends it again. */
@@ -195,10 +218,16 @@ async function dispatch({ db }: WorkerOptions, boss: PgBoss): Promise<void> {
     await db.prisma.stageRun.updateMany({ where: { id, ...unsent }, data: { jobId } });
   }
   for (const { id } of await db.prisma.import.findMany({ where: unsent, select: { id: true } })) {
-    await db.prisma.import.updateMany({ where: { id, ...unsent }, data: { jobId: await boss.send('import', { id }) } });
+    await db.prisma.import.updateMany({
+      where: { id, ...unsent },
+      data: { jobId: await boss.send('import', { id }) },
+    });
   }
   for (const { id } of await db.prisma.bundle.findMany({ where: unsent, select: { id: true } })) {
-    await db.prisma.bundle.updateMany({ where: { id, ...unsent }, data: { jobId: await boss.send('bundle', { id }) } });
+    await db.prisma.bundle.updateMany({
+      where: { id, ...unsent },
+      data: { jobId: await boss.send('bundle', { id }) },
+    });
   }
 }
 
@@ -213,7 +242,12 @@ interface DeathWatch {
 async function requeueAbandoned({ db }: WorkerOptions, watch: DeathWatch): Promise<void> {
   const stopped = new Set(watch.survived);
   const running = await runningWork(db);
-  const free = new Set(await abandoned(db, running.map(({ key }) => key)));
+  const free = new Set(
+    await abandoned(
+      db,
+      running.map(({ key }) => key),
+    ),
+  );
   for (const key of watch.unheldSince.keys()) if (!free.has(key)) watch.unheldSince.delete(key);
   for (const work of running.filter(({ key }) => free.has(key))) {
     if (stopped.has(work.key)) await requeue(db, work, { state: 'queued', jobId: null });
@@ -254,9 +288,14 @@ async function runningWork({ prisma }: WorkerOptions['db']) {
   ];
 }
 
-type WorkChange = ReturnType<typeof afterDeath> | { readonly state: 'queued'; readonly jobId: null };
+type WorkChange =
+  ReturnType<typeof afterDeath> | { readonly state: 'queued'; readonly jobId: null };
 
-async function requeue({ prisma }: WorkerOptions['db'], { id, deaths, table }: RunningWork, data: WorkChange): Promise<void> {
+async function requeue(
+  { prisma }: WorkerOptions['db'],
+  { id, deaths, table }: RunningWork,
+  data: WorkChange,
+): Promise<void> {
   const which = { where: { id, state: 'running' as const, deaths }, data };
   if (table === 'stage_run') await requeueStage(prisma, id, which);
   else if (table === 'import') await prisma.import.updateMany(which);
@@ -283,11 +322,21 @@ async function tidy({ db, blobs }: WorkerOptions): Promise<void> {
   await db.prisma.$executeRaw`DELETE FROM lease WHERE expires_at < now() - interval '1 day'`;
 }
 
-async function requeueStage(on: Tx, id: string, change: Parameters<Tx['stageRun']['updateMany']>[0]): Promise<void> {
+async function requeueStage(
+  on: Tx,
+  id: string,
+  change: Parameters<Tx['stageRun']['updateMany']>[0],
+): Promise<void> {
   const run = await on.stageRun.findUniqueOrThrow({ where: { id } });
-  const waiting = await on.stageRun.count({ where: { databaseId: run.databaseId, stage: run.stage, state: 'queued' } });
+  const waiting = await on.stageRun.count({
+    where: { databaseId: run.databaseId, stage: run.stage, state: 'queued' },
+  });
   // Who asked it to stop did not ask for it again, whatever became of its worker.
   const isOver = waiting > 0 || run.cancelAsked;
-  if (isOver) await on.stageRun.updateMany({ where: { id, state: 'running' }, data: { state: 'cancelled', endedAt: new Date() } });
+  if (isOver)
+    await on.stageRun.updateMany({
+      where: { id, state: 'running' },
+      data: { state: 'cancelled', endedAt: new Date() },
+    });
   else await on.stageRun.updateMany(change);
 }

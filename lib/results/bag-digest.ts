@@ -16,7 +16,8 @@ export class BagDigest {
 
   add(row: readonly Value[]): void {
     const hash = createHash('md5').update(rowKey(row)).digest();
-    for (let lane = 0; lane < 4; lane++) this.#lanes[lane] = this.#lanes[lane]! + hash.readUInt32LE(lane * 4);
+    for (let lane = 0; lane < 4; lane++)
+      this.#lanes[lane] = this.#lanes[lane]! + hash.readUInt32LE(lane * 4);
     this.#rows++;
   }
 

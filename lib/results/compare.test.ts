@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { compareResults, documentsToResultSet, isInOrder, isPartOf, type ComparisonRules } from './compare';
+import {
+  compareResults,
+  documentsToResultSet,
+  isInOrder,
+  isPartOf,
+  type ComparisonRules,
+} from './compare';
 import { equalWithin, isIdentical, rowKey, valueKey } from './equality';
 import { fromBson, toBsonValue, type ResultSet, type Value } from './value';
 import { BSON, Decimal128, Double, Int32, Long } from 'mongodb';
@@ -8,7 +14,8 @@ import { BSON, Decimal128, Double, Int32, Long } from 'mongodb';
 const set = (columns: string[], ...rows: Value[][]): ResultSet => ({ columns, rows });
 const named: ComparisonRules = { columns: 'named', extraColumns: 'refuse', order: 'bag' };
 const any: ComparisonRules = { columns: 'any', extraColumns: 'refuse', order: 'bag' };
-const kind = (expected: ResultSet, actual: ResultSet, rules: ComparisonRules = named): string => compareResults(expected, actual, rules).kind;
+const kind = (expected: ResultSet, actual: ResultSet, rules: ComparisonRules = named): string =>
+  compareResults(expected, actual, rules).kind;
 
 describe('values', () => {
   test.each<[string, Value, Value, boolean]>([
@@ -17,9 +24,24 @@ describe('values', () => {
     ['integers compare exactly', 9007199254740993n, 9007199254740992n, false],
     ['an integer equals an integral double', 2n, 2, true],
     ['an integer equals no double that is only close to it', 3n, 3.0000000001, false],
-    ['an integer beyond 2^53 equals no double that was rounded', 9007199254740993n, 9007199254740992, false],
-    ['an integer beyond 2^53 equals the double that is it', 9007199254740992n, 9007199254740992, true],
-    ['a real equals no integer that is only close to it', 1849668512354311.8, 1849668512354311n, false],
+    [
+      'an integer beyond 2^53 equals no double that was rounded',
+      9007199254740993n,
+      9007199254740992,
+      false,
+    ],
+    [
+      'an integer beyond 2^53 equals the double that is it',
+      9007199254740992n,
+      9007199254740992,
+      true,
+    ],
+    [
+      'a real equals no integer that is only close to it',
+      1849668512354311.8,
+      1849668512354311n,
+      false,
+    ],
     ['the largest integer is not 2^63', 9223372036854775807n, 2 ** 63, false],
     ['integral floats are equal within 1e-9', 1e15, 1e15 + 1, true],
     ['an integral float equals a close one', 3, 2.9999999999999996, true],
@@ -40,18 +62,30 @@ describe('values', () => {
 
   test('no cell can imitate the boundary between cells', () => {
     fc.assert(
-      fc.property(fc.array(fc.string(), { minLength: 1, maxLength: 3 }), fc.array(fc.string(), { minLength: 1, maxLength: 3 }), (a, b) => {
-        fc.pre(JSON.stringify(a) !== JSON.stringify(b));
-        expect(rowKey(a)).not.toBe(rowKey(b));
-      }),
+      fc.property(
+        fc.array(fc.string(), { minLength: 1, maxLength: 3 }),
+        fc.array(fc.string(), { minLength: 1, maxLength: 3 }),
+        (a, b) => {
+          fc.pre(JSON.stringify(a) !== JSON.stringify(b));
+          expect(rowKey(a)).not.toBe(rowKey(b));
+        },
+      ),
     );
   });
 
   test('BSON types come to one canonical form', () => {
-    expect([new Int32(5), Long.fromBigInt(5n), new Double(5), Decimal128.fromString('5')].map((value) => valueKey(fromBson(value)))).toEqual(['n5', 'n5', 'n5', 'n5']);
+    expect(
+      [new Int32(5), Long.fromBigInt(5n), new Double(5), Decimal128.fromString('5')].map((value) =>
+        valueKey(fromBson(value)),
+      ),
+    ).toEqual(['n5', 'n5', 'n5', 'n5']);
     expect(fromBson(Long.fromBigInt(2n ** 63n - 1n))).toBe(2n ** 63n - 1n);
     expect(fromBson(undefined)).toBeNull();
-    expect([fromBson(new Double(5)), fromBson(new Double(2 ** 60)), fromBson(new Int32(5))]).toEqual([5, 2 ** 60, 5n]);
+    expect([
+      fromBson(new Double(5)),
+      fromBson(new Double(2 ** 60)),
+      fromBson(new Int32(5)),
+    ]).toEqual([5, 2 ** 60, 5n]);
     expect(Object.keys(fromBson(JSON.parse('{"__proto__": 1}')) as object)).toEqual(['__proto__']);
   });
 });
@@ -131,17 +165,68 @@ describe('verdicts', () => {
   });
 
   test('the first rows of a longer result are in order, and may be any of a tie that goes on', () => {
-    const actual = [[1n, 'a'], [2n, 'b'], [2n, 'c'], [2n, 'd'], [3n, 'e']];
-    expect(isInOrder([[1n, 'a'], [2n, 'd']], actual, [[1, 3]])).toBe(true);
-    expect(isInOrder([[1n, 'a'], [3n, 'e']], actual, [[1, 3]])).toBe(false);
-    expect(isInOrder([[2n, 'b'], [1n, 'a']], actual, [])).toBe(false);
-    expect(isPartOf([[3n, 'e'], [1n, 'a']], actual)).toBe(true);
-    expect(isPartOf([[3n, 'e'], [3n, 'e']], actual)).toBe(false);
+    const actual = [
+      [1n, 'a'],
+      [2n, 'b'],
+      [2n, 'c'],
+      [2n, 'd'],
+      [3n, 'e'],
+    ];
+    expect(
+      isInOrder(
+        [
+          [1n, 'a'],
+          [2n, 'd'],
+        ],
+        actual,
+        [[1, 3]],
+      ),
+    ).toBe(true);
+    expect(
+      isInOrder(
+        [
+          [1n, 'a'],
+          [3n, 'e'],
+        ],
+        actual,
+        [[1, 3]],
+      ),
+    ).toBe(false);
+    expect(
+      isInOrder(
+        [
+          [2n, 'b'],
+          [1n, 'a'],
+        ],
+        actual,
+        [],
+      ),
+    ).toBe(false);
+    expect(
+      isPartOf(
+        [
+          [3n, 'e'],
+          [1n, 'a'],
+        ],
+        actual,
+      ),
+    ).toBe(true);
+    expect(
+      isPartOf(
+        [
+          [3n, 'e'],
+          [3n, 'e'],
+        ],
+        actual,
+      ),
+    ).toBe(false);
   });
 
   test('floats on either side of a rounding boundary are paired', () => {
     const [x, y] = [1.00000000449999, 1.0000000045];
-    expect(kind(set(['a', 'b'], [x, 'p'], [2.5, 'q']), set(['a', 'b'], [2.5, 'q'], [y, 'p']))).toBe('equal');
+    expect(kind(set(['a', 'b'], [x, 'p'], [2.5, 'q']), set(['a', 'b'], [2.5, 'q'], [y, 'p']))).toBe(
+      'equal',
+    );
   });
 
   test('integral floats next to others are paired, in named columns and in searched ones', () => {
@@ -152,10 +237,18 @@ describe('verdicts', () => {
   });
 
   test('integers and floats in one column are paired each by its own rule', () => {
-    const expected = set(['a', 'b'], [2n, 1n], [2.0000000001, 2n], [9007199254740993n, 3n], [null, 4n]);
+    const expected = set(
+      ['a', 'b'],
+      [2n, 1n],
+      [2.0000000001, 2n],
+      [9007199254740993n, 3n],
+      [null, 4n],
+    );
     const actual = set(['a', 'b'], [null, 4n], [9007199254740993n, 3n], [2, 2n], [2n, 1n]);
     expect(kind(expected, actual)).toBe('equal');
-    expect(kind(expected, set(['a', 'b'], [null, 4n], [9007199254740992, 3n], [2, 2n], [2n, 1n]))).toBe('value');
+    expect(
+      kind(expected, set(['a', 'b'], [null, 4n], [9007199254740992, 3n], [2, 2n], [2n, 1n])),
+    ).toBe('value');
   });
 
   test('the difference shows what only one side has', () => {
@@ -164,16 +257,44 @@ describe('verdicts', () => {
   });
 
   test('a result equals itself in any order of rows and columns', () => {
-    const cell = fc.oneof(fc.constant(null), fc.bigInt({ min: -5n, max: 5n }), fc.double({ noNaN: true }), fc.string({ maxLength: 3 }), fc.boolean());
+    const cell = fc.oneof(
+      fc.constant(null),
+      fc.bigInt({ min: -5n, max: 5n }),
+      fc.double({ noNaN: true }),
+      fc.string({ maxLength: 3 }),
+      fc.boolean(),
+    );
     fc.assert(
-      fc.property(fc.integer({ min: 1, max: 4 }), fc.integer({ min: 0, max: 8 }), fc.infiniteStream(cell), fc.infiniteStream(fc.integer()), (width, height, cells, shuffle) => {
-        const next = (): Value => cells.next().value as Value;
-        const rows = Array.from({ length: height }, () => Array.from({ length: width }, next));
-        const order = <T>(list: readonly T[]): T[] => list.map((value) => [shuffle.next().value as number, value] as const).sort((a, b) => a[0] - b[0]).map(([, value]) => value);
-        const columns = order(Array.from({ length: width }, (_, at) => at));
-        const actual = set(columns.map((at) => `x${at}`), ...order(rows).map((row) => columns.map((at) => row[at]!)));
-        expect(kind(set(columns.map((_, at) => `c${at}`), ...rows), actual, any)).toBe('equal');
-      }),
+      fc.property(
+        fc.integer({ min: 1, max: 4 }),
+        fc.integer({ min: 0, max: 8 }),
+        fc.infiniteStream(cell),
+        fc.infiniteStream(fc.integer()),
+        (width, height, cells, shuffle) => {
+          const next = (): Value => cells.next().value as Value;
+          const rows = Array.from({ length: height }, () => Array.from({ length: width }, next));
+          const order = <T>(list: readonly T[]): T[] =>
+            list
+              .map((value) => [shuffle.next().value as number, value] as const)
+              .sort((a, b) => a[0] - b[0])
+              .map(([, value]) => value);
+          const columns = order(Array.from({ length: width }, (_, at) => at));
+          const actual = set(
+            columns.map((at) => `x${at}`),
+            ...order(rows).map((row) => columns.map((at) => row[at]!)),
+          );
+          expect(
+            kind(
+              set(
+                columns.map((_, at) => `c${at}`),
+                ...rows,
+              ),
+              actual,
+              any,
+            ),
+          ).toBe('equal');
+        },
+      ),
       { numRuns: 300 },
     );
   });

@@ -47,8 +47,17 @@ export interface ComparisonRules {
 export type TiedRows = readonly [first: number, last: number];
 
 /** Compares by the rules of DESIGN §7: typed values, missing equals null, a bag of row tuples that never come apart. */
-export function compareResults(expected: ResultSet, actual: ResultSet, rules: ComparisonRules): Verdict {
-  const verdict = (kind: VerdictKind, detail: string, mapping: readonly (string | null)[], difference?: Difference): Verdict => ({
+export function compareResults(
+  expected: ResultSet,
+  actual: ResultSet,
+  rules: ComparisonRules,
+): Verdict {
+  const verdict = (
+    kind: VerdictKind,
+    detail: string,
+    mapping: readonly (string | null)[],
+    difference?: Difference,
+  ): Verdict => ({
     kind,
     detail,
     mapping,
@@ -58,28 +67,50 @@ export function compareResults(expected: ResultSet, actual: ResultSet, rules: Co
     onlyActual: difference?.onlyActual.slice(0, DIFFERENCE_ROWS) ?? [],
   });
 
-  const mapped = rules.columns === 'named' ? mapByName(expected, actual) : mapByValues(expected, actual);
+  const mapped =
+    rules.columns === 'named' ? mapByName(expected, actual) : mapByValues(expected, actual);
   const names = mapped.map((at) => (at === null ? null : actual.columns[at]!));
   if (expected.rows.length !== actual.rows.length) {
     const difference = bagDifference(expected.rows, pick(actual, mapped));
-    return verdict('row_count', `${expected.rows.length} rows expected, ${actual.rows.length} found`, names, difference);
+    return verdict(
+      'row_count',
+      `${expected.rows.length} rows expected, ${actual.rows.length} found`,
+      names,
+      difference,
+    );
   }
-  const missing = expected.columns.filter((_, c) => mapped[c] === null && expected.rows.some((row) => row[c] !== null));
-  if (missing.length > 0) return verdict('missing_column', `no column holds the values of ${missing.join(', ')}`, names);
+  const missing = expected.columns.filter(
+    (_, c) => mapped[c] === null && expected.rows.some((row) => row[c] !== null),
+  );
+  if (missing.length > 0)
+    return verdict('missing_column', `no column holds the values of ${missing.join(', ')}`, names);
   const rows = pick(actual, mapped);
   // Most rows come as they are expected: then no keys need be made of them, which would take more memory than they do.
   const inSequence = expected.rows.every((row, at) => equalRows(row, rows[at]!));
   const difference = inSequence ? noDifference : bagDifference(expected.rows, rows);
   if (difference.onlyExpected.length > 0) {
-    return verdict('value', `${difference.onlyExpected.length} of ${expected.rows.length} rows have no equal on the other side`, names, difference);
+    return verdict(
+      'value',
+      `${difference.onlyExpected.length} of ${expected.rows.length} rows have no equal on the other side`,
+      names,
+      difference,
+    );
   }
   const used = new Set(mapped);
-  const extra = actual.columns.filter((_, c) => !used.has(c) && actual.rows.some((row) => row[c] !== null));
-  if (extra.length > 0 && rules.extraColumns === 'refuse') return verdict('extra_column', `nothing was asked for in ${extra.join(', ')}`, names);
+  const extra = actual.columns.filter(
+    (_, c) => !used.has(c) && actual.rows.some((row) => row[c] !== null),
+  );
+  if (extra.length > 0 && rules.extraColumns === 'refuse')
+    return verdict('extra_column', `nothing was asked for in ${extra.join(', ')}`, names);
   if (rules.order !== 'bag' && !inSequence) {
-    if (rules.order === 'sequence' || !isInOrder(expected.rows, rows, rules.order.tied)) return verdict('order', 'the rows are the same, but come in another order', names);
+    if (rules.order === 'sequence' || !isInOrder(expected.rows, rows, rules.order.tied))
+      return verdict('order', 'the rows are the same, but come in another order', names);
   }
-  return verdict('equal', expected.rows.length === 1 ? 'the row is equal' : `${expected.rows.length} rows are equal`, names);
+  return verdict(
+    'equal',
+    expected.rows.length === 1 ? 'the row is equal' : `${expected.rows.length} rows are equal`,
+    names,
+  );
 }
 
 /**
@@ -92,7 +123,8 @@ export function documentsToResultSet(documents: readonly Value[]): ResultSet {
     const row = new Map<number, Value>();
     const flatten = (value: Value, path: string): void => {
       if (isValueDocument(value) && (path === '' || Object.keys(value).length > 0)) {
-        for (const [key, inner] of Object.entries(value)) flatten(inner, path === '' ? key : `${path}.${key}`);
+        for (const [key, inner] of Object.entries(value))
+          flatten(inner, path === '' ? key : `${path}.${key}`);
         return;
       }
       if (!at.has(path)) at.set(path, at.size);
@@ -101,20 +133,29 @@ export function documentsToResultSet(documents: readonly Value[]): ResultSet {
     flatten(document, '');
     return row;
   });
-  return { columns: [...at.keys()], rows: cells.map((row) => Array.from({ length: at.size }, (_, c) => row.get(c) ?? null)) };
+  return {
+    columns: [...at.keys()],
+    rows: cells.map((row) => Array.from({ length: at.size }, (_, c) => row.get(c) ?? null)),
+  };
 }
 
 /** A row as a document, names kept in order. */
-export function rowToDocument(columns: readonly string[], row: readonly Value[]): Record<string, Value> {
+export function rowToDocument(
+  columns: readonly string[],
+  row: readonly Value[],
+): Record<string, Value> {
   const out: Record<string, Value> = {};
   columns.forEach((name, at) => defineKey(out, name, row[at] ?? null));
   return out;
 }
 
-const equalRows = (a: readonly Value[], b: readonly Value[]): boolean => a.every((value, at) => equalWithin(value, b[at] ?? null));
+const equalRows = (a: readonly Value[], b: readonly Value[]): boolean =>
+  a.every((value, at) => equalWithin(value, b[at] ?? null));
 
 const pick = (actual: ResultSet, mapped: readonly (number | null)[]): ResultSet['rows'] =>
-  mapped.length === actual.columns.length && mapped.every((at, c) => at === c) ? actual.rows : actual.rows.map((row) => mapped.map((at) => (at === null ? null : (row[at] ?? null))));
+  mapped.length === actual.columns.length && mapped.every((at, c) => at === c)
+    ? actual.rows
+    : actual.rows.map((row) => mapped.map((at) => (at === null ? null : (row[at] ?? null))));
 
 const mapByName = (expected: ResultSet, actual: ResultSet): (number | null)[] => {
   const used = new Set<number>();
@@ -154,7 +195,8 @@ function mapByValues(expected: ResultSet, actual: ResultSet): (number | null)[] 
       found = picked;
       return true;
     }
-    for (const at of candidates[c]!) if (!picked.includes(at) && search([...picked, at])) return true;
+    for (const at of candidates[c]!)
+      if (!picked.includes(at) && search([...picked, at])) return true;
     // An all-null column may be absent; a column that nothing equals stays unmatched, and the verdict says so.
     return candidates[c]!.length === 0 || allNull[c] ? search([...picked, null]) : false;
   };
@@ -164,10 +206,14 @@ function mapByValues(expected: ResultSet, actual: ResultSet): (number | null)[] 
 
 /** Columns of floating-point numbers whose keys differ at a rounding boundary may still be equal within the tolerance. */
 function equalFloats(expected: ResultSet, c: number, actual: ResultSet, column: number): boolean {
-  const values = (rows: ResultSet['rows'], index: number): Value[][] => rows.map((row) => [row[index] ?? null]);
+  const values = (rows: ResultSet['rows'], index: number): Value[][] =>
+    rows.map((row) => [row[index] ?? null]);
   const [left, right] = [values(expected.rows, c), values(actual.rows, column)];
-  const hasFloats = (rows: readonly Value[][]): boolean => rows.some(([value]) => typeof value === 'number');
-  return left.length === right.length && hasFloats(left) && hasFloats(right) && sameBag(left, right);
+  const hasFloats = (rows: readonly Value[][]): boolean =>
+    rows.some(([value]) => typeof value === 'number');
+  return (
+    left.length === right.length && hasFloats(left) && hasFloats(right) && sameBag(left, right)
+  );
 }
 
 interface Difference {
@@ -177,7 +223,8 @@ interface Difference {
 
 const noDifference: Difference = { onlyExpected: [], onlyActual: [] };
 
-const sameBag = (a: ResultSet['rows'], b: ResultSet['rows']): boolean => bagDifference(a, b).onlyExpected.length === 0;
+const sameBag = (a: ResultSet['rows'], b: ResultSet['rows']): boolean =>
+  bagDifference(a, b).onlyExpected.length === 0;
 
 /** Bag difference by exact keys first; what is left is sorted and paired within the tolerance. */
 function bagDifference(expected: ResultSet['rows'], actual: ResultSet['rows']): Difference {

@@ -9,15 +9,20 @@ export const RELATIVE_TOLERANCE = 1e-9;
  */
 export function equalWithin(a: Value, b: Value): boolean {
   if (isNumber(a) && isNumber(b)) return equalNumbers(a, b);
-  if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((value, at) => equalWithin(value, b[at]!));
+  if (Array.isArray(a) && Array.isArray(b))
+    return a.length === b.length && a.every((value, at) => equalWithin(value, b[at]!));
   if (isValueDocument(a) && isValueDocument(b)) {
     const [left, right] = [Object.entries(a), Object.entries(b)];
-    return left.length === right.length && left.every(([key, value], at) => right[at]![0] === key && equalWithin(value, right[at]![1]));
+    return (
+      left.length === right.length &&
+      left.every(([key, value], at) => right[at]![0] === key && equalWithin(value, right[at]![1]))
+    );
   }
   return valueKey(a) === valueKey(b);
 }
 
-const isNumber = (value: Value): value is bigint | number => typeof value === 'bigint' || typeof value === 'number';
+const isNumber = (value: Value): value is bigint | number =>
+  typeof value === 'bigint' || typeof value === 'number';
 
 function equalNumbers(a: bigint | number, b: bigint | number): boolean {
   if (typeof a === 'bigint') return typeof b === 'bigint' ? a === b : isExactly(b, a);
@@ -37,8 +42,16 @@ export function isIdentical(a: Value, b: Value): boolean {
   }
   if (isValueDocument(a) && isValueDocument(b)) {
     const [left, right] = [Object.entries(a), Object.entries(b)];
-    return isIdentical(left.map(([key]) => key), right.map(([key]) => key))
-      && isIdentical(left.map(([, value]) => value), right.map(([, value]) => value));
+    return (
+      isIdentical(
+        left.map(([key]) => key),
+        right.map(([key]) => key),
+      ) &&
+      isIdentical(
+        left.map(([, value]) => value),
+        right.map(([, value]) => value),
+      )
+    );
   }
   if (typeof a === 'object' && typeof b === 'object') return valueKey(a) === valueKey(b);
   return Object.is(a, b);
@@ -65,13 +78,16 @@ export function valueKey(value: Value): string {
   if (value instanceof Date) return `d${value.getTime()}`;
   if (value instanceof Uint8Array) return `x${Buffer.from(value).toString('hex')}`;
   if (Array.isArray(value)) return `[${value.map((inner) => lengthed(valueKey(inner))).join('')}]`;
-  return `{${Object.entries(value).map(([key, inner]) => lengthed(key) + lengthed(valueKey(inner))).join('')}}`;
+  return `{${Object.entries(value)
+    .map(([key, inner]) => lengthed(key) + lengthed(valueKey(inner)))
+    .join('')}}`;
 }
 
 const lengthed = (text: string): string => `${text.length}:${text}`;
 
 /** Cells are length-prefixed, so that no value can imitate a boundary between cells. */
-export const rowKey = (row: readonly Value[]): string => row.map((value) => lengthed(valueKey(value))).join('');
+export const rowKey = (row: readonly Value[]): string =>
+  row.map((value) => lengthed(valueKey(value))).join('');
 
 /**
  * An order for pairing rows: columns without floating-point numbers first, the others by value, so that rows that are
@@ -80,7 +96,8 @@ export const rowKey = (row: readonly Value[]): string => row.map((value) => leng
 export function pairingOrder(rows: readonly (readonly Value[])[]): RowOrder {
   const width = rows[0]?.length ?? 0;
   const columns = Array.from({ length: width }, (_, column) => column);
-  const hasFloats = (column: number): boolean => rows.some((row) => typeof row[column] === 'number');
+  const hasFloats = (column: number): boolean =>
+    rows.some((row) => typeof row[column] === 'number');
   const floats = columns.filter(hasFloats);
   const exact = columns.filter((column) => !hasFloats(column));
   return (a, b) => {

@@ -66,8 +66,7 @@ function withBsonTypes(value: unknown): unknown {
   return Object.keys(value).some((key) => typed[key] !== value[key]) ? typed : value;
 }
 
-const isLargeInteger = (value: number): boolean =>
-  Number.isInteger(value) && (value | 0) !== value;
+const isLargeInteger = (value: number): boolean => Number.isInteger(value) && (value | 0) !== value;
 
 /** Extended JSON's numbers as in `parseCanonical`; changes documents in place. */
 export function plainNumbers(value: unknown): unknown {
@@ -83,8 +82,7 @@ export function plainNumbers(value: unknown): unknown {
   return value;
 }
 
-const keepsItsType = (double: number): boolean =>
-  (double | 0) === double && !Object.is(double, -0);
+const keepsItsType = (double: number): boolean => (double | 0) === double && !Object.is(double, -0);
 
 const isInt32 = (value: bigint): boolean => BigInt.asIntN(32, value) === value;
 

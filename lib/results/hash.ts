@@ -16,4 +16,5 @@ function withoutTiming(content: unknown): unknown {
   return typeof timing === 'object' && timing !== null && !Array.isArray(timing) ? rest : content;
 }
 
-export const sha256 = (data: string | Uint8Array): string => createHash('sha256').update(data).digest('hex');
+export const sha256 = (data: string | Uint8Array): string =>
+  createHash('sha256').update(data).digest('hex');

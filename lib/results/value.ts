@@ -8,15 +8,7 @@ import { Binary, Decimal128, Double, Int32, Long, ObjectId } from 'mongodb';
  * text never equals a number. Documents keep their key order.
  */
 export type Value =
-  | null
-  | boolean
-  | bigint
-  | number
-  | string
-  | Date
-  | Uint8Array
-  | Value[]
-  | ValueDocument;
+  null | boolean | bigint | number | string | Date | Uint8Array | Value[] | ValueDocument;
 export interface ValueDocument {
   readonly [key: string]: Value;
 }
@@ -101,6 +93,12 @@ function integerToBson(value: bigint): Int32 | Long | Decimal128 {
 
 /** Sets an own property even where the name is `__proto__`. */
 export function defineKey(target: Record<string, unknown>, key: string, value: unknown): void {
-  if (key === '__proto__') Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });
+  if (key === '__proto__')
+    Object.defineProperty(target, key, {
+      value,
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    });
   else target[key] = value;
 }

@@ -74,7 +74,11 @@ const pageFields = {
   page: z.coerce.number().int().min(1).default(1),
   pageSize: z.coerce.number().int().min(1).max(200).default(50),
 };
-const text = (max: number) => z.string().max(max).refine((value) => !value.includes('\0'), 'must not contain NUL');
+const text = (max: number) =>
+  z
+    .string()
+    .max(max)
+    .refine((value) => !value.includes('\0'), 'must not contain NUL');
 const stageSchema = z.enum(stageNames);
 const gateSchema = z.enum(gateNames);
 
@@ -97,7 +101,10 @@ export interface SessionResponse {
   readonly user: SessionUser;
 }
 /** POST /api/session signs in and sets the cookie; DELETE /api/session signs out. */
-export const signInBody = z.strictObject({ email: text(320), password: z.string().min(1).max(1024) });
+export const signInBody = z.strictObject({
+  email: text(320),
+  password: z.string().min(1).max(1024),
+});
 /** POST /api/session/password: changes one's own password and ends all other sessions. */
 export const changePasswordBody = z.strictObject({
   current: z.string().min(1).max(1024),
@@ -158,9 +165,17 @@ export interface BenchmarkRow {
 export interface BenchmarkDetail extends BenchmarkRow {
   readonly agent: string;
   readonly settings: Readonly<Record<string, unknown>>;
-  readonly questionFiles: readonly { readonly split: string; readonly sha256: string; readonly items: number }[];
+  readonly questionFiles: readonly {
+    readonly split: string;
+    readonly sha256: string;
+    readonly items: number;
+  }[];
   /** What did not fit together at import. */
-  readonly problems: readonly { readonly kind: string; readonly subject: string; readonly detail: string }[];
+  readonly problems: readonly {
+    readonly kind: string;
+    readonly subject: string;
+    readonly detail: string;
+  }[];
   readonly databaseRows: readonly DatabaseRow[];
 }
 /** The benchmark's name, typed again. */
@@ -170,7 +185,10 @@ export const confirmBody = z.strictObject({ name: text(200) });
  * POST /api/benchmarks/upload?name=… (lead, admin): the body is the zip file itself (`application/zip`, streamed;
  * use XMLHttpRequest for upload progress) → 202 `{ import: ImportRow }`; then poll, or listen for `import` events.
  */
-export const uploadQuery = z.strictObject({ name: text(200).min(1), fileName: text(300).optional() });
+export const uploadQuery = z.strictObject({
+  name: text(200).min(1),
+  fileName: text(300).optional(),
+});
 /** POST /api/benchmarks/import (admin): a folder or zip on the server → 202 `{ import: ImportRow }`. */
 export const importPathBody = z.strictObject({ name: text(200).min(1), path: text(4096).min(1) });
 /** GET /api/imports → `{ imports }` (newest first); GET /api/imports/:id → `{ import }`. */
@@ -318,11 +336,41 @@ export interface MissingRow {
 export const eventsQuery = z.strictObject({ benchmarkId: idSchema.optional() });
 export type LiveEvent =
   | { readonly type: 'hello' }
-  | { readonly type: 'stage'; readonly benchmarkId: string; readonly databaseId: string; readonly stage: StageName; readonly runId: string; readonly state: WorkState; readonly done: number; readonly total: number; readonly unit: string }
+  | {
+      readonly type: 'stage';
+      readonly benchmarkId: string;
+      readonly databaseId: string;
+      readonly stage: StageName;
+      readonly runId: string;
+      readonly state: WorkState;
+      readonly done: number;
+      readonly total: number;
+      readonly unit: string;
+    }
   | { readonly type: 'tasks'; readonly benchmarkId: string; readonly databaseId: string }
-  | { readonly type: 'task'; readonly benchmarkId: string; readonly databaseId: string; readonly taskId: string; readonly change: 'decided' | 'undone' | 'leased' | 'released' | 'commented' }
-  | { readonly type: 'import'; readonly importId: string; readonly state: WorkState; readonly phase: string; readonly done: number; readonly total: number }
-  | { readonly type: 'bundle'; readonly benchmarkId: string; readonly bundleId: string; readonly state: WorkState; readonly done: number; readonly total: number }
+  | {
+      readonly type: 'task';
+      readonly benchmarkId: string;
+      readonly databaseId: string;
+      readonly taskId: string;
+      readonly change: 'decided' | 'undone' | 'leased' | 'released' | 'commented';
+    }
+  | {
+      readonly type: 'import';
+      readonly importId: string;
+      readonly state: WorkState;
+      readonly phase: string;
+      readonly done: number;
+      readonly total: number;
+    }
+  | {
+      readonly type: 'bundle';
+      readonly benchmarkId: string;
+      readonly bundleId: string;
+      readonly state: WorkState;
+      readonly done: number;
+      readonly total: number;
+    }
   | { readonly type: 'benchmark'; readonly benchmarkId: string };
 
 // ── Queue ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -385,11 +433,27 @@ export type ClaimResponse =
   | { readonly task: null; readonly empty: EmptyQueue };
 /** Why there is nothing to do. */
 export interface EmptyQueue {
-  readonly reason: 'all_done' | 'skipped' | 'leased_to_others' | 'waiting_for_agents' | 'stage_failed' | 'nothing_yet';
+  readonly reason:
+    | 'all_done'
+    | 'skipped'
+    | 'leased_to_others'
+    | 'waiting_for_agents'
+    | 'stage_failed'
+    | 'nothing_yet';
   readonly message: string;
   readonly counts: TaskCounts & { readonly leasedToOthers: number; readonly skipped: number };
-  readonly leasedTo: readonly { readonly name: string; readonly tasks: number; readonly until: string }[];
-  readonly stages: readonly { readonly databaseId: string; readonly database: string; readonly stage: StageName; readonly state: WorkState; readonly failure: string | null }[];
+  readonly leasedTo: readonly {
+    readonly name: string;
+    readonly tasks: number;
+    readonly until: string;
+  }[];
+  readonly stages: readonly {
+    readonly databaseId: string;
+    readonly database: string;
+    readonly stage: StageName;
+    readonly state: WorkState;
+    readonly failure: string | null;
+  }[];
 }
 export interface LeaseInfo {
   readonly taskId: string;
@@ -402,7 +466,10 @@ export interface LeaseInfo {
  * own lease: the heartbeat. DELETE gives it back (also by `sendBeacon` to POST /api/tasks/:id/lease/release).
  */
 /** POST /api/tasks/assign (lead) → `{ assigned: number }`; `userId: null` takes it back. */
-export const assignBody = z.strictObject({ taskIds: z.array(idSchema).min(1).max(1000), userId: idSchema.nullable() });
+export const assignBody = z.strictObject({
+  taskIds: z.array(idSchema).min(1).max(1000),
+  userId: idSchema.nullable(),
+});
 
 // ── One task ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -430,7 +497,11 @@ export interface VersionRow {
   readonly seq: number;
   readonly contentHash: string;
   readonly createdAt: string;
-  readonly author: { readonly kind: 'user' | 'agent'; readonly name: string; readonly runId: string | null };
+  readonly author: {
+    readonly kind: 'user' | 'agent';
+    readonly name: string;
+    readonly runId: string | null;
+  };
   readonly current: boolean;
 }
 export interface VersionDetail extends VersionRow {
@@ -490,7 +561,10 @@ export type DirectiveInput = Directive;
 
 /** Content of an artefact as Extended JSON; checked by the artefact's own checks. */
 // Not taken apart by zod, so that names like `__proto__` stay data.
-const contentSchema = z.custom<object>((value) => typeof value === 'object' && value !== null, 'must be a document or a list');
+const contentSchema = z.custom<object>(
+  (value) => typeof value === 'object' && value !== null,
+  'must be a document or a list',
+);
 const decisionFields = {
   /** Made by the browser once per decision; sending it again returns the first outcome. */
   idempotencyKey: idSchema,
@@ -514,10 +588,19 @@ export const decideBody = z.discriminatedUnion('verdict', [
     reason: z.enum(reasonCodes),
     directives: z.array(directiveSchema).max(50).default([]),
   }),
-  z.strictObject({ verdict: z.literal('edit'), ...decisionFields, content: contentSchema, approve: z.boolean().default(true) }),
+  z.strictObject({
+    verdict: z.literal('edit'),
+    ...decisionFields,
+    content: contentSchema,
+    approve: z.boolean().default(true),
+  }),
   z.strictObject({ verdict: z.literal('keep_unoptimised'), ...decisionFields }),
   z.strictObject({ verdict: z.literal('exclude'), ...decisionFields, note: note.min(1) }),
-  z.strictObject({ verdict: z.literal('mark_source_defect'), ...decisionFields, note: note.min(1) }),
+  z.strictObject({
+    verdict: z.literal('mark_source_defect'),
+    ...decisionFields,
+    note: note.min(1),
+  }),
   z.strictObject({ verdict: z.literal('reclassify'), ...decisionFields, content: contentSchema }),
 ]);
 export type DecideInput = z.infer<typeof decideBody>;
@@ -568,8 +651,16 @@ export type Draft = z.infer<typeof draftBody>;
 export const EMPTY_DRAFT: Draft = { note: '', reason: null, directives: [], edit: null };
 
 /** POST /api/tasks/:id/comments → `{ comment }`; PATCH /api/comments/:id → `{ comment }`. */
-export const commentBody = z.strictObject({ versionId: idSchema, anchor: text(2000).default(''), body: note.min(1), parentId: idSchema.optional() });
-export const commentPatchBody = z.strictObject({ resolved: z.boolean().optional(), body: note.min(1).optional() });
+export const commentBody = z.strictObject({
+  versionId: idSchema,
+  anchor: text(2000).default(''),
+  body: note.min(1),
+  parentId: idSchema.optional(),
+});
+export const commentPatchBody = z.strictObject({
+  resolved: z.boolean().optional(),
+  body: note.min(1).optional(),
+});
 export interface CommentRow {
   readonly id: string;
   readonly version: number;
@@ -602,11 +693,19 @@ export const effortBody = z.strictObject({
 // ── Artefacts ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** GET /api/artefacts?databaseId&kind&key → `{ artefact, current: VersionDetail }`. */
-export const artefactQuery = z.strictObject({ databaseId: idSchema, kind: z.enum(artefactKinds), key: text(2000).min(1) });
+export const artefactQuery = z.strictObject({
+  databaseId: idSchema,
+  kind: z.enum(artefactKinds),
+  key: text(2000).min(1),
+});
 /** GET /api/artefacts/:id → `{ artefact, versions: VersionRow[] }`. */
 /** GET /api/artefacts/:id/versions/:seq → `{ version: VersionDetail }`. */
 /** GET /api/artefacts/:id/diff?from=1&to=2 → ArtefactDiff. */
-const sequence = z.coerce.number().int().min(1).max(2 ** 31 - 1);
+const sequence = z.coerce
+  .number()
+  .int()
+  .min(1)
+  .max(2 ** 31 - 1);
 export const diffQuery = z.strictObject({ from: sequence, to: sequence });
 export interface ArtefactDiff {
   readonly from: VersionDetail;
@@ -616,7 +715,10 @@ export interface ArtefactDiff {
 // ── Designs ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 /** POST /api/databases/:id/what-if → WhatIf. Nothing is stored. */
-export const whatIfBody = z.strictObject({ relationship: text(2000).min(1), choice: z.enum(CHOICES) });
+export const whatIfBody = z.strictObject({
+  relationship: text(2000).min(1),
+  choice: z.enum(CHOICES),
+});
 /** GET /api/databases/:id/design-figures → DesignFiguresResponse. */
 export interface DesignFiguresResponse {
   readonly chosen: DesignFigures;
@@ -651,7 +753,11 @@ export interface Overview {
   readonly databases: readonly OverviewRow[];
   readonly reviewers: readonly ReviewerRow[];
   /** Tasks done at the end of each day, for a burn-down, and how many there are. */
-  readonly burnDown: readonly { readonly day: string; readonly remaining: number; readonly decided: number }[];
+  readonly burnDown: readonly {
+    readonly day: string;
+    readonly remaining: number;
+    readonly decided: number;
+  }[];
   /** ISO date when the rest is done at the pace of the last seven days; null without a pace. */
   readonly forecast: string | null;
 }
@@ -677,7 +783,12 @@ export interface ReviewerRow {
 }
 
 /** GET /api/runs?benchmarkId&databaseId&page&pageSize (lead, admin) → Page<RunRow>; GET /api/runs/:id → `{ run, steps }`. */
-export const runsQuery = z.strictObject({ ...pageFields, benchmarkId: idSchema.optional(), databaseId: idSchema.optional(), stage: stageSchema.optional() });
+export const runsQuery = z.strictObject({
+  ...pageFields,
+  benchmarkId: idSchema.optional(),
+  databaseId: idSchema.optional(),
+  stage: stageSchema.optional(),
+});
 export interface RunRow {
   readonly id: string;
   readonly agent: string;
@@ -732,7 +843,10 @@ export interface AuditVerdict {
 /** GET /api/bundles?benchmarkId → `{ bundles }`: a consumer sees finished, final ones only. */
 export const bundlesQuery = z.strictObject({ benchmarkId: idSchema.optional() });
 /** POST /api/bundles (lead, admin; a consumer may for a finalised benchmark) → 202 `{ bundle }`, or 409 `not_finalised`. */
-export const createBundleBody = z.strictObject({ benchmarkId: idSchema, draft: z.boolean().default(false) });
+export const createBundleBody = z.strictObject({
+  benchmarkId: idSchema,
+  draft: z.boolean().default(false),
+});
 /** GET /api/bundles/:id → `{ bundle }`; GET /api/bundles/:id/download streams the zip. */
 export interface BundleRow {
   readonly id: string;

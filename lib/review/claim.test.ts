@@ -24,7 +24,9 @@ let bob: Principal;
 let count = 0;
 
 async function person(role: Role): Promise<Principal> {
-  const { id, email, name } = await pipeline.db.prisma.user.create({ data: { email: `${randomUUID()}@example.org`, name: `${role} ${++count}`, role } });
+  const { id, email, name } = await pipeline.db.prisma.user.create({
+    data: { email: `${randomUUID()}@example.org`, name: `${role} ${++count}`, role },
+  });
   return { id, email, name, role, via: 'session', scopes: [], tokenHash: '' };
 }
 
@@ -51,21 +53,52 @@ beforeEach(async () => {
 const signal = new AbortController().signal;
 const approve = async (user: Principal, taskId: string, idempotencyKey: string = randomUUID()) => {
   const { current } = await taskDetail(pipeline.db, pipeline.blobs, user, taskId);
-  return decide(services, user, taskId, { verdict: 'approve', versionId: current.id, idempotencyKey } as DecideInput, signal);
+  return decide(
+    services,
+    user,
+    taskId,
+    { verdict: 'approve', versionId: current.id, idempotencyKey } as DecideInput,
+    signal,
+  );
 };
-const claim = (user: Principal, holding: readonly string[] = [], leaveOut: readonly string[] = [], after?: string) =>
-  claimTask(pipeline.db, user, { databaseId }, holding, after, leaveOut);
-const expire = (taskId: string) => pipeline.db.pool.query(`UPDATE lease SET expires_at = now() - interval '1 second' WHERE task_id = $1`, [taskId]);
+const claim = (
+  user: Principal,
+  holding: readonly string[] = [],
+  leaveOut: readonly string[] = [],
+  after?: string,
+) => claimTask(pipeline.db, user, { databaseId }, holding, after, leaveOut);
+const expire = (taskId: string) =>
+  pipeline.db.pool.query(
+    `UPDATE lease SET expires_at = now() - interval '1 second' WHERE task_id = $1`,
+    [taskId],
+  );
 const decisionsOn = (taskId: string) => pipeline.db.prisma.decision.count({ where: { taskId } });
 
 describe('a decision needs a live lease', () => {
   test.each<[string, (taskId: string) => Promise<unknown>]>([
     ['that was never taken', () => Promise.resolve()],
-    ['that expired by PostgreSQL’s clock', async (taskId) => (await leaseTask(pipeline.db, ann, taskId), await expire(taskId))],
-    ['that was released', async (taskId) => (await leaseTask(pipeline.db, ann, taskId), await releaseTask(pipeline.db, ann, taskId))],
-    ['that a colleague had and released', async (taskId) => (await leaseTask(pipeline.db, bob, taskId), await releaseTask(pipeline.db, bob, taskId))],
+    [
+      'that expired by PostgreSQL’s clock',
+      async (taskId) => (await leaseTask(pipeline.db, ann, taskId), await expire(taskId)),
+    ],
+    [
+      'that was released',
+      async (taskId) => (
+        await leaseTask(pipeline.db, ann, taskId),
+        await releaseTask(pipeline.db, ann, taskId)
+      ),
+    ],
+    [
+      'that a colleague had and released',
+      async (taskId) => (
+        await leaseTask(pipeline.db, bob, taskId),
+        await releaseTask(pipeline.db, bob, taskId)
+      ),
+    ],
   ])('not one %s', async (_case, before) => {
-    const { id } = await pipeline.db.prisma.task.findFirstOrThrow({ where: { databaseId, gate: 'evidence' } });
+    const { id } = await pipeline.db.prisma.task.findFirstOrThrow({
+      where: { databaseId, gate: 'evidence' },
+    });
     await before(id);
     await expect(approve(ann, id)).rejects.toMatchObject({ code: 'lease_lost' });
     expect(await decisionsOn(id)).toBe(0);
@@ -84,16 +117,27 @@ describe('a decision needs a live lease', () => {
 
   test('a decision that fails keeps the lease', async () => {
     const lease = (await claim(ann))!;
-    const wrong = { verdict: 'approve', versionId: randomUUID(), idempotencyKey: randomUUID() } as DecideInput;
-    await expect(decide(services, ann, lease.taskId, wrong, signal)).rejects.toMatchObject({ code: 'version_changed' });
-    expect(await pipeline.db.prisma.lease.count({ where: { taskId: lease.taskId, userId: ann.id } })).toBe(1);
+    const wrong = {
+      verdict: 'approve',
+      versionId: randomUUID(),
+      idempotencyKey: randomUUID(),
+    } as DecideInput;
+    await expect(decide(services, ann, lease.taskId, wrong, signal)).rejects.toMatchObject({
+      code: 'version_changed',
+    });
+    expect(
+      await pipeline.db.prisma.lease.count({ where: { taskId: lease.taskId, userId: ann.id } }),
+    ).toBe(1);
   });
 
   test('a reviewer does not overrule what is decided and current; a lead does, and everybody their own', async () => {
     const { taskId } = (await claim(lead))!;
     await approve(lead, taskId);
     await leaseTask(pipeline.db, ann, taskId);
-    await expect(approve(ann, taskId)).rejects.toMatchObject({ code: 'lease_lost', message: expect.stringContaining(lead.name) as string });
+    await expect(approve(ann, taskId)).rejects.toMatchObject({
+      code: 'lease_lost',
+      message: expect.stringContaining(lead.name) as string,
+    });
     expect(await decisionsOn(taskId)).toBe(1);
     await releaseTask(pipeline.db, ann, taskId);
     const own = (await claim(ann))!.taskId;
@@ -104,7 +148,9 @@ describe('a decision needs a live lease', () => {
     await expect(approve(bob, own)).rejects.toMatchObject({ code: 'lease_lost' });
     await releaseTask(pipeline.db, bob, own);
     await leaseTask(pipeline.db, lead, own);
-    expect(await approve(lead, own)).toMatchObject({ decision: { by: { id: lead.id }, standing: 'counts' } });
+    expect(await approve(lead, own)).toMatchObject({
+      decision: { by: { id: lead.id }, standing: 'counts' },
+    });
   });
 });
 
@@ -112,28 +158,47 @@ describe('a claim leaves out', () => {
   test('what is decided and not saved yet, however often it is asked', async () => {
     const first = (await claim(ann))!.taskId;
     const second = (await claim(ann, [first]))!.taskId;
-    for (const holding of [[], [second]]) expect((await claim(ann, holding, [first], first))?.taskId).not.toBe(first);
+    for (const holding of [[], [second]])
+      expect((await claim(ann, holding, [first], first))?.taskId).not.toBe(first);
     // Those do not count as held either.
     const waiting = [first, second];
-    for (let more = 0; more < 6; more++) waiting.push((await claim(ann, [], waiting, first))!.taskId);
+    for (let more = 0; more < 6; more++)
+      waiting.push((await claim(ann, [], waiting, first))!.taskId);
     expect(new Set(waiting).size).toBe(8);
   });
 
   test('what was skipped, until nothing else is left; then it says so', async () => {
     const skipped: string[] = [];
-    for (let lease = await claim(ann); lease; lease = await claim(ann, [], skipped, skipped.at(-1))) {
+    for (
+      let lease = await claim(ann);
+      lease;
+      lease = await claim(ann, [], skipped, skipped.at(-1))
+    ) {
       expect(skipped).not.toContain(lease.taskId);
       skipped.push(lease.taskId);
       await releaseTask(pipeline.db, ann, lease.taskId);
     }
-    expect(skipped).toHaveLength(await pipeline.db.prisma.task.count({ where: { databaseId, state: 'open' } }));
-    expect(await explainEmptyQueue(pipeline.db, ann, { databaseId }, skipped)).toMatchObject({ reason: 'skipped', counts: { skipped: skipped.length } });
+    expect(skipped).toHaveLength(
+      await pipeline.db.prisma.task.count({ where: { databaseId, state: 'open' } }),
+    );
+    expect(await explainEmptyQueue(pipeline.db, ann, { databaseId }, skipped)).toMatchObject({
+      reason: 'skipped',
+      counts: { skipped: skipped.length },
+    });
     expect(await claim(bob)).toBeDefined();
   });
 
   test('what is assigned to others; what is assigned to oneself comes first', async () => {
-    const all = await pipeline.db.prisma.task.findMany({ where: { databaseId, state: 'open' }, orderBy: { position: 'asc' } });
-    await assignTasks(pipeline.db, lead, all.slice(0, 3).map(({ id }) => id), bob.id);
+    const all = await pipeline.db.prisma.task.findMany({
+      where: { databaseId, state: 'open' },
+      orderBy: { position: 'asc' },
+    });
+    await assignTasks(
+      pipeline.db,
+      lead,
+      all.slice(0, 3).map(({ id }) => id),
+      bob.id,
+    );
     const last = all.at(-1)!.id;
     await assignTasks(pipeline.db, lead, [last], ann.id);
     const first = (await claim(ann))!.taskId;
@@ -151,7 +216,10 @@ test('twenty reviewers who decide as fast as they can: no task twice, none lost,
       let last: string | undefined;
       for (let lease = await claim(user); lease; lease = await claim(user, [], [], last)) {
         // The next one is claimed while this decision is on its way, as the browser does.
-        const [made] = await Promise.all([approve(user, lease.taskId), claim(user, [lease.taskId], [], lease.taskId)]);
+        const [made] = await Promise.all([
+          approve(user, lease.taskId),
+          claim(user, [lease.taskId], [], lease.taskId),
+        ]);
         expect(made).toMatchObject({ first: true, taskState: 'done' });
         decided.push(lease.taskId);
         last = lease.taskId;
@@ -164,21 +232,43 @@ test('twenty reviewers who decide as fast as they can: no task twice, none lost,
 });
 
 describe('the kept state of tasks', () => {
-  const wrong = () => pipeline.db.prisma.$queryRaw<{ id: string; state: string; derived: string | null }[]>`
+  const wrong = () => pipeline.db.prisma.$queryRaw<
+    { id: string; state: string; derived: string | null }[]
+  >`
     SELECT task.id, task.state, derived.state AS derived FROM task LEFT JOIN task_state derived ON derived.id = task.id
     WHERE task.state <> coalesce(derived.state, 'closed')`;
 
   test('is what the view derives, after decisions, requests, undoing, changed designs, retirement and closing', async () => {
-    const ids = (await pipeline.db.prisma.task.findMany({ where: { databaseId, state: 'open' }, orderBy: { position: 'asc' } })).map(({ id }) => id);
+    const ids = (
+      await pipeline.db.prisma.task.findMany({
+        where: { databaseId, state: 'open' },
+        orderBy: { position: 'asc' },
+      })
+    ).map(({ id }) => id);
     for (const id of ids) {
       await leaseTask(pipeline.db, ann, id);
       await approve(ann, id);
     }
     expect(await wrong()).toEqual([]);
-    const design = await pipeline.db.prisma.task.findFirstOrThrow({ where: { databaseId, gate: 'conceptual_design' } });
+    const design = await pipeline.db.prisma.task.findFirstOrThrow({
+      where: { databaseId, gate: 'conceptual_design' },
+    });
     const { current } = await taskDetail(pipeline.db, pipeline.blobs, ann, design.id);
     await leaseTask(pipeline.db, ann, design.id);
-    const asked = await decide(services, ann, design.id, { verdict: 'request_changes', reason: 'wording', note: 'nicer', directives: [], versionId: current.id, idempotencyKey: randomUUID() }, signal);
+    const asked = await decide(
+      services,
+      ann,
+      design.id,
+      {
+        verdict: 'request_changes',
+        reason: 'wording',
+        note: 'nicer',
+        directives: [],
+        versionId: current.id,
+        idempotencyKey: randomUUID(),
+      },
+      signal,
+    );
     expect(asked.taskState).toBe('waiting');
     expect(await wrong()).toEqual([]);
     await pipeline.settled(databaseId);
@@ -190,38 +280,83 @@ describe('the kept state of tasks', () => {
     await pipeline.db.prisma.stageRun.create({ data: { databaseId, stage: 'conceptual_design' } });
     await pipeline.settled(databaseId);
     expect(await wrong()).toEqual([]);
-    expect(await pipeline.db.prisma.task.count({ where: { databaseId, state: 'stale' } })).toBeGreaterThan(0);
+    expect(
+      await pipeline.db.prisma.task.count({ where: { databaseId, state: 'stale' } }),
+    ).toBeGreaterThan(0);
   });
 
   // Each writes by a way of its own what a state is derived from.
   const inDatabase = () => Prisma.sql`${databaseId}::uuid`;
   test.each<[string, () => Prisma.Sql]>([
-    ['an artefact is retired', () => Prisma.sql`UPDATE artefact SET retired_at = now() WHERE database_id = ${inDatabase()} AND kind = 'evidence'`],
-    ['a task is closed', () => Prisma.sql`UPDATE task SET closed_at = now() WHERE database_id = ${inDatabase()} AND gate = 'evidence'`],
-    ['an input has another hash', () => Prisma.sql`UPDATE artefact_input SET source_hash = 'another' FROM artefact WHERE artefact.current_id = version_id AND database_id = ${inDatabase()} AND source_hash IS NOT NULL`],
-    ['inputs are gone', () => Prisma.sql`DELETE FROM artefact_input USING artefact WHERE artefact.current_id = version_id AND database_id = ${inDatabase()}`],
-    ['a version was made from other inputs', () => Prisma.sql`UPDATE artefact_version SET inputs_hash = 'another' FROM artefact WHERE artefact.current_id = artefact_version.id AND database_id = ${inDatabase()}`],
-    ['a decision is taken away', () => Prisma.sql`UPDATE task SET decision_id = NULL WHERE database_id = ${inDatabase()}`],
-    ['an artefact has no version', () => Prisma.sql`UPDATE artefact SET current_id = NULL WHERE database_id = ${inDatabase()} AND kind = 'gold'`],
+    [
+      'an artefact is retired',
+      () =>
+        Prisma.sql`UPDATE artefact SET retired_at = now() WHERE database_id = ${inDatabase()} AND kind = 'evidence'`,
+    ],
+    [
+      'a task is closed',
+      () =>
+        Prisma.sql`UPDATE task SET closed_at = now() WHERE database_id = ${inDatabase()} AND gate = 'evidence'`,
+    ],
+    [
+      'an input has another hash',
+      () =>
+        Prisma.sql`UPDATE artefact_input SET source_hash = 'another' FROM artefact WHERE artefact.current_id = version_id AND database_id = ${inDatabase()} AND source_hash IS NOT NULL`,
+    ],
+    [
+      'inputs are gone',
+      () =>
+        Prisma.sql`DELETE FROM artefact_input USING artefact WHERE artefact.current_id = version_id AND database_id = ${inDatabase()}`,
+    ],
+    [
+      'a version was made from other inputs',
+      () =>
+        Prisma.sql`UPDATE artefact_version SET inputs_hash = 'another' FROM artefact WHERE artefact.current_id = artefact_version.id AND database_id = ${inDatabase()}`,
+    ],
+    [
+      'a decision is taken away',
+      () => Prisma.sql`UPDATE task SET decision_id = NULL WHERE database_id = ${inDatabase()}`,
+    ],
+    [
+      'an artefact has no version',
+      () =>
+        Prisma.sql`UPDATE artefact SET current_id = NULL WHERE database_id = ${inDatabase()} AND kind = 'gold'`,
+    ],
   ])('follows when %s', async (_case, change) => {
-    for (let lease = await claim(ann); lease; lease = await claim(ann)) await approve(ann, lease.taskId);
-    const before = await pipeline.db.prisma.task.findMany({ where: { databaseId }, select: { id: true, state: true }, orderBy: { id: 'asc' } });
+    for (let lease = await claim(ann); lease; lease = await claim(ann))
+      await approve(ann, lease.taskId);
+    const before = await pipeline.db.prisma.task.findMany({
+      where: { databaseId },
+      select: { id: true, state: true },
+      orderBy: { id: 'asc' },
+    });
     await pipeline.db.prisma.$executeRaw(change());
     expect(await wrong()).toEqual([]);
-    const after = await pipeline.db.prisma.task.findMany({ where: { databaseId }, select: { id: true, state: true }, orderBy: { id: 'asc' } });
+    const after = await pipeline.db.prisma.task.findMany({
+      where: { databaseId },
+      select: { id: true, state: true },
+      orderBy: { id: 'asc' },
+    });
     // Inputs that are gone leave a settled task as it was: nothing is to be caught up with.
     if (_case !== 'inputs are gone') expect(after).not.toEqual(before);
   });
 
   test('can be rebuilt where somebody has written it', async () => {
-    await pipeline.db.pool.query(`UPDATE task SET state = 'done' WHERE database_id = $1`, [databaseId]);
+    await pipeline.db.pool.query(`UPDATE task SET state = 'done' WHERE database_id = $1`, [
+      databaseId,
+    ]);
     expect(await wrong()).not.toEqual([]);
     await pipeline.db.pool.query('SELECT rebuild_task_states($1)', [databaseId]);
     expect(await wrong()).toEqual([]);
   });
 
   test('gates have the same order in PostgreSQL as here', async () => {
-    const ranks = await Promise.all(gateNames.map((gate) => pipeline.db.prisma.$queryRaw<{ rank: number }[]>`SELECT gate_rank(${gate}) AS rank`));
+    const ranks = await Promise.all(
+      gateNames.map(
+        (gate) =>
+          pipeline.db.prisma.$queryRaw<{ rank: number }[]>`SELECT gate_rank(${gate}) AS rank`,
+      ),
+    );
     expect(ranks.map(([row]) => row!.rank)).toEqual(gateNames.map((_gate, index) => index + 1));
   });
 });
@@ -244,7 +379,11 @@ test('a claim reads an index in the order of the queue', async () => {
   };
   const none = '00000000-0000-0000-0000-000000000000';
   expect(await plan('assignee_id IS NULL')).toMatch(/Index.* using task_claim on task/);
-  expect(await plan(`assignee_id IS NULL AND database_id = '${none}'`)).toMatch(/Index.* using task_claim_database/);
-  expect(await plan(`assignee_id IS NULL AND benchmark_id = '${none}'`)).toMatch(/Index.* using task_claim_benchmark/);
+  expect(await plan(`assignee_id IS NULL AND database_id = '${none}'`)).toMatch(
+    /Index.* using task_claim_database/,
+  );
+  expect(await plan(`assignee_id IS NULL AND benchmark_id = '${none}'`)).toMatch(
+    /Index.* using task_claim_benchmark/,
+  );
   expect(await plan(`assignee_id = '${none}'`)).toMatch(/Index.* using task_claim_assigned/);
 });

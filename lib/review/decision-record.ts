@@ -15,7 +15,11 @@ export interface DecidableTask {
   readonly gate: string;
   readonly decisionId: string | null;
   readonly artefact: { readonly kind: string; readonly key: string };
-  readonly current: { readonly id: string; readonly contentHash: string; readonly inputsHash: string };
+  readonly current: {
+    readonly id: string;
+    readonly contentHash: string;
+    readonly inputsHash: string;
+  };
   /** As derived at this moment, by the view's definition. */
   readonly state: TaskState;
   /** Who holds a live lease, by PostgreSQL's clock. */
@@ -51,7 +55,12 @@ interface RawTask {
  * Locks a task and reads what a decision rests on. `changesVersions`: the decision edits an artefact or sets agents to
  * work, so that it waits for others that do. Read after the locks were got, so that nothing of it is outdated.
  */
-export async function lockTask(on: Queries, taskId: string, idempotencyKey: string, changesVersions: boolean): Promise<DecidableTask> {
+export async function lockTask(
+  on: Queries,
+  taskId: string,
+  idempotencyKey: string,
+  changesVersions: boolean,
+): Promise<DecidableTask> {
   const [row] = await on.query<RawTask>(Prisma.sql`
     SELECT * FROM decidable_task(${taskId}::uuid, ${idempotencyKey}::uuid, ${changesVersions}::boolean)`);
   if (!row) throw notFound('This task');
@@ -66,7 +75,10 @@ export async function lockTask(on: Queries, taskId: string, idempotencyKey: stri
     current: { id: row.current_id, contentHash: row.content_hash, inputsHash: row.inputs_hash },
     state: row.state,
     holder: row.holder_id && row.holder ? { id: row.holder_id, name: row.holder } : null,
-    decider: row.decider_id && row.decider && row.verdict ? { id: row.decider_id, name: row.decider, verdict: row.verdict } : null,
+    decider:
+      row.decider_id && row.decider && row.verdict
+        ? { id: row.decider_id, name: row.decider, verdict: row.verdict }
+        : null,
     madeBefore: row.made_before,
   };
 }
@@ -77,13 +89,18 @@ export interface NewDecision {
   readonly userId: string;
   readonly input: DecideInput;
   /** The version that it is bound to. */
-  readonly bound: { readonly versionId: string; readonly contentHash: string; readonly inputsHash: string };
+  readonly bound: {
+    readonly versionId: string;
+    readonly contentHash: string;
+    readonly inputsHash: string;
+  };
   readonly settles: boolean;
   readonly awaits: boolean;
   /** The version that an edit replaced, and the artefact that it changed where that is another one than the task's. */
   readonly replacedId: string | null;
   readonly editedId: string | null;
-  readonly restart: { readonly stage: StageName; readonly only: readonly string[] | null } | undefined;
+  readonly restart:
+    { readonly stage: StageName; readonly only: readonly string[] | null } | undefined;
 }
 
 /**
@@ -95,7 +112,13 @@ export async function writeDecision(on: Queries, made: NewDecision): Promise<str
   const id = randomUUID();
   const reason = input.verdict === 'request_changes' ? input.reason : null;
   const note = input.note === undefined ? null : pgText(input.note);
-  const message = JSON.stringify({ type: 'task', benchmarkId: task.benchmarkId, databaseId: task.databaseId, taskId: task.id, change: 'decided' });
+  const message = JSON.stringify({
+    type: 'task',
+    benchmarkId: task.benchmarkId,
+    databaseId: task.databaseId,
+    taskId: task.id,
+    change: 'decided',
+  });
   await on.query(Prisma.sql`
     WITH decided AS (
       INSERT INTO decision (id, benchmark_id, database_id, task_id, version_id, content_hash, inputs_hash, user_id, verdict, settles,

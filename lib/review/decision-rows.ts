@@ -66,7 +66,10 @@ export interface FoundDecision {
 }
 
 /** The decision of an idempotency key; one on a whole database has no task, which is as a closed one. */
-export async function findDecision(db: Database, idempotencyKey: string): Promise<FoundDecision | undefined> {
+export async function findDecision(
+  db: Database,
+  idempotencyKey: string,
+): Promise<FoundDecision | undefined> {
   const [row] = await db.query<RawDecision>(
     Prisma.sql`${selectDecisions} WHERE decision.idempotency_key = ${idempotencyKey}::uuid`,
   );

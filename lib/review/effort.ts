@@ -15,10 +15,21 @@ const longest = 4 * 3_600_000;
  * Keeps spans of attention. A user's spans never overlap: what is already covered is cut off, so that two windows and a
  * beacon that arrives twice count once. Spans of tasks that are gone are dropped.
  */
-export async function recordEffort(db: Database, user: Principal, spans: z.infer<typeof effortBody>['spans']): Promise<void> {
+export async function recordEffort(
+  db: Database,
+  user: Principal,
+  spans: z.infer<typeof effortBody>['spans'],
+): Promise<void> {
   await db.transaction(async (tx) => {
     await tx.$executeRaw`SELECT pg_advisory_xact_lock(hashtextextended(${`effort:${user.id}`}, 0))`;
-    const known = new Set((await tx.task.findMany({ where: { id: { in: spans.map((span) => span.taskId) } }, select: { id: true } })).map(({ id }) => id));
+    const known = new Set(
+      (
+        await tx.task.findMany({
+          where: { id: { in: spans.map((span) => span.taskId) } },
+          select: { id: true },
+        })
+      ).map(({ id }) => id),
+    );
     for (const span of spans) {
       const to = Math.min(Date.parse(span.endedAt), Date.now());
       const from = Math.max(Date.parse(span.startedAt), to - longest);
@@ -26,7 +37,16 @@ export async function recordEffort(db: Database, user: Principal, spans: z.infer
       const free = uncovered({ from, to }, await coveredBy(tx, user.id, { from, to }));
       if (!free) continue;
       await tx.effortSpan.createMany({
-        data: [{ id: span.id, userId: user.id, taskId: span.taskId, startedAt: new Date(free.from), endedAt: new Date(free.to), end: span.end }],
+        data: [
+          {
+            id: span.id,
+            userId: user.id,
+            taskId: span.taskId,
+            startedAt: new Date(free.from),
+            endedAt: new Date(free.to),
+            end: span.end,
+          },
+        ],
         skipDuplicates: true,
       });
     }

@@ -6,7 +6,14 @@ const heartbeatMs = 15_000;
 const longestMs = 10 * 60_000;
 /** What happens within this time is sent at once: a hundred reviewers make hundreds of events a second for each page. */
 const gatherMs = 1000;
-const forPages: ReadonlySet<string> = new Set<LiveEvent['type']>(['stage', 'tasks', 'task', 'import', 'bundle', 'benchmark']);
+const forPages: ReadonlySet<string> = new Set<LiveEvent['type']>([
+  'stage',
+  'tasks',
+  'task',
+  'import',
+  'bundle',
+  'benchmark',
+]);
 
 interface Page {
   readonly benchmarkId: string | undefined;
@@ -32,7 +39,8 @@ function subjectOf(event: GatheredEvent): string {
 }
 
 const encoder = new TextEncoder();
-const encoded = (events: readonly object[]): Uint8Array => encoder.encode(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''));
+const encoded = (events: readonly object[]): Uint8Array =>
+  encoder.encode(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''));
 
 const broadcasts = new WeakMap<Listener, Broadcast>();
 function broadcastOf(events: Listener): Broadcast {
@@ -55,7 +63,11 @@ function broadcast(events: Listener): Broadcast {
       const { benchmarkId } = page;
       let bytes = texts.get(benchmarkId);
       if (!bytes) {
-        bytes = encoded(waiting.filter((event) => !benchmarkId || !event.benchmarkId || event.benchmarkId === benchmarkId));
+        bytes = encoded(
+          waiting.filter(
+            (event) => !benchmarkId || !event.benchmarkId || event.benchmarkId === benchmarkId,
+          ),
+        );
         texts.set(benchmarkId, bytes);
       }
       if (bytes.length > 0) page.send(bytes);
@@ -64,7 +76,8 @@ function broadcast(events: Listener): Broadcast {
   events.subscribe((message) => {
     const event = message as GatheredEvent;
     // After a lost connection pages fetch again what they show.
-    if (event.type === 'reconnected') for (const page of pages) page.send(encoded([{ type: 'hello' }]));
+    if (event.type === 'reconnected')
+      for (const page of pages) page.send(encoded([{ type: 'hello' }]));
     if (!forPages.has(event.type ?? '')) return;
     if (gathered.size === 0) setTimeout(deliver, gatherMs);
     gathered.set(subjectOf(event), event);
@@ -78,7 +91,11 @@ function broadcast(events: Listener): Broadcast {
 }
 
 /** Server-sent events of a benchmark, or of all. */
-export function eventStream(events: Listener, benchmarkId: string | undefined, signal: AbortSignal): Response {
+export function eventStream(
+  events: Listener,
+  benchmarkId: string | undefined,
+  signal: AbortSignal,
+): Response {
   let end = () => {};
   const stream = new ReadableStream<Uint8Array>({
     start(controller) {
@@ -111,6 +128,11 @@ export function eventStream(events: Listener, benchmarkId: string | undefined, s
     cancel: () => end(),
   });
   return new Response(stream, {
-    headers: { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache, no-transform', 'x-accel-buffering': 'no', connection: 'keep-alive' },
+    headers: {
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-cache, no-transform',
+      'x-accel-buffering': 'no',
+      connection: 'keep-alive',
+    },
   });
 }

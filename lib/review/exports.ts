@@ -3,10 +3,19 @@ import { auditDetail } from '../db/audit';
 import type { Database } from '../db/database';
 import type { AuditRow, Page } from './api-types';
 
-export async function listAudit(db: Database, benchmarkId: string, query: { page: number; pageSize: number }): Promise<Page<AuditRow>> {
+export async function listAudit(
+  db: Database,
+  benchmarkId: string,
+  query: { page: number; pageSize: number },
+): Promise<Page<AuditRow>> {
   const where = { chain: benchmarkId };
   const [events, total, people] = await Promise.all([
-    db.prisma.auditEvent.findMany({ where, orderBy: { seq: 'desc' }, skip: (query.page - 1) * query.pageSize, take: query.pageSize }),
+    db.prisma.auditEvent.findMany({
+      where,
+      orderBy: { seq: 'desc' },
+      skip: (query.page - 1) * query.pageSize,
+      take: query.pageSize,
+    }),
     db.prisma.auditEvent.count({ where }),
     db.prisma.user.findMany({ select: { id: true, name: true } }),
   ]);
@@ -33,8 +42,20 @@ export async function effortCsv(db: Database, benchmarkId: string): Promise<stri
     orderBy: [{ startedAt: 'asc' }, { id: 'asc' }],
     include: { user: true, task: { include: { database: true, artefact: true } } },
   });
-  const rows = spans.map(({ user, task, startedAt, endedAt, end }): Cell[] => [task.database.name, task.gate, task.artefact.key, user.name, startedAt, endedAt, (endedAt.getTime() - startedAt.getTime()) / 1000, end]);
-  return csv(['database', 'gate', 'key', 'reviewer', 'started_at', 'ended_at', 'seconds', 'end'], rows);
+  const rows = spans.map(({ user, task, startedAt, endedAt, end }): Cell[] => [
+    task.database.name,
+    task.gate,
+    task.artefact.key,
+    user.name,
+    startedAt,
+    endedAt,
+    (endedAt.getTime() - startedAt.getTime()) / 1000,
+    end,
+  ]);
+  return csv(
+    ['database', 'gate', 'key', 'reviewer', 'started_at', 'ended_at', 'seconds', 'end'],
+    rows,
+  );
 }
 
 /** Every decision, undone ones included. */
@@ -43,7 +64,13 @@ export async function decisionsCsv(db: Database, benchmarkId: string): Promise<s
   const decisions = await db.prisma.decision.findMany({
     where: { benchmarkId },
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
-    include: { user: true, database: true, task: { include: { artefact: true } }, version: true, undoneBy: true },
+    include: {
+      user: true,
+      database: true,
+      task: { include: { artefact: true } },
+      version: true,
+      undoneBy: true,
+    },
   });
   const rows = decisions.map((decision): Cell[] => [
     decision.createdAt,
@@ -58,14 +85,31 @@ export async function decisionsCsv(db: Database, benchmarkId: string): Promise<s
     decision.contentHash,
     decision.undoneBy ? 'yes' : 'no',
   ]);
-  return csv(['at', 'database', 'gate', 'key', 'verdict', 'reason', 'note', 'reviewer', 'version', 'content_hash', 'undone'], rows);
+  return csv(
+    [
+      'at',
+      'database',
+      'gate',
+      'key',
+      'verdict',
+      'reason',
+      'note',
+      'reviewer',
+      'version',
+      'content_hash',
+      'undone',
+    ],
+    rows,
+  );
 }
 
 async function assertBenchmark(db: Database, id: string): Promise<void> {
-  if (!(await db.prisma.benchmark.findUnique({ where: { id }, select: { id: true } }))) throw notFound('This benchmark');
+  if (!(await db.prisma.benchmark.findUnique({ where: { id }, select: { id: true } })))
+    throw notFound('This benchmark');
 }
 
-const csv = (header: readonly string[], rows: readonly (readonly Cell[])[]): string => [header, ...rows].map((row) => `${row.map(cell).join(',')}\r\n`).join('');
+const csv = (header: readonly string[], rows: readonly (readonly Cell[])[]): string =>
+  [header, ...rows].map((row) => `${row.map(cell).join(',')}\r\n`).join('');
 
 /** Text that a spreadsheet would take for a formula gets an apostrophe before it. */
 function cell(value: Cell): string {
@@ -77,7 +121,13 @@ function cell(value: Cell): string {
 }
 
 export const csvResponse = (fileName: string, text: string): Response =>
-  new Response(text, { headers: { 'content-type': 'text/csv; charset=utf-8', 'content-disposition': attachment(fileName), 'cache-control': 'no-store' } });
+  new Response(text, {
+    headers: {
+      'content-type': 'text/csv; charset=utf-8',
+      'content-disposition': attachment(fileName),
+      'cache-control': 'no-store',
+    },
+  });
 
 /** A header holds Latin letters only; the name as it is follows by RFC 6266. What no file system takes becomes `_`. */
 export function attachment(fileName: string): string {

@@ -15,10 +15,20 @@ import type { ImportRow } from './api-types';
 const uploadLimit = 40 * 2 ** 30;
 
 /** Takes an uploaded archive into the blob store, where any worker finds it, and queues its import. */
-export async function queueUpload(stores: { db: Database; blobs: BlobStore; dataDir: string }, user: Principal, name: string, request: Request): Promise<ImportRow> {
+export async function queueUpload(
+  stores: { db: Database; blobs: BlobStore; dataDir: string },
+  user: Principal,
+  name: string,
+  request: Request,
+): Promise<ImportRow> {
   const { db, blobs } = stores;
   await assertNameFree(db, name);
-  if (!request.body) throw new AppError('malformed', 'There is no file in the request', 'Choose a .zip file with a BIRD or Spider benchmark.');
+  if (!request.body)
+    throw new AppError(
+      'malformed',
+      'There is no file in the request',
+      'Choose a .zip file with a BIRD or Spider benchmark.',
+    );
   const declared = Number(request.headers.get('content-length') ?? 0);
   if (declared > uploadLimit) throw tooLarge();
   const folder = path.join(stores.dataDir, 'uploads');
@@ -35,8 +45,17 @@ export async function queueUpload(stores: { db: Database; blobs: BlobStore; data
         done(received > uploadLimit ? tooLarge() : null, chunk);
       },
     });
-    await pipeline(Readable.fromWeb(request.body as ReadableStream), bounded, createWriteStream(file));
-    if (start.subarray(0, 2).toString('latin1') !== 'PK') throw new AppError('malformed', 'The file is not a zip archive', 'Choose a .zip file with a BIRD or Spider benchmark.');
+    await pipeline(
+      Readable.fromWeb(request.body as ReadableStream),
+      bounded,
+      createWriteStream(file),
+    );
+    if (start.subarray(0, 2).toString('latin1') !== 'PK')
+      throw new AppError(
+        'malformed',
+        'The file is not a zip archive',
+        'Choose a .zip file with a BIRD or Spider benchmark.',
+      );
     const { hash } = await blobs.putFile(file);
     return await queue(db, { name: pgText(name), blobHash: hash, userId: user.id });
   } finally {
@@ -45,13 +64,25 @@ export async function queueUpload(stores: { db: Database; blobs: BlobStore; data
 }
 
 /** Queues the import of a folder or archive that lies on the workers' machine. */
-export async function queueImportOfPath(db: Database, user: Principal, wanted: { name: string; path: string }): Promise<ImportRow> {
+export async function queueImportOfPath(
+  db: Database,
+  user: Principal,
+  wanted: { name: string; path: string },
+): Promise<ImportRow> {
   await assertNameFree(db, wanted.name);
-  if (!path.isAbsolute(wanted.path)) throw new AppError('malformed', `The path ${wanted.path} is not absolute`, 'Give the whole path, from the root.');
+  if (!path.isAbsolute(wanted.path))
+    throw new AppError(
+      'malformed',
+      `The path ${wanted.path} is not absolute`,
+      'Give the whole path, from the root.',
+    );
   return queue(db, { name: wanted.name, path: wanted.path, userId: user.id });
 }
 
-async function queue(db: Database, data: { name: string; blobHash?: string; path?: string; userId: string }): Promise<ImportRow> {
+async function queue(
+  db: Database,
+  data: { name: string; blobHash?: string; path?: string; userId: string },
+): Promise<ImportRow> {
   const created = await db.prisma.import.create({ data });
   await notify(db, { type: 'work' });
   return importRow(created);
@@ -59,14 +90,27 @@ async function queue(db: Database, data: { name: string; blobHash?: string; path
 
 async function assertNameFree(db: Database, name: string): Promise<void> {
   const taken =
-    (await db.prisma.benchmark.findUnique({ where: { name } })) ?? (await db.prisma.import.findFirst({ where: { name, state: { in: ['queued', 'running'] } } }));
-  if (taken) throw new AppError('conflict', `There is already a benchmark named "${name}"`, 'Choose another name.');
+    (await db.prisma.benchmark.findUnique({ where: { name } })) ??
+    (await db.prisma.import.findFirst({ where: { name, state: { in: ['queued', 'running'] } } }));
+  if (taken)
+    throw new AppError(
+      'conflict',
+      `There is already a benchmark named "${name}"`,
+      'Choose another name.',
+    );
 }
 
-const tooLarge = (): AppError => new AppError('too_large', `The file is larger than ${uploadLimit / 2 ** 30} GB`, 'Import it from a folder on the server, or split it by database.');
+const tooLarge = (): AppError =>
+  new AppError(
+    'too_large',
+    `The file is larger than ${uploadLimit / 2 ** 30} GB`,
+    'Import it from a folder on the server, or split it by database.',
+  );
 
 export async function listImports(db: Database): Promise<ImportRow[]> {
-  return (await db.prisma.import.findMany({ orderBy: { createdAt: 'desc' }, take: 50 })).map(importRow);
+  return (await db.prisma.import.findMany({ orderBy: { createdAt: 'desc' }, take: 50 })).map(
+    importRow,
+  );
 }
 
 export async function findImport(db: Database, id: string): Promise<ImportRow> {
@@ -75,7 +119,17 @@ export async function findImport(db: Database, id: string): Promise<ImportRow> {
   return importRow(found);
 }
 
-const importRow = (row: { id: string; name: string; state: ImportRow['state']; phase: string; done: number; total: number; failure: string | null; benchmarkId: string | null; createdAt: Date }): ImportRow => ({
+const importRow = (row: {
+  id: string;
+  name: string;
+  state: ImportRow['state'];
+  phase: string;
+  done: number;
+  total: number;
+  failure: string | null;
+  benchmarkId: string | null;
+  createdAt: Date;
+}): ImportRow => ({
   id: row.id,
   name: row.name,
   state: row.state,

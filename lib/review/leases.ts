@@ -33,17 +33,29 @@ export async function claimTask(
   const from = await claimContext(db, user, { condition, passOver, leaveOut, after });
   const resumed = from.resumeHere && (await renewLease(db, user, from.resumeHere));
   if (resumed) return resumed;
-  const elsewhere = () => (from.resumeElsewhere ? renewLease(db, user, from.resumeElsewhere) : undefined);
+  const elsewhere = () =>
+    from.resumeElsewhere ? renewLease(db, user, from.resumeElsewhere) : undefined;
   if (from.held >= maxLeases) {
     const held = await elsewhere();
     if (held) return held;
-    throw new AppError('conflict', `You hold ${maxLeases} tasks already`, 'Decide or release one of them first.');
+    throw new AppError(
+      'conflict',
+      `You hold ${maxLeases} tasks already`,
+      'Decide or release one of them first.',
+    );
   }
   // One index each (`task_claim…`): its first entry that nobody holds is the next task.
-  const owners = from.assigned ? [Prisma.sql`task.assignee_id = ${user.id}::uuid`, unassigned] : [unassigned];
+  const owners = from.assigned
+    ? [Prisma.sql`task.assignee_id = ${user.id}::uuid`, unassigned]
+    : [unassigned];
   for (const owner of owners) {
     for (const place of nearestFirst(from)) {
-      const lease = await claimFirst(db, user, Prisma.sql`${condition} AND ${owner} AND ${place}`, passOver);
+      const lease = await claimFirst(
+        db,
+        user,
+        Prisma.sql`${condition} AND ${owner} AND ${place}`,
+        passOver,
+      );
       if (lease) return lease;
     }
   }
@@ -73,7 +85,11 @@ interface ClaimConditions {
 }
 
 /** What a claim has to know of the reviewer, in one statement. */
-async function claimContext(db: Database, user: Principal, conditions: ClaimConditions): Promise<ClaimContext> {
+async function claimContext(
+  db: Database,
+  user: Principal,
+  conditions: ClaimConditions,
+): Promise<ClaimContext> {
   const { condition, passOver, leaveOut, after } = conditions;
   const [row] = await db.query<ClaimContext>(Prisma.sql`
     WITH origin AS (SELECT database_id, benchmark_id FROM task WHERE id = ${after ?? null}::uuid),
@@ -95,10 +111,18 @@ async function claimContext(db: Database, user: Principal, conditions: ClaimCond
 const nearestFirst = ({ databaseId, benchmarkId }: ClaimContext): Prisma.Sql[] =>
   databaseId === null
     ? [Prisma.sql`true`]
-    : [Prisma.sql`task.database_id = ${databaseId}::uuid`, Prisma.sql`task.benchmark_id = ${benchmarkId}::uuid`, Prisma.sql`true`];
+    : [
+        Prisma.sql`task.database_id = ${databaseId}::uuid`,
+        Prisma.sql`task.benchmark_id = ${benchmarkId}::uuid`,
+        Prisma.sql`true`,
+      ];
 
 /** Renews one's own lease; undefined when somebody else has it by now. */
-async function renewLease(db: Database, user: Principal, taskId: string): Promise<LeaseInfo | undefined> {
+async function renewLease(
+  db: Database,
+  user: Principal,
+  taskId: string,
+): Promise<LeaseInfo | undefined> {
   const [row] = await db.query<{ task_id: string; expires_at: Date }>(Prisma.sql`
     UPDATE lease SET heartbeat_at = now(), expires_at = ${expiry}
     WHERE task_id = ${taskId}::uuid AND user_id = ${user.id}::uuid RETURNING task_id, expires_at`);
@@ -106,12 +130,21 @@ async function renewLease(db: Database, user: Principal, taskId: string): Promis
 }
 
 /** Leases the first task of the queue under a condition. */
-async function claimFirst(db: Database, user: Principal, condition: Prisma.Sql, passOver: Prisma.Sql): Promise<LeaseInfo | undefined> {
+async function claimFirst(
+  db: Database,
+  user: Principal,
+  condition: Prisma.Sql,
+  passOver: Prisma.Sql,
+): Promise<LeaseInfo | undefined> {
   for (let attempt = 0; attempt < 60; attempt++) {
     const outcome = await claimOnce(db, user, condition, passOver);
     if (outcome !== 'lost') return outcome === 'none' ? undefined : outcome;
   }
-  throw new AppError('unavailable', 'Too many reviewers ask for tasks at this moment', 'Try again.');
+  throw new AppError(
+    'unavailable',
+    'Too many reviewers ask for tasks at this moment',
+    'Try again.',
+  );
 }
 
 /**
@@ -119,7 +152,12 @@ async function claimFirst(db: Database, user: Principal, condition: Prisma.Sql, 
  * just after another one's commit may still choose the same row by its older snapshot; then the lease's own condition
  * refuses (`lost`), and the caller asks again.
  */
-async function claimOnce(db: Database, user: Principal, condition: Prisma.Sql, passOver: Prisma.Sql): Promise<LeaseInfo | 'none' | 'lost'> {
+async function claimOnce(
+  db: Database,
+  user: Principal,
+  condition: Prisma.Sql,
+  passOver: Prisma.Sql,
+): Promise<LeaseInfo | 'none' | 'lost'> {
   const [row] = await db.query<{ task_id: string | null; expires_at: Date | null }>(Prisma.sql`
     WITH candidate AS (
       SELECT task.id, task.benchmark_id, task.database_id FROM task
@@ -134,16 +172,22 @@ async function claimOnce(db: Database, user: Principal, condition: Prisma.Sql, p
         WHERE lease.expires_at <= now()
       RETURNING task_id, expires_at
     )
-    SELECT claimed.task_id, claimed.expires_at, ${notification(Prisma.sql`jsonb_build_object('type', 'task', 'benchmarkId', candidate.benchmark_id,
-      'databaseId', candidate.database_id, 'taskId', claimed.task_id, 'change', 'leased')`, Prisma.sql`claimed.task_id IS NOT NULL`)}
+    SELECT claimed.task_id, claimed.expires_at, ${notification(
+      Prisma.sql`jsonb_build_object('type', 'task', 'benchmarkId', candidate.benchmark_id,
+      'databaseId', candidate.database_id, 'taskId', claimed.task_id, 'change', 'leased')`,
+      Prisma.sql`claimed.task_id IS NOT NULL`,
+    )}
     FROM candidate LEFT JOIN claimed ON claimed.task_id = candidate.id`);
   if (!row) return 'none';
-  return row.task_id && row.expires_at ? leaseInfo({ task_id: row.task_id, expires_at: row.expires_at }) : 'lost';
+  return row.task_id && row.expires_at
+    ? leaseInfo({ task_id: row.task_id, expires_at: row.expires_at })
+    : 'lost';
 }
 
 /** Takes this very task, or renews one's own lease. @throws {AppError} leased, naming the holder */
 export async function leaseTask(db: Database, user: Principal, taskId: string): Promise<LeaseInfo> {
-  if (!(await db.prisma.task.findUnique({ where: { id: taskId }, select: { id: true } }))) throw notFound('This task');
+  if (!(await db.prisma.task.findUnique({ where: { id: taskId }, select: { id: true } })))
+    throw notFound('This task');
   const [lease] = await db.query<{ task_id: string; expires_at: Date }>(Prisma.sql`
     INSERT INTO lease (task_id, user_id, expires_at) VALUES (${taskId}::uuid, ${user.id}::uuid, ${expiry})
     ON CONFLICT (task_id) DO UPDATE SET user_id = excluded.user_id, heartbeat_at = now(), expires_at = excluded.expires_at,
@@ -159,19 +203,39 @@ async function heldByAnother(on: Tx, taskId: string): Promise<AppError> {
   return leasedBy(lease?.user.name);
 }
 export const leasedBy = (name: string | undefined): AppError =>
-  new AppError('leased', `${name ?? 'Somebody else'} is working on this task`, 'Take the next one, or come back when it is free.');
+  new AppError(
+    'leased',
+    `${name ?? 'Somebody else'} is working on this task`,
+    'Take the next one, or come back when it is free.',
+  );
 
 export async function releaseTask(db: Database, user: Principal, taskId: string): Promise<void> {
   const { count } = await db.prisma.lease.deleteMany({ where: { taskId, userId: user.id } });
   if (count === 0) return; // given back already, or expired and taken: both are what was wanted
   const task = await db.prisma.task.findUnique({ where: { id: taskId } });
-  if (task) await notify(db, { type: 'task', benchmarkId: task.benchmarkId, databaseId: task.databaseId, taskId, change: 'released' });
+  if (task)
+    await notify(db, {
+      type: 'task',
+      benchmarkId: task.benchmarkId,
+      databaseId: task.databaseId,
+      taskId,
+      change: 'released',
+    });
 }
 
-const leaseInfo = (row: { task_id: string; expires_at: Date }): LeaseInfo => ({ taskId: row.task_id, expiresAt: row.expires_at.toISOString(), heartbeatSeconds });
+const leaseInfo = (row: { task_id: string; expires_at: Date }): LeaseInfo => ({
+  taskId: row.task_id,
+  expiresAt: row.expires_at.toISOString(),
+  heartbeatSeconds,
+});
 
 /** Why there is nothing to claim. `skipped`: what the caller left out. */
-export async function explainEmptyQueue(db: Database, user: Principal, filter: QueueFilter, skipped: readonly string[] = []): Promise<EmptyQueue> {
+export async function explainEmptyQueue(
+  db: Database,
+  user: Principal,
+  filter: QueueFilter,
+  skipped: readonly string[] = [],
+): Promise<EmptyQueue> {
   const [gates, leased, left, stages, silence] = await Promise.all([
     countTasks(db.prisma, filter, user.id),
     db.prisma.$queryRaw<{ name: string; tasks: number; until: Date }[]>`
@@ -205,7 +269,10 @@ export async function explainEmptyQueue(db: Database, user: Principal, filter: Q
     leased_to_others: `Other reviewers are working on the ${leasedToOthers} remaining ${leasedToOthers === 1 ? 'task' : 'tasks'}.`,
     waiting_for_agents: silence ?? 'The agents are at work; new tasks come when they are done.',
     stage_failed: `A stage failed: ${failed?.database}, ${failed?.stage.replaceAll('_', ' ')}: ${failed?.failure ?? ''}. A lead can retry it.`,
-    all_done: counts.open + counts.stale > 0 ? 'What is left is assigned to others.' : 'All tasks are done.',
+    all_done:
+      counts.open + counts.stale > 0
+        ? 'What is left is assigned to others.'
+        : 'All tasks are done.',
     nothing_yet: 'There are no tasks here yet.',
   };
   return {
@@ -218,7 +285,15 @@ export async function explainEmptyQueue(db: Database, user: Principal, filter: Q
 }
 
 async function unfinishedStages(db: Database, filter: QueueFilter): Promise<EmptyQueue['stages']> {
-  const rows = await db.prisma.$queryRaw<{ database_id: string; database: string; stage: StageName; state: WorkState; failure: string | null }[]>`
+  const rows = await db.prisma.$queryRaw<
+    {
+      database_id: string;
+      database: string;
+      stage: StageName;
+      state: WorkState;
+      failure: string | null;
+    }[]
+  >`
     SELECT * FROM (
       SELECT DISTINCT ON (stage_run.database_id, stage) stage_run.database_id, source_database.name AS database, stage, state::text, failure
       FROM stage_run JOIN source_database ON source_database.id = stage_run.database_id
@@ -226,5 +301,11 @@ async function unfinishedStages(db: Database, filter: QueueFilter): Promise<Empt
         AND ${filter.databaseId ? Prisma.sql`source_database.id = ${filter.databaseId}::uuid` : Prisma.sql`true`}
       ORDER BY stage_run.database_id, stage, stage_run.position DESC) latest
     WHERE state IN ('queued', 'running', 'failed') LIMIT 200`;
-  return rows.map((row) => ({ databaseId: row.database_id, database: row.database, stage: row.stage, state: row.state, failure: row.failure }));
+  return rows.map((row) => ({
+    databaseId: row.database_id,
+    database: row.database,
+    stage: row.stage,
+    state: row.state,
+    failure: row.failure,
+  }));
 }

@@ -67,8 +67,15 @@ function remainingSeconds({ state, startedAt, done, total }: LoadedRun): number 
 }
 
 /** Latest run of each stage, of several databases at once. */
-async function latestRunsOf(on: Tx, databaseIds: readonly string[]): Promise<Map<string, LoadedRun[]>> {
-  const runs = await on.stageRun.findMany({ where: { databaseId: { in: [...databaseIds] } }, orderBy: { position: 'desc' }, distinct: ['databaseId', 'stage'] });
+async function latestRunsOf(
+  on: Tx,
+  databaseIds: readonly string[],
+): Promise<Map<string, LoadedRun[]>> {
+  const runs = await on.stageRun.findMany({
+    where: { databaseId: { in: [...databaseIds] } },
+    orderBy: { position: 'desc' },
+    distinct: ['databaseId', 'stage'],
+  });
   return grouped(runs);
 }
 function grouped(runs: readonly LoadedRun[]): Map<string, LoadedRun[]> {
@@ -91,8 +98,15 @@ function currentStage(runs: readonly LoadedRun[]): StageRunRow | null {
 
 // ── Databases and benchmarks ────────────────────────────────────────────────────────────────────────────────────────
 
-async function databaseRows(on: Tx, where: { benchmarkId?: string; id?: string }): Promise<{ row: DatabaseRow; runs: LoadedRun[]; gates: GateCounts[] }[]> {
-  const databases = await on.sourceDatabase.findMany({ where, orderBy: { name: 'asc' }, include: { _count: { select: { items: true } } } });
+async function databaseRows(
+  on: Tx,
+  where: { benchmarkId?: string; id?: string },
+): Promise<{ row: DatabaseRow; runs: LoadedRun[]; gates: GateCounts[] }[]> {
+  const databases = await on.sourceDatabase.findMany({
+    where,
+    orderBy: { name: 'asc' },
+    include: { _count: { select: { items: true } } },
+  });
   const ids = databases.map(({ id }) => id);
   const [counts, runs, finalised] = await Promise.all([
     countTasks(on, where.id ? { databaseId: where.id } : { benchmarkId: where.benchmarkId }),
@@ -117,7 +131,11 @@ async function databaseRows(on: Tx, where: { benchmarkId?: string; id?: string }
   });
 }
 
-const gateRows = (databaseId: string, gates: readonly GateCounts[], effort: readonly GateEffort[]): GateRow[] =>
+const gateRows = (
+  databaseId: string,
+  gates: readonly GateCounts[],
+  effort: readonly GateEffort[],
+): GateRow[] =>
   gateNames.map((gate) => ({
     gate,
     tasks: gates.find((row) => row.gate === gate)?.tasks ?? none,
@@ -125,8 +143,13 @@ const gateRows = (databaseId: string, gates: readonly GateCounts[], effort: read
   }));
 
 export async function listBenchmarks(db: Database): Promise<BenchmarkRow[]> {
-  const benchmarks = await db.prisma.benchmark.findMany({ orderBy: { createdAt: 'desc' }, select: { id: true } });
-  return Promise.all(benchmarks.map(async ({ id }) => (await benchmarkWithDatabases(db.prisma, id)).row));
+  const benchmarks = await db.prisma.benchmark.findMany({
+    orderBy: { createdAt: 'desc' },
+    select: { id: true },
+  });
+  return Promise.all(
+    benchmarks.map(async ({ id }) => (await benchmarkWithDatabases(db.prisma, id)).row),
+  );
 }
 
 async function benchmarkWithDatabases(on: Tx, id: string) {
@@ -152,13 +175,19 @@ export async function benchmarkDetail(db: Database, id: string): Promise<Benchma
     ...row,
     agent: benchmark.agent,
     settings: decodeContent(benchmark.settings),
-    questionFiles: decodeContent<BenchmarkDetail['questionFiles']>(benchmark.questionFiles).map(({ split, sha256, items }) => ({ split, sha256, items })),
+    questionFiles: decodeContent<BenchmarkDetail['questionFiles']>(benchmark.questionFiles).map(
+      ({ split, sha256, items }) => ({ split, sha256, items }),
+    ),
     problems: decodeContent(benchmark.problems),
     databaseRows: databases.map((database) => database.row),
   };
 }
 
-export async function databaseDetail(db: Database, blobs: BlobStore, id: string): Promise<DatabaseDetail> {
+export async function databaseDetail(
+  db: Database,
+  blobs: BlobStore,
+  id: string,
+): Promise<DatabaseDetail> {
   const on = db.prisma;
   const [found] = await databaseRows(on, { id });
   if (!found) throw notFound('This source database');
@@ -166,16 +195,31 @@ export async function databaseDetail(db: Database, blobs: BlobStore, id: string)
     on.benchmark.findUniqueOrThrow({ where: { id: found.row.benchmarkId } }),
     effortByGate(on, found.row.benchmarkId),
     // Item artefacts are listed by the queue, page by page.
-    on.$queryRaw<{ id: string; kind: ArtefactKind; key: string; seq: number; gate: GateName | null; task_id: string | null; state: TaskState | null }[]>`
+    on.$queryRaw<
+      {
+        id: string;
+        kind: ArtefactKind;
+        key: string;
+        seq: number;
+        gate: GateName | null;
+        task_id: string | null;
+        state: TaskState | null;
+      }[]
+    >`
       SELECT artefact.id, artefact.kind, artefact.key, version.seq, task.gate, task.id AS task_id, task.state
       FROM artefact JOIN artefact_version version ON version.id = artefact.current_id
       LEFT JOIN task ON task.artefact_id = artefact.id AND task.state <> 'closed'
       WHERE artefact.database_id = ${id}::uuid AND artefact.retired_at IS NULL AND artefact.kind NOT IN ('translation', 'gold', 'evidence')
       ORDER BY artefact.kind, artefact.key`,
-    on.artefact.findFirst({ where: { databaseId: id, kind: 'migration', retiredAt: null }, include: { current: true } }),
+    on.artefact.findFirst({
+      where: { databaseId: id, kind: 'migration', retiredAt: null },
+      include: { current: true },
+    }),
     silenceFor(db, id),
   ]);
-  const migrated = migration?.current ? decodeContent<{ mongoDatabase?: string }>(await blobs.read(migration.current.blobHash)) : undefined;
+  const migrated = migration?.current
+    ? decodeContent<{ mongoDatabase?: string }>(await blobs.read(migration.current.blobHash))
+    : undefined;
   return {
     ...found.row,
     benchmarkName: benchmark.name,
@@ -183,7 +227,11 @@ export async function databaseDetail(db: Database, blobs: BlobStore, id: string)
     workerSilence: silence,
     stages: stageRows(found.runs),
     gates: gateRows(id, found.gates, effort),
-    artefacts: artefacts.map(({ task_id, state, ...artefact }) => ({ ...artefact, taskId: task_id, taskState: state })),
+    artefacts: artefacts.map(({ task_id, state, ...artefact }) => ({
+      ...artefact,
+      taskId: task_id,
+      taskState: state,
+    })),
   };
 }
 
@@ -208,8 +256,13 @@ export async function overview(db: Database, benchmarkId: string): Promise<Overv
   for (const { day, n } of done) days.set(day, (days.get(day) ?? 0) + n);
   const rows = databases.map(({ row: database, runs, gates }): OverviewRow => {
     const translation = runs.find((run) => run.stage === 'translation' && run.state === 'done');
-    const report = translation?.report ? decodeContent<{ translated?: number; untranslated?: number }>(translation.report) : {};
-    const verdict = (name: string) => done.filter((entry) => entry.database_id === database.id && entry.verdict === name).reduce((sum, { n }) => sum + n, 0);
+    const report = translation?.report
+      ? decodeContent<{ translated?: number; untranslated?: number }>(translation.report)
+      : {};
+    const verdict = (name: string) =>
+      done
+        .filter((entry) => entry.database_id === database.id && entry.verdict === name)
+        .reduce((sum, { n }) => sum + n, 0);
     return {
       ...database,
       gates: gateRows(database.id, gates, effort),
@@ -227,11 +280,19 @@ export async function overview(db: Database, benchmarkId: string): Promise<Overv
     decided += n;
     return { day, decided: n, remaining: total - decided };
   });
-  return { databases: rows, reviewers, burnDown, forecast: forecast(burnDown, total - row.tasks.done) };
+  return {
+    databases: rows,
+    reviewers,
+    burnDown,
+    forecast: forecast(burnDown, total - row.tasks.done),
+  };
 }
 
 /** When the rest is done at the pace of the last seven days. */
-function forecast(days: readonly { readonly day: string; readonly decided: number }[], remaining: number): string | null {
+function forecast(
+  days: readonly { readonly day: string; readonly decided: number }[],
+  remaining: number,
+): string | null {
   const since = Date.now() - 7 * 86_400_000;
   const recent = days.filter(({ day }) => Date.parse(day) >= since);
   const pace = recent.reduce((sum, { decided }) => sum + decided, 0) / Math.max(1, recent.length);

@@ -12,12 +12,18 @@ export function processMongo(): Promise<MongoClient> {
   holder.aptmqlMongo ??= connect().catch((error: unknown) => {
     holder.aptmqlMongo = undefined; // the next request tries again
     const reason = error instanceof Error ? error.message : String(error);
-    throw new AppError('unavailable', `MongoDB cannot be reached: ${reason}`, 'Try again when it is back; nothing was lost.');
+    throw new AppError(
+      'unavailable',
+      `MongoDB cannot be reached: ${reason}`,
+      'Try again when it is back; nothing was lost.',
+    );
   });
   return holder.aptmqlMongo;
 }
 
 async function connect(): Promise<MongoClient> {
   const { mongodbUri, dataDir } = readConfig();
-  return connectMongo(mongodbUri ?? (await ensureEmbeddedServer({ dataDir: path.join(dataDir, 'mongo') })).uri);
+  return connectMongo(
+    mongodbUri ?? (await ensureEmbeddedServer({ dataDir: path.join(dataDir, 'mongo') })).uri,
+  );
 }

@@ -26,34 +26,63 @@ import type {
 import { decisionRows } from './decision-rows';
 import { rowColumns, rowTables, taskRow, type RawRow } from './task-query';
 
-const withVersion = { authorUser: true, agentRun: true, currentOf: { select: { id: true } } } as const;
+const withVersion = {
+  authorUser: true,
+  agentRun: true,
+  currentOf: { select: { id: true } },
+} as const;
 type LoadedVersion = NonNullable<Awaited<ReturnType<typeof loadVersion>>>;
-export const loadVersion = (on: Tx, id: string) => on.artefactVersion.findUnique({ where: { id }, include: withVersion });
+export const loadVersion = (on: Tx, id: string) =>
+  on.artefactVersion.findUnique({ where: { id }, include: withVersion });
 
-const authorOf = (user: string | null, agent: string | null, runId: string | null): VersionRow['author'] =>
-  user === null ? { kind: 'agent', name: agent ?? 'pipeline', runId } : { kind: 'user', name: user, runId: null };
+const authorOf = (
+  user: string | null,
+  agent: string | null,
+  runId: string | null,
+): VersionRow['author'] =>
+  user === null
+    ? { kind: 'agent', name: agent ?? 'pipeline', runId }
+    : { kind: 'user', name: user, runId: null };
 
 export const versionRow = (version: LoadedVersion): VersionRow => ({
   id: version.id,
   seq: version.seq,
   contentHash: version.contentHash,
   createdAt: version.createdAt.toISOString(),
-  author: authorOf(version.authorUser?.name ?? null, version.agentRun?.agent ?? null, version.agentRunId),
+  author: authorOf(
+    version.authorUser?.name ?? null,
+    version.agentRun?.agent ?? null,
+    version.agentRunId,
+  ),
   current: version.currentOf !== null,
 });
 
-export const versionDetail = async (blobs: BlobStore, version: LoadedVersion): Promise<VersionDetail> => ({
+export const versionDetail = async (
+  blobs: BlobStore,
+  version: LoadedVersion,
+): Promise<VersionDetail> => ({
   ...versionRow(version),
   content: relaxedJson(decodeContent(await blobs.read(version.blobHash))),
 });
 
 export async function listVersions(on: Tx, artefactId: string): Promise<VersionRow[]> {
-  const versions = await on.artefactVersion.findMany({ where: { artefactId }, orderBy: { seq: 'desc' }, include: withVersion });
+  const versions = await on.artefactVersion.findMany({
+    where: { artefactId },
+    orderBy: { seq: 'desc' },
+    include: withVersion,
+  });
   return versions.map(versionRow);
 }
 
-export async function versionBySeq(on: Tx, artefactId: string, seq: number): Promise<LoadedVersion> {
-  const version = await on.artefactVersion.findUnique({ where: { artefactId_seq: { artefactId, seq } }, include: withVersion });
+export async function versionBySeq(
+  on: Tx,
+  artefactId: string,
+  seq: number,
+): Promise<LoadedVersion> {
+  const version = await on.artefactVersion.findUnique({
+    where: { artefactId_seq: { artefactId, seq } },
+    include: withVersion,
+  });
   if (!version) throw notFound(`Version ${seq} of this artefact`);
   return version;
 }
@@ -115,11 +144,17 @@ async function screenRow(db: Database, userId: string, taskId: string): Promise<
 }
 
 /** Everything that a gate's screen shows of a task. What most tasks do not have is asked for only where there is some. */
-export async function taskDetail(db: Database, blobs: BlobStore, user: Principal, taskId: string): Promise<TaskDetail> {
+export async function taskDetail(
+  db: Database,
+  blobs: BlobStore,
+  user: Principal,
+  taskId: string,
+): Promise<TaskDetail> {
   const on = db.prisma;
   const row = await screenRow(db, user.id, taskId);
   const { artefact_id: artefactId, current_id: currentId } = row;
-  const whole = row.first?.length === Number(row.bytes) ? row.first : await blobs.read(row.blob_hash);
+  const whole =
+    row.first?.length === Number(row.bytes) ? row.first : await blobs.read(row.blob_hash);
   const [decisions, comments, directives, waitingFor, lastSeen] = await Promise.all([
     row.decisions ? decisionRows(db, taskId) : [],
     row.commented ? commentRows(on, taskId) : [],
@@ -127,7 +162,8 @@ export async function taskDetail(db: Database, blobs: BlobStore, user: Principal
     row.state === 'waiting' ? whatItWaitsFor(db, row.database_id) : null,
     row.seen_id && row.seen_id !== currentId ? loadVersion(on, row.seen_id) : null,
   ]);
-  const earlier = lastSeen || !row.versions ? null : await earlierVersion(on, artefactId, taskId, row.seq);
+  const earlier =
+    lastSeen || !row.versions ? null : await earlierVersion(on, artefactId, taskId, row.seq);
   const { comments: _open, ...listed } = taskRow(row);
   return {
     ...listed,
@@ -149,31 +185,57 @@ export async function taskDetail(db: Database, blobs: BlobStore, user: Principal
     comments,
     directives,
     draft: row.draft && draftOf(Buffer.from(row.draft).toString('utf8')),
-    item: row.item_id && row.item_content ? itemDetail(row.item_id, row.item_content, row.key) : null,
+    item:
+      row.item_id && row.item_content ? itemDetail(row.item_id, row.item_content, row.key) : null,
     waitingFor,
   };
 }
 
 /** What a version that was seen already can be compared with. */
-async function earlierVersion(on: Tx, artefactId: string, taskId: string, current: number): Promise<LoadedVersion | null> {
-  const decided = await on.decision.findFirst({ where: { taskId, verdict: { not: 'undo' }, version: { artefactId, seq: { not: current } } }, orderBy: { createdAt: 'desc' }, select: { versionId: true } });
+async function earlierVersion(
+  on: Tx,
+  artefactId: string,
+  taskId: string,
+  current: number,
+): Promise<LoadedVersion | null> {
+  const decided = await on.decision.findFirst({
+    where: { taskId, verdict: { not: 'undo' }, version: { artefactId, seq: { not: current } } },
+    orderBy: { createdAt: 'desc' },
+    select: { versionId: true },
+  });
   if (decided?.versionId) return loadVersion(on, decided.versionId);
-  return on.artefactVersion.findFirst({ where: { artefactId, seq: { lt: current } }, orderBy: { seq: 'desc' }, include: withVersion });
+  return on.artefactVersion.findFirst({
+    where: { artefactId, seq: { lt: current } },
+    orderBy: { seq: 'desc' },
+    include: withVersion,
+  });
 }
 
 async function whatItWaitsFor(db: Database, databaseId: string): Promise<string> {
   const [runs, silence] = await Promise.all([latestRuns(db.prisma, databaseId), workerSilence(db)]);
-  const say = (stage: string) => (stage[0] ?? '').toUpperCase() + stage.slice(1).replaceAll('_', ' ');
+  const say = (stage: string) =>
+    (stage[0] ?? '').toUpperCase() + stage.slice(1).replaceAll('_', ' ');
   const failed = runs.find((run) => run.state === 'failed');
   if (failed) return `${say(failed.stage)} failed: ${failed.failure ?? 'no reason given'}`;
-  const active = runs.find((run) => run.state === 'running') ?? runs.find((run) => run.state === 'queued');
-  const waits = active ? `${say(active.stage)} is ${active.state === 'running' ? 'running' : 'waiting for a worker'}.` : 'The agents have been asked.';
+  const active =
+    runs.find((run) => run.state === 'running') ?? runs.find((run) => run.state === 'queued');
+  const waits = active
+    ? `${say(active.stage)} is ${active.state === 'running' ? 'running' : 'waiting for a worker'}.`
+    : 'The agents have been asked.';
   return silence ? `${waits} ${silence}` : waits;
 }
 
 function itemDetail(id: string, content: Uint8Array, key: string): ItemDetail {
   const item = decodeContent<Item>(content);
-  return { id, questionId: lastPart(key), question: item.question, difficulty: item.difficulty, split: item.split, evidence: item.evidence, sql: item.sql };
+  return {
+    id,
+    questionId: lastPart(key),
+    question: item.question,
+    difficulty: item.difficulty,
+    split: item.split,
+    evidence: item.evidence,
+    sql: item.sql,
+  };
 }
 
 // ── Inputs and directives ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -214,13 +276,20 @@ const inputRow = (input: RawInput, decisionId: string | null): InputRow => ({
 });
 
 /** What of an input changed since the standing decision. */
-function inputState({ behind, decided, hash }: RawInput, decisionId: string | null): InputRow['state'] {
+function inputState(
+  { behind, decided, hash }: RawInput,
+  decisionId: string | null,
+): InputRow['state'] {
   if (behind) return 'catching_up';
   return decisionId !== null && decided !== hash ? 'changed' : 'current';
 }
 
 async function directiveRows(on: Tx, taskId: string): Promise<DirectiveRow[]> {
-  const directives = await on.directive.findMany({ where: { decision: { taskId } }, orderBy: { position: 'desc' }, include: { decision: { include: { user: true } } } });
+  const directives = await on.directive.findMany({
+    where: { decision: { taskId } },
+    orderBy: { position: 'desc' },
+    include: { decision: { include: { user: true } } },
+  });
   return directives.map((directive) => ({
     id: directive.id,
     directive: decodeContent<DirectiveInput>(directive.content),
@@ -235,7 +304,8 @@ async function directiveRows(on: Tx, taskId: string): Promise<DirectiveRow[]> {
 
 const withComment = { author: true, resolver: true, version: { select: { seq: true } } } as const;
 type LoadedComment = NonNullable<Awaited<ReturnType<typeof loadComment>>>;
-const loadComment = (on: Tx, id: string) => on.comment.findUnique({ where: { id }, include: withComment });
+const loadComment = (on: Tx, id: string) =>
+  on.comment.findUnique({ where: { id }, include: withComment });
 
 const commentRow = (comment: LoadedComment): CommentRow => ({
   id: comment.id,
@@ -250,24 +320,50 @@ const commentRow = (comment: LoadedComment): CommentRow => ({
 });
 
 async function commentRows(on: Tx, taskId: string): Promise<CommentRow[]> {
-  const comments = await on.comment.findMany({ where: { taskId }, orderBy: { createdAt: 'asc' }, include: withComment });
+  const comments = await on.comment.findMany({
+    where: { taskId },
+    orderBy: { createdAt: 'asc' },
+    include: withComment,
+  });
   return comments.map(commentRow);
 }
 
-export async function addComment(db: Database, user: Principal, taskId: string, given: { versionId: string; anchor: string; body: string; parentId?: string | undefined }): Promise<CommentRow> {
+export async function addComment(
+  db: Database,
+  user: Principal,
+  taskId: string,
+  given: { versionId: string; anchor: string; body: string; parentId?: string | undefined },
+): Promise<CommentRow> {
   const task = await db.prisma.task.findUnique({ where: { id: taskId } });
   if (!task) throw notFound('This task');
   const version = await db.prisma.artefactVersion.findUnique({ where: { id: given.versionId } });
   if (version?.artefactId !== task.artefactId) throw notFound('This version');
-  if (given.parentId && (await db.prisma.comment.findUnique({ where: { id: given.parentId } }))?.taskId !== taskId) throw notFound('The comment you answer');
+  if (
+    given.parentId &&
+    (await db.prisma.comment.findUnique({ where: { id: given.parentId } }))?.taskId !== taskId
+  )
+    throw notFound('The comment you answer');
   const { id } = await db.prisma.comment.create({
-    data: { taskId, artefactId: task.artefactId, versionId: given.versionId, anchor: pgText(given.anchor), body: pgText(given.body), authorId: user.id, parentId: given.parentId ?? null },
+    data: {
+      taskId,
+      artefactId: task.artefactId,
+      versionId: given.versionId,
+      anchor: pgText(given.anchor),
+      body: pgText(given.body),
+      authorId: user.id,
+      parentId: given.parentId ?? null,
+    },
   });
   return commentRow((await loadComment(db.prisma, id))!);
 }
 
 /** Anyone resolves and re-opens; only authors change their words. */
-export async function changeComment(db: Database, user: Principal, id: string, change: { resolved?: boolean | undefined; body?: string | undefined }): Promise<CommentRow> {
+export async function changeComment(
+  db: Database,
+  user: Principal,
+  id: string,
+  change: { resolved?: boolean | undefined; body?: string | undefined },
+): Promise<CommentRow> {
   const comment = await loadComment(db.prisma, id);
   if (!comment) throw notFound('This comment');
   if (change.body !== undefined && comment.authorId !== user.id) {
@@ -277,21 +373,35 @@ export async function changeComment(db: Database, user: Principal, id: string, c
     where: { id },
     data: {
       ...(change.body === undefined ? {} : { body: pgText(change.body) }),
-      ...(change.resolved === undefined ? {} : change.resolved ? { resolvedAt: new Date(), resolvedId: user.id } : { resolvedAt: null, resolvedId: null }),
+      ...(change.resolved === undefined
+        ? {}
+        : change.resolved
+          ? { resolvedAt: new Date(), resolvedId: user.id }
+          : { resolvedAt: null, resolvedId: null }),
     },
   });
   return commentRow((await loadComment(db.prisma, id))!);
 }
 
-export async function saveDraft(db: Database, user: Principal, taskId: string, draft: Draft): Promise<void> {
-  if (!(await db.prisma.task.findUnique({ where: { id: taskId }, select: { id: true } }))) throw notFound('This task');
+export async function saveDraft(
+  db: Database,
+  user: Principal,
+  taskId: string,
+  draft: Draft,
+): Promise<void> {
+  if (!(await db.prisma.task.findUnique({ where: { id: taskId }, select: { id: true } })))
+    throw notFound('This task');
   const which = { userId: user.id, taskId };
   if (contentHash(draft) === contentHash(EMPTY_DRAFT)) {
     await db.prisma.draftText.deleteMany({ where: which });
     return;
   }
   const bytes = new Uint8Array(Buffer.from(JSON.stringify(draft)));
-  await db.prisma.draftText.upsert({ where: { userId_taskId: which }, create: { ...which, text: bytes }, update: { text: bytes } });
+  await db.prisma.draftText.upsert({
+    where: { userId_taskId: which },
+    create: { ...which, text: bytes },
+    update: { text: bytes },
+  });
 }
 
 /** A draft as it was kept; one of an earlier version was a note, or after a mark an edited text. */
@@ -307,9 +417,21 @@ function draftOf(kept: string): Draft {
   return { ...EMPTY_DRAFT, note: kept };
 }
 
-export async function saveSeen(db: Database, user: Principal, taskId: string, versionId: string): Promise<void> {
-  const [task, version] = await Promise.all([db.prisma.task.findUnique({ where: { id: taskId } }), db.prisma.artefactVersion.findUnique({ where: { id: versionId } })]);
+export async function saveSeen(
+  db: Database,
+  user: Principal,
+  taskId: string,
+  versionId: string,
+): Promise<void> {
+  const [task, version] = await Promise.all([
+    db.prisma.task.findUnique({ where: { id: taskId } }),
+    db.prisma.artefactVersion.findUnique({ where: { id: versionId } }),
+  ]);
   if (!task || version?.artefactId !== task.artefactId) throw notFound('This version');
   const which = { userId: user.id, artefactId: task.artefactId };
-  await db.prisma.seen.upsert({ where: { userId_artefactId: which }, create: { ...which, versionId }, update: { versionId, at: new Date() } });
+  await db.prisma.seen.upsert({
+    where: { userId_artefactId: which },
+    create: { ...which, versionId },
+    update: { versionId, at: new Date() },
+  });
 }

@@ -1,6 +1,14 @@
 import { Prisma } from '../db/generated/client';
 import type { Database, Tx } from '../db/database';
-import type { ArtefactKind, GateName, Page, TaskCounts, TaskRow, TaskState, Verdict } from './api-types';
+import type {
+  ArtefactKind,
+  GateName,
+  Page,
+  TaskCounts,
+  TaskRow,
+  TaskState,
+  Verdict,
+} from './api-types';
 
 /** Reviewers work through the gates in their order, within a gate in the order in which agents delivered. */
 export const queueOrder = Prisma.sql`gate_rank(task.gate), task.position`;
@@ -15,12 +23,19 @@ export interface QueueFilter {
 /** Conditions on `task` for what a caller filters by. */
 export function filterSql(filter: QueueFilter, userId: string): Prisma.Sql {
   const conditions = [Prisma.sql`true`];
-  if (filter.benchmarkId) conditions.push(Prisma.sql`task.benchmark_id = ${filter.benchmarkId}::uuid`);
+  if (filter.benchmarkId)
+    conditions.push(Prisma.sql`task.benchmark_id = ${filter.benchmarkId}::uuid`);
   if (filter.databaseId) conditions.push(Prisma.sql`task.database_id = ${filter.databaseId}::uuid`);
   // The rank is what the indices of a claim are ordered by.
-  if (filter.gate) conditions.push(Prisma.sql`task.gate = ${filter.gate} AND gate_rank(task.gate) = gate_rank(${filter.gate})`);
+  if (filter.gate)
+    conditions.push(
+      Prisma.sql`task.gate = ${filter.gate} AND gate_rank(task.gate) = gate_rank(${filter.gate})`,
+    );
   if (filter.assignee === 'nobody') conditions.push(Prisma.sql`task.assignee_id IS NULL`);
-  else if (filter.assignee) conditions.push(Prisma.sql`task.assignee_id = ${filter.assignee === 'me' ? userId : filter.assignee}::uuid`);
+  else if (filter.assignee)
+    conditions.push(
+      Prisma.sql`task.assignee_id = ${filter.assignee === 'me' ? userId : filter.assignee}::uuid`,
+    );
   return Prisma.join(conditions, ' AND ');
 }
 
@@ -90,19 +105,35 @@ export interface QueueQuery extends QueueFilter {
 }
 
 /** A page of the queue; payloads are never loaded. */
-export async function listTasks(db: Database, query: QueueQuery, userId: string): Promise<Page<TaskRow>> {
-  const states = query.state === 'actionable' ? ['open', 'stale'] : query.state === 'all' ? null : [query.state];
+export async function listTasks(
+  db: Database,
+  query: QueueQuery,
+  userId: string,
+): Promise<Page<TaskRow>> {
+  const states =
+    query.state === 'actionable' ? ['open', 'stale'] : query.state === 'all' ? null : [query.state];
   const search = query.search ? `%${query.search.replaceAll(/[\\%_]/g, '\\$&')}%` : null;
   const where = Prisma.sql`${filterSql(query, userId)}
     AND ${states === null ? Prisma.sql`true` : Prisma.sql`task.state = ANY(${states}::text[])`}
     AND ${search === null ? Prisma.sql`true` : Prisma.sql`(task.title ILIKE ${search} OR artefact.key ILIKE ${search})`}`;
-  const order = { queue: queueOrder, newest: Prisma.sql`task.position DESC`, key: Prisma.sql`artefact.key, task.position` }[query.sort];
+  const order = {
+    queue: queueOrder,
+    newest: Prisma.sql`task.position DESC`,
+    key: Prisma.sql`artefact.key, task.position`,
+  }[query.sort];
   const [rows, totals] = await Promise.all([
-    db.prisma.$queryRaw<RawRow[]>`SELECT ${rowColumns} FROM ${rowTables} WHERE ${where} ORDER BY ${order} LIMIT ${query.pageSize} OFFSET ${(query.page - 1) * query.pageSize}`,
+    db.prisma.$queryRaw<
+      RawRow[]
+    >`SELECT ${rowColumns} FROM ${rowTables} WHERE ${where} ORDER BY ${order} LIMIT ${query.pageSize} OFFSET ${(query.page - 1) * query.pageSize}`,
     db.prisma.$queryRaw<{ total: number }[]>`
       SELECT count(*)::int AS total FROM task JOIN artefact ON artefact.id = task.artefact_id WHERE ${where}`,
   ]);
-  return { rows: rows.map(taskRow), total: totals[0]?.total ?? 0, page: query.page, pageSize: query.pageSize };
+  return {
+    rows: rows.map(taskRow),
+    total: totals[0]?.total ?? 0,
+    page: query.page,
+    pageSize: query.pageSize,
+  };
 }
 
 // ── Counts ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -115,7 +146,16 @@ export interface GateCounts {
 
 /** Tasks by state, for each database and gate: the numbers of queue, dashboard and export. */
 export async function countTasks(on: Tx, filter: QueueFilter, userId = ''): Promise<GateCounts[]> {
-  const rows = await on.$queryRaw<{ database_id: string; gate: GateName; open: number; stale: number; waiting: number; done: number }[]>`
+  const rows = await on.$queryRaw<
+    {
+      database_id: string;
+      gate: GateName;
+      open: number;
+      stale: number;
+      waiting: number;
+      done: number;
+    }[]
+  >`
     SELECT task.database_id, task.gate,
       count(*) FILTER (WHERE task.state = 'open')::int AS open,
       count(*) FILTER (WHERE task.state = 'stale')::int AS stale,

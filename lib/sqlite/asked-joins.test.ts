@@ -14,22 +14,45 @@ function relationships(sql: readonly string[]): { id: string; evidence: string }
   sqlite.exec(DDL);
   sqlite.defaultSafeIntegers(true);
   const catalog = catalogOf(sqlite, { name: 'db', sha256: 'x', descriptions: {} });
-  const asked = askedJoins(sql.map((text) => ({ sql: text })), catalog);
-  return profileDatabase(sqlite, catalog, { asked }).relationships.filter(({ declared }) => !declared).map(({ id, evidence }) => ({ id, evidence: evidence ?? '' }));
+  const asked = askedJoins(
+    sql.map((text) => ({ sql: text })),
+    catalog,
+  );
+  return profileDatabase(sqlite, catalog, { asked })
+    .relationships.filter(({ declared }) => !declared)
+    .map(({ id, evidence }) => ({ id, evidence: evidence ?? '' }));
 }
-const named = { id: 'prize(teacher)->teacher(nr)', evidence: "the column has the name of teacher, and every value is one of its keys" };
+const named = {
+  id: 'prize(teacher)->teacher(nr)',
+  evidence: 'the column has the name of teacher, and every value is one of its keys',
+};
 const three = (sql: string): string[] => [1, 2, 3].map((n) => `${sql} WHERE ${n} = ${n}`);
 
 test('what three queries join is a relationship where every value is a key', () => {
-  expect(relationships(three('SELECT * FROM pupil JOIN teacher ON teacher.room = classroom'))).toEqual([named, { id: 'pupil(classroom)->teacher(room)', evidence: "3 queries of the benchmark join it with teacher's room, and every value is one of them" }]);
+  expect(
+    relationships(three('SELECT * FROM pupil JOIN teacher ON teacher.room = classroom')),
+  ).toEqual([
+    named,
+    {
+      id: 'pupil(classroom)->teacher(room)',
+      evidence:
+        "3 queries of the benchmark join it with teacher's room, and every value is one of them",
+    },
+  ]);
 });
 
 test.each<[string, readonly string[]]>([
-  ['two queries', three('SELECT * FROM pupil JOIN teacher ON teacher.room = classroom').slice(0, 2)],
+  [
+    'two queries',
+    three('SELECT * FROM pupil JOIN teacher ON teacher.room = classroom').slice(0, 2),
+  ],
   ['a value that is no key', three('SELECT * FROM pupil JOIN teacher ON nr = tutor')],
   ['a table with itself', three('SELECT * FROM pupil a JOIN pupil b ON a.classroom = b.id')],
   ["a table's own key", three('SELECT * FROM prize JOIN pupil ON prize.id = pupil.id')],
-  ['a column that a declared key leads elsewhere', three('SELECT * FROM pupil JOIN teacher ON pupil.friend = teacher.nr')],
+  [
+    'a column that a declared key leads elsewhere',
+    three('SELECT * FROM pupil JOIN teacher ON pupil.friend = teacher.nr'),
+  ],
   ['SQL that cannot be read', ['SELECT FROM', 'SELECT nothing FROM pupil', 'DELETE FROM pupil']],
 ])('but not %s', (_, sql) => {
   expect(relationships(sql)).toEqual([named]);

@@ -32,9 +32,13 @@ export function askedJoins(items: readonly Pick<Item, 'sql'>[], catalog: Catalog
 function joinsOf(sql: string, catalog: Catalog): Map<string, [JoinSide, JoinSide]> {
   const joins = new Map<string, [JoinSide, JoinSide]>();
   try {
-    for (const { sources, joins: pairs } of queryBlocks(bindSelect(parseSelect(sql), catalog).query)) {
+    for (const { sources, joins: pairs } of queryBlocks(
+      bindSelect(parseSelect(sql), catalog).query,
+    )) {
       for (const { left, right } of pairs) {
-        const sides = [left, right].map(({ source, column }): JoinSide => ({ table: sources[source]!.table, column })).sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)) as [JoinSide, JoinSide];
+        const sides = [left, right]
+          .map(({ source, column }): JoinSide => ({ table: sources[source]!.table, column }))
+          .sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)) as [JoinSide, JoinSide];
         if (sides[0].table !== sides[1].table) joins.set(JSON.stringify(sides), sides);
       }
     }

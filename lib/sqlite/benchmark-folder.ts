@@ -3,7 +3,14 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { z } from 'zod';
-import type { ColumnDescriptions, ImportProblem, Item, QuestionFile, SourceBenchmark, SourceDatabase } from './benchmark';
+import type {
+  ColumnDescriptions,
+  ImportProblem,
+  Item,
+  QuestionFile,
+  SourceBenchmark,
+  SourceDatabase,
+} from './benchmark';
 import { catalogOf } from './introspect';
 import { withIdentities } from './item-identity';
 import { assertIntact, lacksResource, openSource, SourceError } from './open';
@@ -23,7 +30,8 @@ const rawItem = z.looseObject({
   difficulty: z.string().nullish(),
 });
 
-const LAYOUT = 'A BIRD folder has dev.json and dev_databases/<name>/<name>.sqlite, a Spider folder dev.json or train_spider.json and database/<name>/<name>.sqlite.';
+const LAYOUT =
+  'A BIRD folder has dev.json and dev_databases/<name>/<name>.sqlite, a Spider folder dev.json or train_spider.json and database/<name>/<name>.sqlite.';
 const QUESTION_FILE = /^(dev|train.*|test.*|mini_dev.*)\.json$/;
 const DATABASE_FILE = /\.(sqlite|sqlite3|db)$/i;
 const SAFE_NAME = /^[\p{L}\p{N}_][\p{L}\p{N}_ .()-]{0,99}$/u;
@@ -42,22 +50,43 @@ export interface ReadOptions {
  * `database_description` folders beside them. Everything is hashed; every database is checked to be a whole SQLite file.
  * Nothing is written into the folder.
  */
-export async function readBenchmarkFolder(folder: string, { copies, databases: wanted, onProgress }: ReadOptions): Promise<SourceBenchmark> {
+export async function readBenchmarkFolder(
+  folder: string,
+  { copies, databases: wanted, onProgress }: ReadOptions,
+): Promise<SourceBenchmark> {
   if (!fs.existsSync(folder)) throw new BenchmarkFolderError(`there is no folder ${folder}`);
-  if (!fs.statSync(folder).isDirectory()) throw new BenchmarkFolderError(`${folder} is a file; a BIRD or Spider folder was expected (for an archive, use a .zip)`);
+  if (!fs.statSync(folder).isDirectory())
+    throw new BenchmarkFolderError(
+      `${folder} is a file; a BIRD or Spider folder was expected (for an archive, use a .zip)`,
+    );
   const root = descendToQuestions(folder);
   const problems: ImportProblem[] = [];
-  const questionPaths = fs.readdirSync(root).filter((name) => QUESTION_FILE.test(name) && !name.endsWith('_tables.json')).sort();
+  const questionPaths = fs
+    .readdirSync(root)
+    .filter((name) => QUESTION_FILE.test(name) && !name.endsWith('_tables.json'))
+    .sort();
   if (questionPaths.length === 0) {
-    throw new BenchmarkFolderError(`there is no question file (dev.json, train.json, train_spider.json, mini_dev….json) at the top of the folder. ${LAYOUT}`);
+    throw new BenchmarkFolderError(
+      `there is no question file (dev.json, train.json, train_spider.json, mini_dev….json) at the top of the folder. ${LAYOUT}`,
+    );
   }
   for (const name of unreadQuestionFiles(root, questionPaths)) {
-    problems.push({ kind: 'file_left_out', subject: name, detail: 'it is not read: question files are named dev.json, train….json, test….json or mini_dev….json' });
+    problems.push({
+      kind: 'file_left_out',
+      subject: name,
+      detail:
+        'it is not read: question files are named dev.json, train….json, test….json or mini_dev….json',
+    });
   }
   fs.mkdirSync(copies, { recursive: true });
-  const read = questionPaths.map((name) => readQuestionFile(path.join(root, name), path.join(copies, name), problems));
+  const read = questionPaths.map((name) =>
+    readQuestionFile(path.join(root, name), path.join(copies, name), problems),
+  );
   const found = findDatabases(root);
-  if (found.length === 0) throw new BenchmarkFolderError(`there is no SQLite file (.sqlite, .sqlite3, .db) in the folder. ${LAYOUT}`);
+  if (found.length === 0)
+    throw new BenchmarkFolderError(
+      `there is no SQLite file (.sqlite, .sqlite3, .db) in the folder. ${LAYOUT}`,
+    );
 
   const databases: SourceDatabase[] = [];
   const names = new Set<string>();
@@ -65,13 +94,22 @@ export async function readBenchmarkFolder(folder: string, { copies, databases: w
     const name = path.basename(file).replace(DATABASE_FILE, '');
     onProgress?.(index, found.length, name);
     if (!SAFE_NAME.test(name)) {
-      problems.push({ kind: 'database_left_out', subject: name, detail: 'the name may hold letters, digits, spaces and _ - . ( ) only, since files and databases are named after it' });
+      problems.push({
+        kind: 'database_left_out',
+        subject: name,
+        detail:
+          'the name may hold letters, digits, spaces and _ - . ( ) only, since files and databases are named after it',
+      });
       continue;
     }
     names.add(name);
     if (wanted && !wanted.includes(name)) continue;
     if (databases.some((database) => database.name.toLowerCase() === name.toLowerCase())) {
-      problems.push({ kind: 'database_left_out', subject: name, detail: `another file of that name is used; this one is left out: ${path.relative(root, file)}` });
+      problems.push({
+        kind: 'database_left_out',
+        subject: name,
+        detail: `another file of that name is used; this one is left out: ${path.relative(root, file)}`,
+      });
       continue;
     }
     const database = await readDatabase(file, path.join(copies, `${name}.sqlite`), name, problems);
@@ -80,10 +118,18 @@ export async function readBenchmarkFolder(folder: string, { copies, databases: w
   onProgress?.(found.length, found.length, 'done');
 
   const missing = wanted?.find((name) => !names.has(name));
-  if (missing !== undefined) throw new BenchmarkFolderError(`there is no database "${missing}" in the folder; these are: ${[...names].sort().join(', ')}`);
+  if (missing !== undefined)
+    throw new BenchmarkFolderError(
+      `there is no database "${missing}" in the folder; these are: ${[...names].sort().join(', ')}`,
+    );
   if (databases.length === 0) {
-    const reasons = problems.filter(({ kind }) => kind === 'database_unreadable' || kind === 'database_left_out').slice(0, 5).map((problem) => `${problem.subject}: ${problem.detail}`);
-    throw new BenchmarkFolderError(`none of the ${found.length} databases can be read. ${reasons.join('; ')}`);
+    const reasons = problems
+      .filter(({ kind }) => kind === 'database_unreadable' || kind === 'database_left_out')
+      .slice(0, 5)
+      .map((problem) => `${problem.subject}: ${problem.detail}`);
+    throw new BenchmarkFolderError(
+      `none of the ${found.length} databases can be read. ${reasons.join('; ')}`,
+    );
   }
   const { items, refused } = withIdentities(read.flatMap((file) => file.items));
   const readable = new Set(databases.map((database) => database.name));
@@ -98,11 +144,17 @@ export async function readBenchmarkFolder(folder: string, { copies, databases: w
 }
 
 /** Items whose database cannot be read, and databases without items. */
-function unmatched(items: readonly Item[], names: ReadonlySet<string>, readable: ReadonlySet<string>, wanted?: readonly string[]): ImportProblem[] {
+function unmatched(
+  items: readonly Item[],
+  names: ReadonlySet<string>,
+  readable: ReadonlySet<string>,
+  wanted?: readonly string[],
+): ImportProblem[] {
   const orphans = new Map<string, number>();
   for (const { database } of items) {
     const isLeftOut = wanted !== undefined && names.has(database) && !wanted.includes(database);
-    if (!readable.has(database) && !isLeftOut) orphans.set(database, (orphans.get(database) ?? 0) + 1);
+    if (!readable.has(database) && !isLeftOut)
+      orphans.set(database, (orphans.get(database) ?? 0) + 1);
   }
   const used = new Set(items.map((item) => item.database));
   return [
@@ -111,23 +163,38 @@ function unmatched(items: readonly Item[], names: ReadonlySet<string>, readable:
       subject: database,
       detail: `${count} items ask for the database "${database}", which ${names.has(database) ? 'cannot be read' : 'is not in the folder'}`,
     })),
-    ...[...readable].filter((name) => !used.has(name)).map((name): ImportProblem => ({
-      kind: 'database_without_items',
-      subject: name,
-      detail: `no item asks for the database "${name}"`,
-    })),
+    ...[...readable]
+      .filter((name) => !used.has(name))
+      .map((name): ImportProblem => ({
+        kind: 'database_without_items',
+        subject: name,
+        detail: `no item asks for the database "${name}"`,
+      })),
   ];
 }
 
 /** Archives often hold one folder that holds the benchmark. */
 function descendToQuestions(folder: string, depth = 0): string {
   const entries = fs.readdirSync(folder, { withFileTypes: true });
-  if (entries.some((entry) => isFile(path.join(folder, entry.name), entry) && QUESTION_FILE.test(entry.name))) return folder;
-  const folders = entries.filter((entry) => entry.isDirectory() && !/^(\.|__MACOSX)/.test(entry.name));
-  return depth < 3 && folders.length === 1 ? descendToQuestions(path.join(folder, folders[0]!.name), depth + 1) : folder;
+  if (
+    entries.some(
+      (entry) => isFile(path.join(folder, entry.name), entry) && QUESTION_FILE.test(entry.name),
+    )
+  )
+    return folder;
+  const folders = entries.filter(
+    (entry) => entry.isDirectory() && !/^(\.|__MACOSX)/.test(entry.name),
+  );
+  return depth < 3 && folders.length === 1
+    ? descendToQuestions(path.join(folder, folders[0]!.name), depth + 1)
+    : folder;
 }
 
-function readQuestionFile(file: string, copy: string, problems: ImportProblem[]): { file: QuestionFile; items: Item[]; bird: boolean } {
+function readQuestionFile(
+  file: string,
+  copy: string,
+  problems: ImportProblem[],
+): { file: QuestionFile; items: Item[]; bird: boolean } {
   const bytes = fs.readFileSync(file);
   fs.writeFileSync(copy, bytes);
   const split = path.basename(file, '.json');
@@ -135,16 +202,21 @@ function readQuestionFile(file: string, copy: string, problems: ImportProblem[])
   try {
     parsed = JSON.parse(bytes.toString('utf8').replace(/^\ufeff/, ''));
   } catch (error) {
-    throw new BenchmarkFolderError(`${path.basename(file)} is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+    throw new BenchmarkFolderError(
+      `${path.basename(file)} is not JSON: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
-  if (!Array.isArray(parsed)) throw new BenchmarkFolderError(`${path.basename(file)} holds no list of items`);
+  if (!Array.isArray(parsed))
+    throw new BenchmarkFolderError(`${path.basename(file)} holds no list of items`);
   const items: Item[] = [];
   let bird = false;
   for (const [position, raw] of parsed.entries()) {
     const item = rawItem.safeParse(raw);
     const sql = item.data?.SQL ?? item.data?.query;
     if (!item.success || sql === undefined) {
-      const reason = item.success ? 'neither SQL nor query' : item.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ');
+      const reason = item.success
+        ? 'neither SQL nor query'
+        : item.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; ');
       problems.push({ kind: 'item_malformed', subject: `${split}:${position}`, detail: reason });
       continue;
     }
@@ -159,24 +231,39 @@ function readQuestionFile(file: string, copy: string, problems: ImportProblem[])
       difficulty: item.data.difficulty ?? null,
     });
   }
-  return { file: { split, path: copy, sha256: createHash('sha256').update(bytes).digest('hex'), items: items.length }, items, bird };
+  return {
+    file: {
+      split,
+      path: copy,
+      sha256: createHash('sha256').update(bytes).digest('hex'),
+      items: items.length,
+    },
+    items,
+    bird,
+  };
 }
 
 /** A file, or a link to one: caches of datasets consist of links. */
 const isFile = (file: string, entry: fs.Dirent): boolean =>
-  entry.isFile() || (entry.isSymbolicLink() && fs.statSync(file, { throwIfNoEntry: false })?.isFile() === true);
+  entry.isFile() ||
+  (entry.isSymbolicLink() && fs.statSync(file, { throwIfNoEntry: false })?.isFile() === true);
 
 /** JSON files at the top that may hold questions; descriptions of tables do not. */
 const unreadQuestionFiles = (root: string, read: readonly string[]): string[] =>
-  fs.readdirSync(root).filter((name) => /\.json$/i.test(name) && !/tables\.json$/i.test(name) && !read.includes(name)).sort();
+  fs
+    .readdirSync(root)
+    .filter((name) => /\.json$/i.test(name) && !/tables\.json$/i.test(name) && !read.includes(name))
+    .sort();
 
 function findDatabases(root: string): string[] {
   const out: string[] = [];
   const walk = (folder: string, depth: number): void => {
     for (const entry of fs.readdirSync(folder, { withFileTypes: true })) {
       const full = path.join(folder, entry.name);
-      if (entry.isDirectory() && depth < MAX_DEPTH && !/^(\.|__MACOSX)/.test(entry.name)) walk(full, depth + 1);
-      else if (isFile(full, entry) && DATABASE_FILE.test(entry.name) && !entry.name.startsWith('.')) out.push(full);
+      if (entry.isDirectory() && depth < MAX_DEPTH && !/^(\.|__MACOSX)/.test(entry.name))
+        walk(full, depth + 1);
+      else if (isFile(full, entry) && DATABASE_FILE.test(entry.name) && !entry.name.startsWith('.'))
+        out.push(full);
     }
   };
   walk(root, 0);
@@ -185,7 +272,12 @@ function findDatabases(root: string): string[] {
   return out.sort((a, b) => depth(a) - depth(b) || (a < b ? -1 : 1));
 }
 
-async function readDatabase(file: string, copy: string, name: string, problems: ImportProblem[]): Promise<SourceDatabase | undefined> {
+async function readDatabase(
+  file: string,
+  copy: string,
+  name: string,
+  problems: ImportProblem[],
+): Promise<SourceDatabase | undefined> {
   try {
     const { path: copied, sha256, bytes } = await copySource(file, copy);
     const sqlite = openSource(copied);
@@ -197,10 +289,20 @@ async function readDatabase(file: string, copy: string, name: string, problems: 
     } finally {
       sqlite.close();
     }
-    return { name, path: copied, sha256, bytes, descriptions: readDescriptions(file, name, problems) };
+    return {
+      name,
+      path: copied,
+      sha256,
+      bytes,
+      descriptions: readDescriptions(file, name, problems),
+    };
   } catch (error) {
     if (lacksResource(error)) throw error;
-    problems.push({ kind: 'database_unreadable', subject: name, detail: error instanceof Error ? error.message : String(error) });
+    problems.push({
+      kind: 'database_unreadable',
+      subject: name,
+      detail: error instanceof Error ? error.message : String(error),
+    });
     return undefined;
   }
 }
@@ -208,18 +310,33 @@ async function readDatabase(file: string, copy: string, name: string, problems: 
 const virtualTable = (database: string, table: string): ImportProblem => ({
   kind: 'table_left_out',
   subject: `${database}.${table}`,
-  detail: 'left out: a virtual table, whose rows are known only to its module; items on it are not translated',
+  detail:
+    'left out: a virtual table, whose rows are known only to its module; items on it are not translated',
 });
 
-function readDescriptions(databaseFile: string, database: string, problems: ImportProblem[]): ColumnDescriptions {
+function readDescriptions(
+  databaseFile: string,
+  database: string,
+  problems: ImportProblem[],
+): ColumnDescriptions {
   const folder = path.join(path.dirname(databaseFile), 'database_description');
   if (!fs.existsSync(folder)) return {};
-  const out: Record<string, Record<string, string>> = Object.create(null) as Record<string, Record<string, string>>;
-  for (const name of fs.readdirSync(folder).filter((file) => /\.csv$/i.test(file)).sort()) {
+  const out: Record<string, Record<string, string>> = Object.create(null) as Record<
+    string,
+    Record<string, string>
+  >;
+  for (const name of fs
+    .readdirSync(folder)
+    .filter((file) => /\.csv$/i.test(file))
+    .sort()) {
     try {
       out[name.replace(/\.csv$/i, '')] = readDescriptionFile(path.join(folder, name));
     } catch (error) {
-      problems.push({ kind: 'description_unreadable', subject: `${database}/${name}`, detail: error instanceof Error ? error.message : String(error) });
+      problems.push({
+        kind: 'description_unreadable',
+        subject: `${database}/${name}`,
+        detail: error instanceof Error ? error.message : String(error),
+      });
     }
   }
   return { ...out };
@@ -230,13 +347,22 @@ function readDescriptionFile(file: string): Record<string, string> {
   const bytes = fs.readFileSync(file);
   if (bytes.includes(0)) throw new Error('it is no text: it holds NUL');
   let header: readonly string[] = [];
-  const rows = parse(decodeText(bytes), { columns: (names: string[]) => (header = names.map((name) => name.trim().toLowerCase())), relax_column_count: true, relax_quotes: true, skip_empty_lines: true }) as Record<string, string | undefined>[];
-  if (!header.includes('original_column_name')) throw new Error('its first line does not name the column original_column_name');
+  const rows = parse(decodeText(bytes), {
+    columns: (names: string[]) => (header = names.map((name) => name.trim().toLowerCase())),
+    relax_column_count: true,
+    relax_quotes: true,
+    skip_empty_lines: true,
+  }) as Record<string, string | undefined>[];
+  if (!header.includes('original_column_name'))
+    throw new Error('its first line does not name the column original_column_name');
   const out: Record<string, string> = {};
   for (const row of rows) {
     const column = (row.original_column_name ?? '').trim();
-    const parts = [row.column_description, row.value_description].map((part) => (part ?? '').trim()).filter((part) => part !== '');
-    if (column && column !== '__proto__') out[column] = parts.join('\n') || (row.column_name ?? '').trim();
+    const parts = [row.column_description, row.value_description]
+      .map((part) => (part ?? '').trim())
+      .filter((part) => part !== '');
+    if (column && column !== '__proto__')
+      out[column] = parts.join('\n') || (row.column_name ?? '').trim();
   }
   return out;
 }
@@ -246,7 +372,9 @@ export function decodeText(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    return Buffer.from(bytes).toString('latin1').replace(/[\x80-\x9f]/g, (control) => CP1252[control.charCodeAt(0) - 0x80]!);
+    return Buffer.from(bytes)
+      .toString('latin1')
+      .replace(/[\x80-\x9f]/g, (control) => CP1252[control.charCodeAt(0) - 0x80]!);
   }
 }
 

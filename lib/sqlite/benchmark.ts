@@ -48,7 +48,8 @@ export interface Item {
 }
 
 /** The item's id in its question file: BIRD's question_id, else `<file>:<position>`, e.g. `dev:12`. */
-export const sourceIdOf = (item: Pick<Item, 'questionId' | 'sourceId'>): string => item.sourceId ?? item.questionId;
+export const sourceIdOf = (item: Pick<Item, 'questionId' | 'sourceId'>): string =>
+  item.sourceId ?? item.questionId;
 
 export interface ImportProblem {
   readonly kind:

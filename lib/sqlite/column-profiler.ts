@@ -53,7 +53,9 @@ export class ColumnProfiler {
   finish(): ColumnScan {
     this.#values.forEach((value, at) => this.#seen.add(value, this.#counts[at]!));
     const { stored, filled } = { stored: this.#stored as StorageCounts, filled: this.#seen.count };
-    const top = this.#counts.map((count, at) => ({ value: shorten(this.#values[at]!), count })).sort((a, b) => b.count - a.count);
+    const top = this.#counts
+      .map((count, at) => ({ value: shorten(this.#values[at]!), count }))
+      .sort((a, b) => b.count - a.count);
     const seen = this.#seen;
     return {
       stored,
@@ -78,7 +80,8 @@ export class ColumnProfiler {
     this.#at.set(key, this.#values.length);
     this.#values.push(value);
     this.#counts.push(1);
-    if (typeof value === 'string' || typeof value === 'object') this.#heldCharacters += value.length;
+    if (typeof value === 'string' || typeof value === 'object')
+      this.#heldCharacters += value.length;
     if (this.#values.length < this.maxHeld && this.#heldCharacters < MAX_HELD_CHARACTERS) return;
     this.#sketch = new DistinctSketch();
     for (const held of this.#at.keys()) this.#sketch.add(held);
@@ -107,12 +110,15 @@ class SeenValues {
     if (this.min === null || isBefore(value, this.min)) this.min = value;
     if (this.max === null || isBefore(this.max, value)) this.max = value;
     if (typeof value === 'string') this.#addText(value, times);
-    else if (typeof value === 'bigint') for (const format of formatsOfInteger(value)) bump(this.formats, format, times);
+    else if (typeof value === 'bigint')
+      for (const format of formatsOfInteger(value)) bump(this.formats, format, times);
     else if (typeof value === 'number' && !Number.isFinite(value)) this.nonFinite += times;
   }
 
   formatsOfAllTexts(texts: number): ValueFormat[] {
-    return texts === 0 ? [] : [...this.#textFormats].filter(([, n]) => n === texts).map(([format]) => format);
+    return texts === 0
+      ? []
+      : [...this.#textFormats].filter(([, n]) => n === texts).map(([format]) => format);
   }
 
   #addText(text: string, times: number): void {
@@ -150,7 +156,9 @@ function keyOf(value: Exclude<SqliteValue, null>): unknown {
       return Number.isSafeInteger(number) ? number : value;
     }
     case 'number':
-      return Number.isInteger(value) && !Number.isSafeInteger(value) && Math.abs(value) < 2 ** 63 ? BigInt(value) : value;
+      return Number.isInteger(value) && !Number.isSafeInteger(value) && Math.abs(value) < 2 ** 63
+        ? BigInt(value)
+        : value;
     case 'string':
       // Told apart from the blobs below, whatever a text says.
       return value.startsWith('\u0000') ? `\u0000t${value}` : value;
@@ -182,7 +190,11 @@ function isBefore(a: Exclude<SqliteValue, null>, b: Exclude<SqliteValue, null>):
 }
 
 export const shorten = (value: Value): Value =>
-  typeof value === 'string' ? value.slice(0, 200) : value instanceof Uint8Array ? value.slice(0, 64) : value;
+  typeof value === 'string'
+    ? value.slice(0, 200)
+    : value instanceof Uint8Array
+      ? value.slice(0, 64)
+      : value;
 
 const bump = (counts: Map<ValueFormat, number>, format: ValueFormat, times: number): void => {
   counts.set(format, (counts.get(format) ?? 0) + times);

@@ -22,7 +22,9 @@ export class DistinctSketch {
       if (rank === 0) empty++;
     }
     const raw = ((0.7213 / (1 + 1.079 / REGISTERS)) * REGISTERS * REGISTERS) / sum;
-    return Math.round(raw <= 2.5 * REGISTERS && empty > 0 ? REGISTERS * Math.log(REGISTERS / empty) : raw);
+    return Math.round(
+      raw <= 2.5 * REGISTERS && empty > 0 ? REGISTERS * Math.log(REGISTERS / empty) : raw,
+    );
   }
 }
 
@@ -40,7 +42,9 @@ function hashText(text: string): number {
   const { length } = text;
   const ends = length <= 256 ? length : 128;
   for (let at = 0; at < ends; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
-  if (length > 256) for (let at = length - 128; at < length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  if (length > 256)
+    for (let at = length - 128; at < length; at++)
+      hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
   return mix(hash);
 }
 

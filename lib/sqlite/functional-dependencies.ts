@@ -17,24 +17,49 @@ export interface DependencySearch {
 }
 
 /** Dependencies of single columns on single columns that are no keys and not constant. Those that are returned hold in all rows. */
-export function findDependencies(sqlite: Database.Database, table: string, rowCount: number, columns: readonly ColumnProfile[], keys: readonly (readonly string[])[], constants: readonly string[]): DependencySearch {
+export function findDependencies(
+  sqlite: Database.Database,
+  table: string,
+  rowCount: number,
+  columns: readonly ColumnProfile[],
+  keys: readonly (readonly string[])[],
+  constants: readonly string[],
+): DependencySearch {
   const isKey = (name: string): boolean => keys.some((key) => key.length === 1 && key[0] === name);
-  const searched = columns.filter(({ column, stored }) => !isKey(column) && !constants.includes(column) && stored.blob === 0 && stored.null < rowCount).slice(0, MAX_COLUMNS);
+  const searched = columns
+    .filter(
+      ({ column, stored }) =>
+        !isKey(column) &&
+        !constants.includes(column) &&
+        stored.blob === 0 &&
+        stored.null < rowCount,
+    )
+    .slice(0, MAX_COLUMNS);
   const rows = Math.min(rowCount, SAMPLE_ROWS);
   const found = { columns: searched.length, rows };
   const determinants = searched.filter((column) => repeatsEnough(column, rowCount));
-  if (searched.length < 2 || determinants.length === 0) return { functionalDependencies: [], dependencySearch: found };
+  if (searched.length < 2 || determinants.length === 0)
+    return { functionalDependencies: [], dependencySearch: found };
 
   const names = searched.map(({ column }) => column);
   const sample = new Interned(names.length);
   for (const row of scan(sqlite, table, names, rows)) sample.add(row);
   const candidates = determinants
     .map((column) => names.indexOf(column.column))
-    .map((from) => ({ from, to: names.flatMap((_, to) => (to !== from && sample.determines(from, to) ? [to] : [])) }))
+    .map((from) => ({
+      from,
+      to: names.flatMap((_, to) => (to !== from && sample.determines(from, to) ? [to] : [])),
+    }))
     .filter(({ to }) => to.length > 0)
     .slice(0, MAX_PROVEN);
   const proven = rowCount <= rows ? candidates : prove(sqlite, table, names, candidates);
-  return { functionalDependencies: proven.map(({ from, to }) => ({ determinant: [names[from]!], dependents: to.map((at) => names[at]!) })), dependencySearch: found };
+  return {
+    functionalDependencies: proven.map(({ from, to }) => ({
+      determinant: [names[from]!],
+      dependents: to.map((at) => names[at]!),
+    })),
+    dependencySearch: found,
+  };
 }
 
 function repeatsEnough({ stored, distinct }: ColumnProfile, rowCount: number): boolean {
@@ -42,8 +67,18 @@ function repeatsEnough({ stored, distinct }: ColumnProfile, rowCount: number): b
   return filled - distinct >= Math.max(2, filled * MIN_REPEATED_SHARE);
 }
 
-function scan(sqlite: Database.Database, table: string, names: readonly string[], limit?: number): Iterable<SqliteValue[]> {
-  return sqlite.prepare(`SELECT ${names.map(q).join(', ')} FROM ${q(table)}${limit === undefined ? '' : ` LIMIT ${limit}`}`).raw().iterate() as Iterable<SqliteValue[]>;
+function scan(
+  sqlite: Database.Database,
+  table: string,
+  names: readonly string[],
+  limit?: number,
+): Iterable<SqliteValue[]> {
+  return sqlite
+    .prepare(
+      `SELECT ${names.map(q).join(', ')} FROM ${q(table)}${limit === undefined ? '' : ` LIMIT ${limit}`}`,
+    )
+    .raw()
+    .iterate() as Iterable<SqliteValue[]>;
 }
 
 /** Rows as small numbers, so that comparing columns is cheap. Null is 0. */
@@ -82,11 +117,26 @@ interface Candidate {
 }
 
 /** The candidates that hold in all rows. */
-function prove(sqlite: Database.Database, table: string, names: readonly string[], candidates: readonly Candidate[]): Candidate[] {
+function prove(
+  sqlite: Database.Database,
+  table: string,
+  names: readonly string[],
+  candidates: readonly Candidate[],
+): Candidate[] {
   if (candidates.length === 0) return [];
-  const needed = [...new Set(candidates.flatMap(({ from, to }) => [from, ...to]))].sort((a, b) => a - b);
-  const open = candidates.map(({ from, to }) => ({ from: needed.indexOf(from), to: to.map((at) => needed.indexOf(at)), seen: new Map<SqliteValue, SqliteValue[]>() }));
-  for (const row of scan(sqlite, table, needed.map((at) => names[at]!))) {
+  const needed = [...new Set(candidates.flatMap(({ from, to }) => [from, ...to]))].sort(
+    (a, b) => a - b,
+  );
+  const open = candidates.map(({ from, to }) => ({
+    from: needed.indexOf(from),
+    to: to.map((at) => needed.indexOf(at)),
+    seen: new Map<SqliteValue, SqliteValue[]>(),
+  }));
+  for (const row of scan(
+    sqlite,
+    table,
+    needed.map((at) => names[at]!),
+  )) {
     let alive = false;
     for (const candidate of open) {
       const value = row[candidate.from]!;
@@ -95,12 +145,15 @@ function prove(sqlite: Database.Database, table: string, names: readonly string[
       if (value === null) continue;
       const known = candidate.seen.get(value);
       if (!known) candidate.seen.set(value, row);
-      else if (candidate.to.some((at) => known[at] !== row[at])) candidate.to = candidate.to.filter((at) => known[at] === row[at]);
+      else if (candidate.to.some((at) => known[at] !== row[at]))
+        candidate.to = candidate.to.filter((at) => known[at] === row[at]);
       // Too many values to hold: nothing is claimed of what was not proven.
       if (candidate.seen.size > MAX_DETERMINANT_VALUES) candidate.to = [];
       if (candidate.to.length === 0) candidate.seen.clear();
     }
     if (!alive) break;
   }
-  return open.filter(({ to }) => to.length > 0).map(({ from, to }) => ({ from: needed[from]!, to: to.map((at) => needed[at]!) }));
+  return open
+    .filter(({ to }) => to.length > 0)
+    .map(({ from, to }) => ({ from: needed[from]!, to: to.map((at) => needed[at]!) }));
 }

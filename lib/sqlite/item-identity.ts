@@ -4,7 +4,10 @@ import type { ImportProblem, Item } from './benchmark';
  * Items are identified by question file and id. An id that is repeated in its file belongs to its first item; where two
  * files have an id in common for a database, the ids of all items of that database begin with their file.
  */
-export function withIdentities(items: readonly Item[]): { items: Item[]; refused: ImportProblem[] } {
+export function withIdentities(items: readonly Item[]): {
+  items: Item[];
+  refused: ImportProblem[];
+} {
   const refused: ImportProblem[] = [];
   const seen = new Set<string>();
   const usable = items.filter((item) => {
@@ -30,18 +33,27 @@ function problemOf(item: Item, isRepeated: boolean): ImportProblem | undefined {
   const { split, database, questionId, question } = item;
   const subject = printable(`${split}: ${database}/${questionId}`);
   if (UNSTORABLE.test(questionId)) {
-    return { kind: 'item_malformed', subject, detail: 'left out: its id contains NUL or half a character' };
+    return {
+      kind: 'item_malformed',
+      subject,
+      detail: 'left out: its id contains NUL or half a character',
+    };
   }
   if (!isRepeated) return undefined;
   const detail = `left out: an earlier item of ${split}.json has the same id`;
-  return { kind: 'item_repeated', subject, detail: `${detail} (question: ${printable(question.slice(0, 80))})` };
+  return {
+    kind: 'item_repeated',
+    subject,
+    detail: `${detail} (question: ${printable(question.slice(0, 80))})`,
+  };
 }
 
 // Text columns of the store take neither NUL nor lone surrogates.
 const UNSTORABLE = /[\0\p{Surrogate}]/u;
 const printable = (text: string): string => text.replace(/[\0\p{Surrogate}]/gu, '\ufffd');
 
-const identityOf = ({ split, database, questionId }: Item): string => JSON.stringify([split, database, questionId]);
+const identityOf = ({ split, database, questionId }: Item): string =>
+  JSON.stringify([split, database, questionId]);
 
 function databasesWithSharedIds(items: readonly Item[]): Set<string> {
   const fileOf = new Map<string, string>();

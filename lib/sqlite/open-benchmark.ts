@@ -19,16 +19,23 @@ export interface OpenBenchmark {
 }
 
 /** Opens a benchmark folder or .zip. Nothing is written beside it, and later changes of it are not seen. */
-export async function openBenchmark(source: string, options: OpenOptions = {}): Promise<OpenBenchmark> {
+export async function openBenchmark(
+  source: string,
+  options: OpenOptions = {},
+): Promise<OpenBenchmark> {
   const { scratch = os.tmpdir(), onUnpack, ...read } = options;
   fs.mkdirSync(scratch, { recursive: true });
   const home = await fs.promises.mkdtemp(path.join(scratch, 'aptmql-benchmark-'));
   const close = (): Promise<void> => fs.promises.rm(home, { recursive: true, force: true });
   try {
     const unpacked = path.join(home, 'benchmark');
-    const isArchive = /\.zip$/i.test(source) && fs.existsSync(source) && fs.statSync(source).isFile();
+    const isArchive =
+      /\.zip$/i.test(source) && fs.existsSync(source) && fs.statSync(source).isFile();
     if (isArchive) await extractBenchmarkZip(source, unpacked, undefined, onUnpack);
-    const benchmark = await readBenchmarkFolder(isArchive ? unpacked : source, { ...read, copies: path.join(home, 'copies') });
+    const benchmark = await readBenchmarkFolder(isArchive ? unpacked : source, {
+      ...read,
+      copies: path.join(home, 'copies'),
+    });
     if (isArchive) await fs.promises.rm(unpacked, { recursive: true, force: true });
     return { benchmark, close };
   } catch (error) {

@@ -108,11 +108,17 @@ export interface FanOut {
 export const isTotal = (relationship: Relationship): boolean =>
   relationship.parentIsKey && relationship.orphans === 0 && relationship.nullKeys === 0;
 
-export const isOneToOne = (relationship: Relationship): boolean => relationship.parentIsKey && relationship.fanOut.max <= 1;
+export const isOneToOne = (relationship: Relationship): boolean =>
+  relationship.parentIsKey && relationship.fanOut.max <= 1;
 
-export function columnProfile(profile: Profile, table: string, column: string): ColumnProfile | undefined {
+export function columnProfile(
+  profile: Profile,
+  table: string,
+  column: string,
+): ColumnProfile | undefined {
   return profile.tables.find((t) => t.table === table)?.columns.find((c) => c.column === column);
 }
 
 /** 0 for a table that the profile does not know. */
-export const rowCount = (profile: Profile, name: string): number => profile.tables.find(({ table }) => table === name)?.rowCount ?? 0;
+export const rowCount = (profile: Profile, name: string): number =>
+  profile.tables.find(({ table }) => table === name)?.rowCount ?? 0;

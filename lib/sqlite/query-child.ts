@@ -21,13 +21,15 @@ function openOnce(file: string): Database.Database {
   return sqlite;
 }
 
-const bytesOf = (value: unknown): number => (typeof value === 'string' ? value.length : value instanceof Uint8Array ? value.length : 8);
+const bytesOf = (value: unknown): number =>
+  typeof value === 'string' ? value.length : value instanceof Uint8Array ? value.length : 8;
 
 function run(request: QueryRequest): QueryReply {
   const { id } = request;
   try {
     const statement = openOnce(request.file).prepare(request.sql);
-    if (!statement.reader || !statement.readonly) return { id, error: { kind: 'forbidden', message: 'only queries are run here' } };
+    if (!statement.reader || !statement.readonly)
+      return { id, error: { kind: 'forbidden', message: 'only queries are run here' } };
     const columns = statement.columns().map((column) => column.name);
     const rows: unknown[][] = [];
     let bytes = 0;
@@ -38,12 +40,25 @@ function run(request: QueryRequest): QueryReply {
         break;
       }
       for (const value of row) bytes += bytesOf(value);
-      if (bytes > request.maxBytes) return { id, error: { kind: 'too_large', message: `the result is larger than ${request.maxBytes} bytes` } };
+      if (bytes > request.maxBytes)
+        return {
+          id,
+          error: {
+            kind: 'too_large',
+            message: `the result is larger than ${request.maxBytes} bytes`,
+          },
+        };
       rows.push(row);
     }
     return { id, columns, rows, more };
   } catch (error) {
-    return { id, error: { kind: kindOf(error), message: error instanceof Error ? error.message : String(error) } };
+    return {
+      id,
+      error: {
+        kind: kindOf(error),
+        message: error instanceof Error ? error.message : String(error),
+      },
+    };
   }
 }
 

@@ -41,10 +41,18 @@ test.each([
 });
 
 test.each([
-  ['a recursive bomb', 'WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT count(*) FROM r'],
-  ['a cartesian bomb', 'WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r LIMIT 10000) SELECT count(*) FROM r a, r b, r c'],
+  [
+    'a recursive bomb',
+    'WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT count(*) FROM r',
+  ],
+  [
+    'a cartesian bomb',
+    'WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r LIMIT 10000) SELECT count(*) FROM r a, r b, r c',
+  ],
 ])('%s is killed, and the next query runs', async (_, sql) => {
-  await expect(queries.query(file, sql, { timeoutMs: 400 })).rejects.toMatchObject({ kind: 'timeout' });
+  await expect(queries.query(file, sql, { timeoutMs: 400 })).rejects.toMatchObject({
+    kind: 'timeout',
+  });
   expect((await queries.query(file, 'SELECT 1')).rows).toEqual([[1n]]);
 });
 
@@ -53,20 +61,34 @@ test('a query that takes too much memory ends, and the next query runs', async (
   const rows = 'WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r LIMIT 3000)';
   const sql = `${rows} SELECT a.n, hex(zeroblob(400)) || a.n || b.n AS text FROM r a, r b ORDER BY text DESC`;
   const started = performance.now();
-  await expect(queries.query(file, sql)).rejects.toMatchObject({ kind: 'memory', message: expect.stringContaining('1.5 GiB') as string });
+  await expect(queries.query(file, sql)).rejects.toMatchObject({
+    kind: 'memory',
+    message: expect.stringContaining('1.5 GiB') as string,
+  });
   expect(performance.now() - started).toBeLessThan(25_000);
   expect((await queries.query(file, 'SELECT 1')).rows).toEqual([[1n]]);
 });
 
 test('a huge value is refused by size, and rows are cut by number', async () => {
-  await expect(queries.query(file, 'SELECT zeroblob(1e8)', { maxBytes: 1e6 })).rejects.toMatchObject({ kind: 'too_large' });
-  const cut = await queries.query(file, 'WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r LIMIT 50) SELECT n FROM r', { maxRows: 10 });
+  await expect(
+    queries.query(file, 'SELECT zeroblob(1e8)', { maxBytes: 1e6 }),
+  ).rejects.toMatchObject({ kind: 'too_large' });
+  const cut = await queries.query(
+    file,
+    'WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r LIMIT 50) SELECT n FROM r',
+    { maxRows: 10 },
+  );
   expect([cut.rows.length, cut.more]).toEqual([10, true]);
 });
 
 test('a query can be cancelled', async () => {
   const controller = new AbortController();
-  const running = queries.query(file, 'WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT count(*) FROM r', {}, controller.signal);
+  const running = queries.query(
+    file,
+    'WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) SELECT count(*) FROM r',
+    {},
+    controller.signal,
+  );
   setTimeout(() => controller.abort(), 100);
   await expect(running).rejects.toMatchObject({ kind: 'cancelled' });
 });

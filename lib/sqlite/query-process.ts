@@ -12,17 +12,19 @@ export interface QueryRequest {
 }
 
 export type QueryReply =
-  | { readonly id: number; readonly columns: string[]; readonly rows: unknown[][]; readonly more: boolean }
-  | { readonly id: number; readonly error: { readonly kind: QueryErrorKind; readonly message: string } };
+  | {
+      readonly id: number;
+      readonly columns: string[];
+      readonly rows: unknown[][];
+      readonly more: boolean;
+    }
+  | {
+      readonly id: number;
+      readonly error: { readonly kind: QueryErrorKind; readonly message: string };
+    };
 
 export type QueryErrorKind =
-  | 'error'
-  | 'timeout'
-  | 'forbidden'
-  | 'too_large'
-  | 'memory'
-  | 'disk'
-  | 'cancelled';
+  'error' | 'timeout' | 'forbidden' | 'too_large' | 'memory' | 'disk' | 'cancelled';
 
 /**
  * A query that gave no result: `error` is the database's own complaint, `memory` a process that ended under the query (at
@@ -42,7 +44,11 @@ export interface QueryLimits {
   readonly maxRows: number;
   readonly maxBytes: number;
 }
-export const defaultQueryLimits: QueryLimits = { timeoutMs: 30_000, maxRows: 200_000, maxBytes: 64 * 1024 * 1024 };
+export const defaultQueryLimits: QueryLimits = {
+  timeoutMs: 30_000,
+  maxRows: 200_000,
+  maxBytes: 64 * 1024 * 1024,
+};
 
 export interface QueryResult extends ResultSet {
   /** True when the result was cut at `maxRows`. */
@@ -63,8 +69,15 @@ export class QueryProcess {
   #nextId = 1;
 
   /** Queries run one after the other. Throws `QueryError`. */
-  query(file: string, sql: string, limits: Partial<QueryLimits> = {}, signal?: AbortSignal): Promise<QueryResult> {
-    const result = this.#queue.then(() => this.#run(file, sql, { ...defaultQueryLimits, ...limits }, signal));
+  query(
+    file: string,
+    sql: string,
+    limits: Partial<QueryLimits> = {},
+    signal?: AbortSignal,
+  ): Promise<QueryResult> {
+    const result = this.#queue.then(() =>
+      this.#run(file, sql, { ...defaultQueryLimits, ...limits }, signal),
+    );
     this.#queue = result.catch(() => undefined);
     return result;
   }
@@ -87,8 +100,12 @@ export class QueryProcess {
   }
 
   #run(file: string, sql: string, limits: QueryLimits, signal?: AbortSignal): Promise<QueryResult> {
-    if (!isQuery(sql)) return Promise.reject(new QueryError('forbidden', 'only SELECT, VALUES and WITH are run here'));
-    if (signal?.aborted) return Promise.reject(new QueryError('cancelled', 'the query was cancelled'));
+    if (!isQuery(sql))
+      return Promise.reject(
+        new QueryError('forbidden', 'only SELECT, VALUES and WITH are run here'),
+      );
+    if (signal?.aborted)
+      return Promise.reject(new QueryError('cancelled', 'the query was cancelled'));
     const child = (this.#child ??= this.#start());
     const id = this.#nextId++;
     return new Promise((resolve, reject) => {
@@ -100,7 +117,8 @@ export class QueryProcess {
         signal?.removeEventListener('abort', onAbort);
         settle();
       };
-      const fail = (kind: QueryErrorKind, message: string): void => finish(() => reject(new QueryError(kind, message)));
+      const fail = (kind: QueryErrorKind, message: string): void =>
+        finish(() => reject(new QueryError(kind, message)));
       const kill = (kind: QueryErrorKind, message: string): void => {
         fail(kind, message);
         this.close();
@@ -108,31 +126,50 @@ export class QueryProcess {
       const onMessage = (reply: QueryReply): void => {
         if (reply.id !== id) return;
         if ('error' in reply) fail(reply.error.kind, reply.error.message);
-        else finish(() => resolve({ columns: reply.columns, rows: reply.rows as Value[][], more: reply.more }));
+        else
+          finish(() =>
+            resolve({ columns: reply.columns, rows: reply.rows as Value[][], more: reply.more }),
+          );
       };
       const onExit = (code: number | null, killed: string | null): void => {
         this.#child = undefined;
         const how = killed ?? `status ${code}`;
         const most = `${MOST_MEMORY / 2 ** 30} GiB`;
-        fail('memory', `the query's process ended (${how}), as it does when it needs more memory than ${most}`);
+        fail(
+          'memory',
+          `the query's process ended (${how}), as it does when it needs more memory than ${most}`,
+        );
       };
       const onError = (error: Error): void => {
         this.#child = undefined;
         fail('memory', `the query's process cannot be started or reached: ${error.message}`);
       };
       const onAbort = (): void => kill('cancelled', 'the query was cancelled');
-      const timer = setTimeout(() => kill('timeout', `the query took longer than ${limits.timeoutMs / 1000} s`), limits.timeoutMs);
+      const timer = setTimeout(
+        () => kill('timeout', `the query took longer than ${limits.timeoutMs / 1000} s`),
+        limits.timeoutMs,
+      );
       child.on('message', onMessage);
       child.on('exit', onExit);
       child.on('error', onError);
       signal?.addEventListener('abort', onAbort, { once: true });
-      child.send({ id, file, sql, maxRows: limits.maxRows, maxBytes: limits.maxBytes } satisfies QueryRequest);
+      child.send({
+        id,
+        file,
+        sql,
+        maxRows: limits.maxRows,
+        maxBytes: limits.maxBytes,
+      } satisfies QueryRequest);
     });
   }
 
   #start(): ChildProcess {
-    const script = path.join(/* turbopackIgnore: true */ process.cwd(), 'lib/sqlite/query-child.ts');
-    if (!fs.existsSync(script)) throw new Error(`${script} is missing: commands must run in the project's folder`);
+    const script = path.join(
+      /* turbopackIgnore: true */ process.cwd(),
+      'lib/sqlite/query-child.ts',
+    );
+    if (!fs.existsSync(script))
+      throw new Error(`${script} is missing: commands must run in the project's folder`);
     // Foreign SQL gets no secrets to look at, and a bounded heap.
     const child = fork(/* turbopackIgnore: true */ script, [String(MOST_MEMORY)], {
       execArgv: ['--max-old-space-size=1024', '--import', 'tsx'],

@@ -13,11 +13,19 @@ const root = fs.mkdtempSync(path.join(os.tmpdir(), 'aptmql-source-copy-'));
 afterAll(() => fs.rmSync(root, { recursive: true, force: true }));
 let made = 0;
 const home = (): string => fs.mkdtempSync(path.join(root, `h${++made}-`));
-const sha256 = (file: string): string => createHash('sha256').update(fs.readFileSync(file)).digest('hex');
+const sha256 = (file: string): string =>
+  createHash('sha256').update(fs.readFileSync(file)).digest('hex');
 
 /** What a folder holds: names, bytes and times. */
 const state = (folder: string): unknown =>
-  fs.readdirSync(folder).sort().map((name) => [name, sha256(path.join(folder, name)), fs.statSync(path.join(folder, name)).mtimeMs]);
+  fs
+    .readdirSync(folder)
+    .sort()
+    .map((name) => [
+      name,
+      sha256(path.join(folder, name)),
+      fs.statSync(path.join(folder, name)).mtimeMs,
+    ]);
 
 /** The files as they are while `use` runs, without the locks and the -shm file of who writes them. */
 function snapshot(file: string): string {
@@ -50,10 +58,13 @@ function valuesIn(file: string): unknown[] {
   }
 }
 
-const inserted = (sqlite: Database.Database): void => void sqlite.exec("INSERT INTO t VALUES (2, 'b'), (3, 'c')");
+const inserted = (sqlite: Database.Database): void =>
+  void sqlite.exec("INSERT INTO t VALUES (2, 'b'), (3, 'c')");
 /** More than the cache holds: pages of a transaction that is not committed are in the file, the old ones in the journal. */
 function interrupted(sqlite: Database.Database): void {
-  sqlite.exec("WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) INSERT INTO t SELECT i, hex(zeroblob(100)) FROM n");
+  sqlite.exec(
+    'WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) INSERT INTO t SELECT i, hex(zeroblob(100)) FROM n',
+  );
   sqlite.pragma('cache_size = 2');
   sqlite.exec("BEGIN; UPDATE t SET v = 'uncommitted'");
 }
@@ -61,10 +72,25 @@ function interrupted(sqlite: Database.Database): void {
 describe('files beside a database count, and nothing in its folder changes', () => {
   test.each<[string, string, string[]]>([
     ['a -wal file', written('WAL', inserted), ['a', 'b', 'c']],
-    ['a -wal file with a transaction that is not committed', written('WAL', (sqlite) => { inserted(sqlite); sqlite.exec("BEGIN; INSERT INTO t VALUES (4, 'd')"); }), ['a', 'b', 'c']],
+    [
+      'a -wal file with a transaction that is not committed',
+      written('WAL', (sqlite) => {
+        inserted(sqlite);
+        sqlite.exec("BEGIN; INSERT INTO t VALUES (4, 'd')");
+      }),
+      ['a', 'b', 'c'],
+    ],
     ['a journal that is kept but over', written('PERSIST', inserted), ['a', 'b', 'c']],
     ['a journal that is cut to nothing', written('TRUNCATE', inserted), ['a', 'b', 'c']],
-    ['an empty -wal file', (() => { const file = written('DELETE', inserted); fs.writeFileSync(`${file}-wal`, ''); return file; })(), ['a', 'b', 'c']],
+    [
+      'an empty -wal file',
+      (() => {
+        const file = written('DELETE', inserted);
+        fs.writeFileSync(`${file}-wal`, '');
+        return file;
+      })(),
+      ['a', 'b', 'c'],
+    ],
   ])('%s', async (_, file, values) => {
     const before = state(path.dirname(file));
     const copy = await copySource(file, path.join(home(), 'copy.sqlite'));
@@ -87,18 +113,24 @@ describe('files beside a database count, and nothing in its folder changes', () 
 });
 
 describe('the hash', () => {
-  test.each(['DELETE', 'WAL'])('of a file without others is that of its own bytes: %s', async (mode) => {
-    const file = path.join(home(), 'd.sqlite');
-    const sqlite = new Database(file);
-    sqlite.pragma(`journal_mode = ${mode}`);
-    sqlite.exec('CREATE TABLE t (v)');
-    sqlite.close();
-    expect((await copySource(file, path.join(home(), 'copy.sqlite'))).sha256).toBe(sha256(file));
-  });
+  test.each(['DELETE', 'WAL'])(
+    'of a file without others is that of its own bytes: %s',
+    async (mode) => {
+      const file = path.join(home(), 'd.sqlite');
+      const sqlite = new Database(file);
+      sqlite.pragma(`journal_mode = ${mode}`);
+      sqlite.exec('CREATE TABLE t (v)');
+      sqlite.close();
+      expect((await copySource(file, path.join(home(), 'copy.sqlite'))).sha256).toBe(sha256(file));
+    },
+  );
 
   test('of a database with a -wal file is the one that it has once SQLite has checkpointed it', async () => {
     const file = written('WAL', inserted);
-    const hashes = [await copySource(file, path.join(home(), 'a')), await copySource(file, path.join(home(), 'b'))].map((copy) => copy.sha256);
+    const hashes = [
+      await copySource(file, path.join(home(), 'a')),
+      await copySource(file, path.join(home(), 'b')),
+    ].map((copy) => copy.sha256);
     expect(hashes[0]).not.toBe(sha256(file));
     const own = new Database(file);
     own.pragma('wal_checkpoint(TRUNCATE)');
@@ -108,12 +140,16 @@ describe('the hash', () => {
   });
 });
 
-test.each(['WAL', 'DELETE'])('a copy taken while another process writes holds whole transactions: %s', async (mode) => {
-  const folder = home();
-  const file = path.join(folder, 'd.sqlite');
-  const script = path.join(folder, 'writer.cjs');
-  // Each transaction moves an amount between two rows on different pages, so that their sum never changes.
-  fs.writeFileSync(script, `
+test.each(['WAL', 'DELETE'])(
+  'a copy taken while another process writes holds whole transactions: %s',
+  async (mode) => {
+    const folder = home();
+    const file = path.join(folder, 'd.sqlite');
+    const script = path.join(folder, 'writer.cjs');
+    // Each transaction moves an amount between two rows on different pages, so that their sum never changes.
+    fs.writeFileSync(
+      script,
+      `
     const Database = require(${JSON.stringify(path.resolve('node_modules/better-sqlite3'))});
     const sqlite = new Database(${JSON.stringify(file)});
     sqlite.pragma('journal_mode = ${mode}');
@@ -123,34 +159,49 @@ test.each(['WAL', 'DELETE'])('a copy taken while another process writes holds wh
     const move = sqlite.transaction((amount) => { change.run(amount, 1 + Math.floor(Math.random() * 1500)); change.run(-amount, 1501 + Math.floor(Math.random() * 1500)); });
     process.send('ready');
     const step = () => { for (let n = 0; n < 5; n++) move(n + 1); setTimeout(step, 150); };
-    step();`);
-  const writer = fork(script, [], { execArgv: [] });
-  await once(writer, 'message');
-  let taken = 0;
-  try {
-    for (let n = 0; n < 3; n++) {
-      const copy = await copySource(file, path.join(home(), 'copy.sqlite')).catch((error: unknown) => {
-        if (error instanceof SourceError && error.code === 'busy') return undefined; // refused: not wrong
-        throw error;
-      });
-      if (!copy) continue;
-      taken++;
-      const sqlite = new Database(copy.path, { readonly: true });
-      expect(sqlite.prepare('SELECT count(*) AS rows, sum(v) AS total FROM t').get()).toEqual({ rows: 3000, total: 300_000 });
-      expect(sqlite.pragma('integrity_check', { simple: true })).toBe('ok');
-      sqlite.close();
+    step();`,
+    );
+    const writer = fork(script, [], { execArgv: [] });
+    await once(writer, 'message');
+    let taken = 0;
+    try {
+      for (let n = 0; n < 3; n++) {
+        const copy = await copySource(file, path.join(home(), 'copy.sqlite')).catch(
+          (error: unknown) => {
+            if (error instanceof SourceError && error.code === 'busy') return undefined; // refused: not wrong
+            throw error;
+          },
+        );
+        if (!copy) continue;
+        taken++;
+        const sqlite = new Database(copy.path, { readonly: true });
+        expect(sqlite.prepare('SELECT count(*) AS rows, sum(v) AS total FROM t').get()).toEqual({
+          rows: 3000,
+          total: 300_000,
+        });
+        expect(sqlite.pragma('integrity_check', { simple: true })).toBe('ok');
+        sqlite.close();
+      }
+    } finally {
+      const ended = once(writer, 'exit');
+      writer.kill('SIGKILL');
+      await ended;
     }
-  } finally {
-    const ended = once(writer, 'exit');
-    writer.kill('SIGKILL');
-    await ended;
-  }
-  expect(taken).toBeGreaterThan(0);
-}, 60_000);
+    expect(taken).toBeGreaterThan(0);
+  },
+  60_000,
+);
 
 test.each<[string, (file: string) => void, SourceError['code']]>([
   ['no file', () => undefined, 'missing'],
-  ['random bytes with a journal', (file) => { fs.writeFileSync(file, 'x'.repeat(5000)); fs.writeFileSync(`${file}-journal`, 'y'.repeat(600)); }, 'encrypted_or_not_sqlite'],
+  [
+    'random bytes with a journal',
+    (file) => {
+      fs.writeFileSync(file, 'x'.repeat(5000));
+      fs.writeFileSync(`${file}-journal`, 'y'.repeat(600));
+    },
+    'encrypted_or_not_sqlite',
+  ],
 ])('what cannot be recovered is named: %s', async (_, make, code) => {
   const file = path.join(home(), 'd.sqlite');
   make(file);

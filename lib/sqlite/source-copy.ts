@@ -43,7 +43,9 @@ async function copyFiles(file: string, target: string): Promise<void> {
       const present = [...before.keys()];
       for (const suffix of ['', ...SIDE_FILES]) fs.rmSync(target + suffix, { force: true });
       for (const suffix of present) await copyFile(file + suffix, target + suffix);
-      const isSettled = [...before.values()].every(({ mtimeMs }) => Date.now() - mtimeMs > SETTLED_MS);
+      const isSettled = [...before.values()].every(
+        ({ mtimeMs }) => Date.now() - mtimeMs > SETTLED_MS,
+      );
       const isSame = isSettled || (await equalFiles(file, target, present));
       if (isSame && describeStates(before) === describeStates(states(file))) return;
     } catch (error) {
@@ -76,9 +78,15 @@ function states(file: string): Map<string, fs.Stats> {
 }
 
 const describeStates = (found: ReadonlyMap<string, fs.Stats>): string =>
-  JSON.stringify([...found].map(([suffix, { ino, size, mtimeMs }]) => [suffix, ino, size, mtimeMs]));
+  JSON.stringify(
+    [...found].map(([suffix, { ino, size, mtimeMs }]) => [suffix, ino, size, mtimeMs]),
+  );
 
-async function equalFiles(file: string, copy: string, suffixes: readonly string[]): Promise<boolean> {
+async function equalFiles(
+  file: string,
+  copy: string,
+  suffixes: readonly string[],
+): Promise<boolean> {
   for (const suffix of suffixes) {
     const [now, copied] = [await hashFile(file + suffix), await hashFile(copy + suffix)];
     if (now.sha256 !== copied.sha256) return false;

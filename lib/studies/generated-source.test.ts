@@ -11,11 +11,28 @@ const schema: SchemaFile = {
   table_names_original: ['customer', 'order line', 'visit'],
   column_names_original: [
     [-1, '*'],
-    [0, 'id'], [0, 'name'], [0, 'born'],
-    [1, 'customer_id'], [1, 'number'], [1, 'price (net)'], [1, 'state'],
-    [2, 'who'], [2, 'place'],
+    [0, 'id'],
+    [0, 'name'],
+    [0, 'born'],
+    [1, 'customer_id'],
+    [1, 'number'],
+    [1, 'price (net)'],
+    [1, 'state'],
+    [2, 'who'],
+    [2, 'place'],
   ],
-  column_types: ['text', 'integer', 'text', 'date', 'integer', 'integer', 'real', 'text', 'integer', 'text'],
+  column_types: [
+    'text',
+    'integer',
+    'text',
+    'date',
+    'integer',
+    'integer',
+    'real',
+    'text',
+    'integer',
+    'text',
+  ],
   primary_keys: [1, [4, 5]],
   foreign_keys: [[4, 1]],
 };
@@ -24,7 +41,7 @@ const sql = [
   'SELECT c.name FROM customer c JOIN "order line" o ON o.customer_id = c.id WHERE o."price (net)" > 5000 AND o.state = \'sent\'',
   "SELECT COUNT(*) FROM customer WHERE strftime('%Y', born) = '1931'",
   "SELECT name FROM customer WHERE id IN (SELECT who FROM visit WHERE place = 'Oslo')",
-  "SELECT place FROM visit v JOIN customer c ON c.id = v.who WHERE c.id BETWEEN 71234 AND 71236",
+  'SELECT place FROM visit v JOIN customer c ON c.id = v.who WHERE c.id BETWEEN 71234 AND 71236',
   "SELECT name FROM customer WHERE born > '2031-01-01' OR name = 'nobody'",
   'SELECT nothing FROM nowhere',
 ];
@@ -53,19 +70,26 @@ describe('a generated database', () => {
 
   it('keeps keys unique and declared references whole', () => {
     expect(sqlite.pragma('foreign_key_check')).toEqual([]);
-    expect(sqlite.prepare('SELECT COUNT(*) - COUNT(DISTINCT id) FROM customer').pluck().get()).toBe(0);
+    expect(sqlite.prepare('SELECT COUNT(*) - COUNT(DISTINCT id) FROM customer').pluck().get()).toBe(
+      0,
+    );
   });
 
   it('is the same for the same seed', () => {
     generateSource(path.join(folder, 'b.sqlite'), { schema, sql, random: random() });
     const again = new Database(path.join(folder, 'b.sqlite'), { readonly: true });
-    const all = (database: Database.Database): unknown => ['customer', '"order line"', 'visit'].map((table) => database.prepare(`SELECT * FROM ${table}`).raw(true).all());
+    const all = (database: Database.Database): unknown =>
+      ['customer', '"order line"', 'visit'].map((table) =>
+        database.prepare(`SELECT * FROM ${table}`).raw(true).all(),
+      );
     expect(all(again)).toEqual(all(sqlite));
     again.close();
   });
 
   it('has the schema’s keys', () => {
-    expect(ddlOf(schema)).toContain('CREATE TABLE "order line" ("customer_id" integer, "number" integer, "price (net)" real, "state" text, PRIMARY KEY ("customer_id", "number"), FOREIGN KEY ("customer_id") REFERENCES "customer"("id"));');
+    expect(ddlOf(schema)).toContain(
+      'CREATE TABLE "order line" ("customer_id" integer, "number" integer, "price (net)" real, "state" text, PRIMARY KEY ("customer_id", "number"), FOREIGN KEY ("customer_id") REFERENCES "customer"("id"));',
+    );
   });
 });
 
@@ -73,7 +97,13 @@ it('a value meets the demands made of it', () => {
   const cases: [Demand[], unknown][] = [
     [[{ kind: 'like', pattern: '%er_' }], 'era'],
     [[{ kind: 'like', pattern: '2008-08%' }], '2008-08-15'],
-    [[{ kind: 'above', value: 5n, strict: true }, { kind: 'below', value: 9n, strict: true }], 6n],
+    [
+      [
+        { kind: 'above', value: 5n, strict: true },
+        { kind: 'below', value: 9n, strict: true },
+      ],
+      6n,
+    ],
     [[{ kind: 'above', value: '2001-05-01', strict: true }], '2002-05-01'],
     [[{ kind: 'below', value: 1.5, strict: true }], 0.5],
     [[{ kind: 'datePart', format: '%Y-%m', value: '1999-12' }], '1999-12-15'],
@@ -81,5 +111,7 @@ it('a value meets the demands made of it', () => {
     [[{ kind: 'null' }], null],
     [[], 'plain'],
   ];
-  expect(cases.map(([demands]) => satisfy(demands, () => 'plain'))).toEqual(cases.map(([, value]) => value));
+  expect(cases.map(([demands]) => satisfy(demands, () => 'plain'))).toEqual(
+    cases.map(([, value]) => value),
+  );
 });

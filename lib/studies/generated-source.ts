@@ -6,7 +6,14 @@ import { bindSelect } from '../sqlite/select/bind';
 import { SqlBindError } from '../sqlite/select/bind-error';
 import { parseSelect } from '../sqlite/select/parse-select';
 import { SqlSyntaxError } from '../sqlite/select/syntax-error';
-import { calculatedColumns, comparedConstants, witnessOf, type Constant, type Demand, type Witness } from './witness';
+import {
+  calculatedColumns,
+  comparedConstants,
+  witnessOf,
+  type Constant,
+  type Demand,
+  type Witness,
+} from './witness';
 
 /** A schema as the benchmarks' `tables.json` gives it. */
 export interface SchemaFile {
@@ -44,7 +51,11 @@ export function generateSource(path: string, options: GenerateOptions): void {
     sqlite.transaction(() => {
       for (const { table, values } of rows) {
         const names = [...values.keys()];
-        sqlite.prepare(`INSERT OR IGNORE INTO ${quote(table)} (${names.map(quote).join(', ')}) VALUES (${names.map(() => '?').join(', ')})`).run(...values.values());
+        sqlite
+          .prepare(
+            `INSERT OR IGNORE INTO ${quote(table)} (${names.map(quote).join(', ')}) VALUES (${names.map(() => '?').join(', ')})`,
+          )
+          .run(...values.values());
       }
     })();
   } finally {
@@ -60,9 +71,18 @@ export function ddlOf(schema: SchemaFile): string {
   const tableOf = (at: number): number => schema.column_names_original[at]?.[0] ?? -1;
   return schema.table_names_original
     .map((table, number) => {
-      const key = schema.primary_keys.map((entry) => (typeof entry === 'number' ? [entry] : entry)).find(([first]) => first !== undefined && tableOf(first) === number);
-      const columns = schema.column_names_original.flatMap(([owner], at) => (owner === number ? [`${columnName(at)} ${schema.column_types[at] ?? ''}`] : []));
-      const foreign = schema.foreign_keys.filter(([child]) => tableOf(child) === number).map(([child, parent]) => `FOREIGN KEY (${columnName(child)}) REFERENCES ${quote(schema.table_names_original[tableOf(parent)] ?? '')}(${columnName(parent)})`);
+      const key = schema.primary_keys
+        .map((entry) => (typeof entry === 'number' ? [entry] : entry))
+        .find(([first]) => first !== undefined && tableOf(first) === number);
+      const columns = schema.column_names_original.flatMap(([owner], at) =>
+        owner === number ? [`${columnName(at)} ${schema.column_types[at] ?? ''}`] : [],
+      );
+      const foreign = schema.foreign_keys
+        .filter(([child]) => tableOf(child) === number)
+        .map(
+          ([child, parent]) =>
+            `FOREIGN KEY (${columnName(child)}) REFERENCES ${quote(schema.table_names_original[tableOf(parent)] ?? '')}(${columnName(parent)})`,
+        );
       return `CREATE TABLE ${quote(table)} (${[...columns, ...(key ? [`PRIMARY KEY (${key.map(columnName).join(', ')})`] : []), ...foreign].join(', ')});`;
     })
     .join('\n');
@@ -91,13 +111,20 @@ class Sower {
   sow(): readonly Row[] {
     const queries = this.options.sql.flatMap((sql) => this.bind(sql));
     for (const query of queries) {
-      for (const { table, column, value } of comparedConstants(query)) this.constants.set(id(table, column), [...(this.constants.get(id(table, column)) ?? []), value]);
-      for (const { table, column } of calculatedColumns(query)) this.calculated.add(id(table, column));
+      for (const { table, column, value } of comparedConstants(query))
+        this.constants.set(id(table, column), [
+          ...(this.constants.get(id(table, column)) ?? []),
+          value,
+        ]);
+      for (const { table, column } of calculatedColumns(query))
+        this.calculated.add(id(table, column));
     }
     const witnesses = queries.map(witnessOf);
     this.findParents(witnesses);
-    for (const { name } of this.inOrder()) for (let n = 0; n < (this.options.baseRows ?? 30); n++) this.add(name, new Map());
-    for (let n = 0; n < (this.options.witnesses ?? 3); n++) for (const witness of witnesses) this.plant(witness);
+    for (const { name } of this.inOrder())
+      for (let n = 0; n < (this.options.baseRows ?? 30); n++) this.add(name, new Map());
+    for (let n = 0; n < (this.options.witnesses ?? 3); n++)
+      for (const witness of witnesses) this.plant(witness);
     for (const row of this.rows) this.fill(row);
     return this.rows;
   }
@@ -116,27 +143,47 @@ class Sower {
     for (const table of this.catalog.tables) {
       for (const key of table.foreignKeys) {
         const [[column], [parent]] = [key.columns, key.toColumns];
-        if (key.columns.length === 1 && column && parent) this.parents.set(id(table.name, column), { table: this.table(key.toTable)?.name ?? key.toTable, column: parent });
+        if (key.columns.length === 1 && column && parent)
+          this.parents.set(id(table.name, column), {
+            table: this.table(key.toTable)?.name ?? key.toTable,
+            column: parent,
+          });
       }
     }
     for (const { cells } of witnesses.flatMap(({ groups }) => groups)) {
       const key = cells.find(({ table, column }) => this.isKey(table, column));
       for (const cell of cells) {
         const known = this.parents.has(id(cell.table, cell.column));
-        if (key && !known && !sameName(cell.table, key.table) && !this.isKey(cell.table, cell.column)) this.parents.set(id(cell.table, cell.column), key);
+        if (
+          key &&
+          !known &&
+          !sameName(cell.table, key.table) &&
+          !this.isKey(cell.table, cell.column)
+        )
+          this.parents.set(id(cell.table, cell.column), key);
       }
     }
   }
 
   private plant({ rows, groups }: Witness): void {
-    const values = new Map<number, Map<string, Constant | null>>(rows.map(({ row }) => [row, new Map()]));
+    const values = new Map<number, Map<string, Constant | null>>(
+      rows.map(({ row }) => [row, new Map()]),
+    );
     for (const { cells, demands } of groups) {
       const [first] = cells;
       if (!first || (cells.length === 1 && demands.length === 0)) continue;
       const key = cells.find(({ table, column }) => this.isKey(table, column));
       const typed = key ?? first;
-      const value = demands.length > 0 ? satisfy(demands, () => this.plain(typed.table, typed.column)) : key ? this.fresh(key.table, key.column) : this.plain(typed.table, typed.column);
-      for (const cell of cells) values.get(cell.row)?.set(cell.column, value === null ? null : wholeDate(cell.column, value));
+      const value =
+        demands.length > 0
+          ? satisfy(demands, () => this.plain(typed.table, typed.column))
+          : key
+            ? this.fresh(key.table, key.column)
+            : this.plain(typed.table, typed.column);
+      for (const cell of cells)
+        values
+          .get(cell.row)
+          ?.set(cell.column, value === null ? null : wholeDate(cell.column, value));
     }
     for (const { row, table } of rows) this.add(table, values.get(row) ?? new Map());
   }
@@ -145,8 +192,21 @@ class Sower {
   private add(tableName: string, values: Map<string, Constant | null>): void {
     const table = this.table(tableName);
     if (!table) return;
-    for (const column of table.primaryKey) if ((values.get(column) ?? null) === null) values.set(column, table.primaryKey.length === 1 && !this.parents.has(id(tableName, column)) ? this.fresh(tableName, column) : this.plain(tableName, column));
-    const key = table.primaryKey.length > 0 ? JSON.stringify([tableName, ...table.primaryKey.map((column) => String(values.get(column)))]) : undefined;
+    for (const column of table.primaryKey)
+      if ((values.get(column) ?? null) === null)
+        values.set(
+          column,
+          table.primaryKey.length === 1 && !this.parents.has(id(tableName, column))
+            ? this.fresh(tableName, column)
+            : this.plain(tableName, column),
+        );
+    const key =
+      table.primaryKey.length > 0
+        ? JSON.stringify([
+            tableName,
+            ...table.primaryKey.map((column) => String(values.get(column))),
+          ])
+        : undefined;
     const known = key === undefined ? undefined : this.byKey.get(key);
     if (known) {
       for (const [column, value] of values) {
@@ -172,21 +232,35 @@ class Sower {
   private plain(table: string, column: string): Constant {
     const parent = this.parents.get(id(table, column));
     if (parent) {
-      const keys = this.rows.filter((row) => row.table === parent.table).map((row) => row.values.get(parent.column) ?? null).filter((value) => value !== null);
+      const keys = this.rows
+        .filter((row) => row.table === parent.table)
+        .map((row) => row.values.get(parent.column) ?? null)
+        .filter((value) => value !== null);
       if (keys.length > 0) return this.pick(keys);
     }
     const constants = this.constants.get(id(table, column)) ?? [];
-    if (constants.length > 0 && this.options.random() < 0.6) return wholeDate(column, this.pick(constants));
-    const type = this.table(table)?.columns.find(({ name }) => sameName(name, column))?.declaredType.toLowerCase() ?? '';
+    if (constants.length > 0 && this.options.random() < 0.6)
+      return wholeDate(column, this.pick(constants));
+    const type =
+      this.table(table)
+        ?.columns.find(({ name }) => sameName(name, column))
+        ?.declaredType.toLowerCase() ?? '';
     const number = Math.floor(this.options.random() * 200);
     if (/int/.test(type)) return BigInt(number);
-    if (/real|num|float|double/.test(type)) return number + Math.floor(this.options.random() * 100) / 100;
-    if (/date|time/.test(type) || /date|birth|dob/i.test(column)) return `${String(1990 + (number % 30))}-${two(1 + (number % 12))}-${two(1 + (number % 28))}`;
-    return this.calculated.has(id(table, column)) ? String(number) : `${this.pick(WORDS)} ${String(number)}`;
+    if (/real|num|float|double/.test(type))
+      return number + Math.floor(this.options.random() * 100) / 100;
+    if (/date|time/.test(type) || /date|birth|dob/i.test(column))
+      return `${String(1990 + (number % 30))}-${two(1 + (number % 12))}-${two(1 + (number % 28))}`;
+    return this.calculated.has(id(table, column))
+      ? String(number)
+      : `${this.pick(WORDS)} ${String(number)}`;
   }
 
   private fresh(table: string, column: string): Constant {
-    const type = this.table(table)?.columns.find(({ name }) => sameName(name, column))?.declaredType.toLowerCase() ?? '';
+    const type =
+      this.table(table)
+        ?.columns.find(({ name }) => sameName(name, column))
+        ?.declaredType.toLowerCase() ?? '';
     this.serial++;
     return /int|real|num/.test(type) ? BigInt(this.serial) : `k${String(this.serial)}`;
   }
@@ -200,7 +274,9 @@ class Sower {
   private inOrder(): Catalog['tables'] {
     const depth = (name: string, above: readonly string[]): number => {
       if (above.includes(name)) return 0;
-      const refers = [...this.parents].filter(([child]) => child.startsWith(`${name.toLowerCase()}\0`)).map(([, parent]) => parent.table);
+      const refers = [...this.parents]
+        .filter(([child]) => child.startsWith(`${name.toLowerCase()}\0`))
+        .map(([, parent]) => parent.table);
       return Math.max(0, ...refers.map((parent) => 1 + depth(parent, [...above, name])));
     };
     return [...this.catalog.tables].sort((a, b) => depth(a.name, []) - depth(b.name, []));
@@ -216,9 +292,13 @@ class Sower {
 }
 
 /** A year that a query looks for inside a date: the column itself holds dates. */
-const wholeDate = (column: string, value: Constant): Constant => (/date|birth|dob/i.test(column) && typeof value === 'string' && /^\d{4}$/.test(value) ? `${value}-06-15` : value);
+const wholeDate = (column: string, value: Constant): Constant =>
+  /date|birth|dob/i.test(column) && typeof value === 'string' && /^\d{4}$/.test(value)
+    ? `${value}-06-15`
+    : value;
 
-const id = (table: string, column: string): string => `${table.toLowerCase()}\0${column.toLowerCase()}`;
+const id = (table: string, column: string): string =>
+  `${table.toLowerCase()}\0${column.toLowerCase()}`;
 const two = (number: number): string => String(number).padStart(2, '0');
 const WORDS = ['amber', 'birch', 'cedar', 'delta', 'ember', 'fjord', 'grove', 'heath'];
 
@@ -234,7 +314,8 @@ export function satisfy(demands: readonly Demand[], plain: () => Constant): Cons
   const parts = demands.filter((demand) => demand.kind === 'datePart');
   if (parts.length > 0) return dateWith(parts);
   const part = demands.find((demand) => demand.kind === 'part');
-  if (part) return dateLike(' '.repeat(part.start), part.text) ?? `${'x'.repeat(part.start)}${part.text}`;
+  if (part)
+    return dateLike(' '.repeat(part.start), part.text) ?? `${'x'.repeat(part.start)}${part.text}`;
   const above = demands.find((demand): demand is Bound => demand.kind === 'above');
   const below = demands.find((demand): demand is Bound => demand.kind === 'below');
   if (above && !above.strict) return above.value;
@@ -254,19 +335,34 @@ function textLike(pattern: string): string {
 }
 
 const dateLike = (before: string, text: string): string | undefined =>
-  before === '' && /^\d{4}$/.test(text) ? `${text}-06-15` : before === '' && /^\d{4}-\d\d$/.test(text) ? `${text}-15` : before.length === 5 && /^\d\d$/.test(text) ? `2005-${text}-15` : undefined;
+  before === '' && /^\d{4}$/.test(text)
+    ? `${text}-06-15`
+    : before === '' && /^\d{4}-\d\d$/.test(text)
+      ? `${text}-15`
+      : before.length === 5 && /^\d\d$/.test(text)
+        ? `2005-${text}-15`
+        : undefined;
 
-const POSITIONS: Readonly<Record<string, number>> = { '%Y': 0, '%m': 5, '%d': 8, '%H': 11, '%M': 14, '%S': 17 };
+const POSITIONS: Readonly<Record<string, number>> = {
+  '%Y': 0,
+  '%m': 5,
+  '%d': 8,
+  '%H': 11,
+  '%M': 14,
+  '%S': 17,
+};
 
 function dateWith(parts: readonly { readonly format: string; readonly value: string }[]): string {
   let date = '2005-06-15 10:30:00';
   for (const { format, value } of parts) {
     const names = format.match(/%[A-Za-z]/g) ?? [];
     const values = value.match(/\d+/g) ?? [];
-    const pieces = format === '%J' ? [] : names.map((name, at) => [name, values[at] ?? ''] as const);
+    const pieces =
+      format === '%J' ? [] : names.map((name, at) => [name, values[at] ?? ''] as const);
     for (const [name, piece] of pieces) {
       const at = POSITIONS[name];
-      if (at !== undefined && piece !== '') date = date.slice(0, at) + piece + date.slice(at + piece.length);
+      if (at !== undefined && piece !== '')
+        date = date.slice(0, at) + piece + date.slice(at + piece.length);
     }
   }
   return /%[HMS]/.test(parts.map(({ format }) => format).join('')) ? date : date.slice(0, 10);
@@ -274,9 +370,12 @@ function dateWith(parts: readonly { readonly format: string; readonly value: str
 
 function between(low: Constant, high: Constant): Constant {
   const [a, b] = [Number(low), Number(high)];
-  if (Number.isFinite(a) && Number.isFinite(b)) return b - a > 1 ? BigInt(Math.floor(a) + 1) : (a + b) / 2;
+  if (Number.isFinite(a) && Number.isFinite(b))
+    return b - a > 1 ? BigInt(Math.floor(a) + 1) : (a + b) / 2;
   const [from, to] = [Date.parse(String(low)), Date.parse(String(high))];
-  return Number.isFinite(from) && Number.isFinite(to) ? new Date((from + to) / 2).toISOString().slice(0, 10) : `${String(low)}a`;
+  return Number.isFinite(from) && Number.isFinite(to)
+    ? new Date((from + to) / 2).toISOString().slice(0, 10)
+    : `${String(low)}a`;
 }
 
 function moved(value: Constant, by: 1 | -1): Constant {

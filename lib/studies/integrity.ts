@@ -16,7 +16,11 @@ import { profileDatabase } from '../sqlite/profile-database';
 export type Integrity =
   | { readonly outcome: 'lossless' }
   /** Source rows that are in no document, by table, and their share of all rows. */
-  | { readonly outcome: 'lossy'; readonly lostRows: Readonly<Record<string, number>>; readonly share: number }
+  | {
+      readonly outcome: 'lossy';
+      readonly lostRows: Readonly<Record<string, number>>;
+      readonly share: number;
+    }
   | { readonly outcome: 'failed'; readonly reason: string };
 
 export interface IntegrityRow {
@@ -26,13 +30,21 @@ export interface IntegrityRow {
   readonly strategies: Readonly<Record<Strategy, Integrity>>;
 }
 
-export const studiedStrategies: readonly Strategy[] = ['one-to-one', 'fk-embedding', 'access-pattern'];
+export const studiedStrategies: readonly Strategy[] = [
+  'one-to-one',
+  'fk-embedding',
+  'access-pattern',
+];
 
 /**
  * Builds the documents of a database under each strategy, by the same engines, and counts the source rows that they
  * hold. No MongoDB is needed: a document beyond its limit fails here as it would there.
  */
-export function studyIntegrity(source: SourceDatabase, items: readonly Item[], limits: DesignLimits): IntegrityRow {
+export function studyIntegrity(
+  source: SourceDatabase,
+  items: readonly Item[],
+  limits: DesignLimits,
+): IntegrityRow {
   const sqlite = openSource(source.path);
   try {
     const catalog = catalogOf(sqlite, source);
@@ -41,26 +53,45 @@ export function studyIntegrity(source: SourceDatabase, items: readonly Item[], l
     const total = profile.tables.reduce((sum, table) => sum + table.rowCount, 0);
     const convert = (strategy: Strategy): Integrity => {
       try {
-        const { design: conceptual } = proposeDesign({ catalog, profile, workload, strategy, limits, directives: [] });
+        const { design: conceptual } = proposeDesign({
+          catalog,
+          profile,
+          workload,
+          strategy,
+          limits,
+          directives: [],
+        });
         const design = deriveDesign({ conceptual, catalog, profile, directives: [] });
-        const problems = strategy === 'fk-embedding' ? [] : checkDesign(design, catalog, profile, limits);
-        if (problems.length > 0) return { outcome: 'failed', reason: `${problems[0]!.subject}: ${problems[0]!.detail}` };
+        const problems =
+          strategy === 'fk-embedding' ? [] : checkDesign(design, catalog, profile, limits);
+        if (problems.length > 0)
+          return { outcome: 'failed', reason: `${problems[0]!.subject}: ${problems[0]!.detail}` };
         const used = new Map<string, number>();
         for (const logical of design.logical) {
           for (const document of assembleDocuments(source.path, catalog, logical, used)) {
             const bytes = BSON.calculateObjectSize(document);
-            if (bytes > MAX_DOCUMENT_BYTES) return { outcome: 'failed', reason: `a document of ${logical.collection} takes ${Math.round(bytes / 1e6)} MB` };
+            if (bytes > MAX_DOCUMENT_BYTES)
+              return {
+                outcome: 'failed',
+                reason: `a document of ${logical.collection} takes ${Math.round(bytes / 1e6)} MB`,
+              };
           }
         }
-        const lost = profile.tables.map((table) => [table.table, table.rowCount - (used.get(table.table) ?? 0)] as const).filter(([, rows]) => rows > 0);
+        const lost = profile.tables
+          .map((table) => [table.table, table.rowCount - (used.get(table.table) ?? 0)] as const)
+          .filter(([, rows]) => rows > 0);
         const rows = lost.reduce((sum, [, n]) => sum + n, 0);
-        return rows === 0 ? { outcome: 'lossless' } : { outcome: 'lossy', lostRows: Object.fromEntries(lost), share: rows / total };
+        return rows === 0
+          ? { outcome: 'lossless' }
+          : { outcome: 'lossy', lostRows: Object.fromEntries(lost), share: rows / total };
       } catch (error) {
         if (error instanceof StrategyFails) return { outcome: 'failed', reason: error.message };
         throw error;
       }
     };
-    const strategies = Object.fromEntries(studiedStrategies.map((strategy) => [strategy, convert(strategy)])) as Record<Strategy, Integrity>;
+    const strategies = Object.fromEntries(
+      studiedStrategies.map((strategy) => [strategy, convert(strategy)]),
+    ) as Record<Strategy, Integrity>;
     return { database: source.name, tables: catalog.tables.length, rows: total, strategies };
   } finally {
     sqlite.close();

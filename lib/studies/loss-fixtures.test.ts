@@ -21,8 +21,16 @@ describe.each(lossFixtures)('$name', ({ sql, fkEmbedding, design }) => {
 
   test('foreign-key embedding fails or loses what the paper says, by the same engines', () => {
     const { sourcePath } = fixture.plan(sql);
-    const { strategies } = studyIntegrity({ name: 's', path: sourcePath, sha256: '', bytes: 0, descriptions: {} }, [], testLimits);
-    expect(strategies).toEqual({ 'access-pattern': { outcome: 'lossless' }, 'one-to-one': { outcome: 'lossless' }, 'fk-embedding': fkEmbedding });
+    const { strategies } = studyIntegrity(
+      { name: 's', path: sourcePath, sha256: '', bytes: 0, descriptions: {} },
+      [],
+      testLimits,
+    );
+    expect(strategies).toEqual({
+      'access-pattern': { outcome: 'lossless' },
+      'one-to-one': { outcome: 'lossless' },
+      'fk-embedding': fkEmbedding,
+    });
   });
 
   test.skipIf(!design)('designed by hand, it loses nothing either', async () => {
@@ -34,10 +42,21 @@ describe.each(lossFixtures)('$name', ({ sql, fkEmbedding, design }) => {
 
 test.each(lossFixtures)('repeated runs add nothing: $name', async ({ sql }) => {
   const { input, migration, db } = await fixture.convert(sql);
-  const contents = async (): Promise<unknown> => Promise.all(migration.collections.map(({ name }) => db.collection(name).find({}, { hint: { $natural: 1 } }).toArray()));
+  const contents = async (): Promise<unknown> =>
+    Promise.all(
+      migration.collections.map(({ name }) =>
+        db
+          .collection(name)
+          .find({}, { hint: { $natural: 1 } })
+          .toArray(),
+      ),
+    );
   const before = await contents();
   expect(await migrate(input)).toEqual(migration);
-  await fixture.mongo.db('test_meta').collection<{ _id: string }>('aptmql_migrations').deleteOne({ _id: migration.mongoDatabase });
+  await fixture.mongo
+    .db('test_meta')
+    .collection<{ _id: string }>('aptmql_migrations')
+    .deleteOne({ _id: migration.mongoDatabase });
   expect(await migrate(input)).toEqual(migration);
   expect(await contents()).toEqual(before);
 });
@@ -45,13 +64,34 @@ test.each(lossFixtures)('repeated runs add nothing: $name', async ({ sql }) => {
 test('the hand-made shapes are what they are called', async () => {
   const shape = async (name: string): Promise<unknown> => {
     const { sql, design } = lossFixtures.find((candidate) => candidate.name.startsWith(name))!;
-    const { db, migration } = await fixture.convert(sql, { strategy: 'one-to-one', ...(design ? { change: design } : {}) });
-    return db.collection(migration.collections[0]!.name).find({}, { sort: { _id: 1 } }).toArray();
+    const { db, migration } = await fixture.convert(sql, {
+      strategy: 'one-to-one',
+      ...(design ? { change: design } : {}),
+    });
+    return db
+      .collection(migration.collections[0]!.name)
+      .find({}, { sort: { _id: 1 } })
+      .toArray();
   };
-  expect(await shape('merge into a parent')).toEqual([{ _id: 1, v: 'a', detail: { v: 'x', w: null } }, { _id: 2, v: 'b' }, { _id: 3, v: null, detail: { v: null, w: null } }]);
+  expect(await shape('merge into a parent')).toEqual([
+    { _id: 1, v: 'a', detail: { v: 'x', w: null } },
+    { _id: 2, v: 'b' },
+    { _id: 3, v: null, detail: { v: null, w: null } },
+  ]);
   expect(await shape('an array in a document in an array')).toEqual([
     { _id: 1, v: 'r1', m: [{ id: 2, v: 'b' }] },
-    { _id: 2, v: 'r2', m: [{ id: 1, v: 'a', one: { id: 2, v: 'y', leaf: [{ v: 'l1' }, { v: 'l1' }, { v: null }] } }, { id: 3, v: 'c', one: { id: 1, v: 'x', leaf: [{ v: 'l2' }] } }] },
+    {
+      _id: 2,
+      v: 'r2',
+      m: [
+        { id: 1, v: 'a', one: { id: 2, v: 'y', leaf: [{ v: 'l1' }, { v: 'l1' }, { v: null }] } },
+        { id: 3, v: 'c', one: { id: 1, v: 'x', leaf: [{ v: 'l2' }] } },
+      ],
+    },
   ]);
-  expect(await shape('renamed fields')).toEqual([{ _id: 1, b: 'x', a: 'y' }, { _id: 2, b: 'y', a: 'x' }, { _id: 3, b: null, a: 'z' }]);
+  expect(await shape('renamed fields')).toEqual([
+    { _id: 1, b: 'x', a: 'y' },
+    { _id: 2, b: 'y', a: 'x' },
+    { _id: 3, b: null, a: 'z' },
+  ]);
 });

@@ -12,15 +12,42 @@ export interface LossFixture {
   design?(proposed: DocumentDesign): DocumentDesign;
 }
 
-const columns = (names: readonly string[]): Field[] => names.map((name) => ({ kind: 'column', name, column: name, transform: identity }));
-const embed = (kind: EmbedField['kind'], table: string, relationship: string, join: [parent: string, child: string], fields: readonly Field[]): EmbedField => ({ kind, name: table, table, relationship, join: [{ parent: join[0], child: join[1] }], orderBy: [], fields });
+const columns = (names: readonly string[]): Field[] =>
+  names.map((name) => ({ kind: 'column', name, column: name, transform: identity }));
+const embed = (
+  kind: EmbedField['kind'],
+  table: string,
+  relationship: string,
+  join: [parent: string, child: string],
+  fields: readonly Field[],
+): EmbedField => ({
+  kind,
+  name: table,
+  table,
+  relationship,
+  join: [{ parent: join[0], child: join[1] }],
+  orderBy: [],
+  fields,
+});
 
 /** One collection that starts from this table; its parts are all the others. */
-const single = (rootTable: string, fields: readonly Field[]) => (proposed: DocumentDesign): DocumentDesign => {
-  const collection = { name: rootTable, rootTable, id: { kind: 'column', column: 'id', transform: identity } as const };
-  const relationships = proposed.conceptual.relationships.map((choice) => ({ ...choice, choice: 'embed' as const }));
-  return { conceptual: { ...proposed.conceptual, collections: [collection], relationships }, logical: [{ collection: rootTable, rootTable, id: collection.id, fields }] };
-};
+const single =
+  (rootTable: string, fields: readonly Field[]) =>
+  (proposed: DocumentDesign): DocumentDesign => {
+    const collection = {
+      name: rootTable,
+      rootTable,
+      id: { kind: 'column', column: 'id', transform: identity } as const,
+    };
+    const relationships = proposed.conceptual.relationships.map((choice) => ({
+      ...choice,
+      choice: 'embed' as const,
+    }));
+    return {
+      conceptual: { ...proposed.conceptual, collections: [collection], relationships },
+      logical: [{ collection: rootTable, rootTable, id: collection.id, fields }],
+    };
+  };
 
 const lossless = { outcome: 'lossless' } as const;
 
@@ -39,7 +66,22 @@ export const lossFixtures: readonly LossFixture[] = [
     design: (proposed) => ({
       ...proposed,
       logical: proposed.logical.map((logical) =>
-        logical.rootTable === 'city' ? logical : { ...logical, fields: [...logical.fields, { kind: 'extendedReference', name: 'city', table: 'city', relationship: `${logical.rootTable}(city_id)->city(id)`, join: [{ parent: 'id', child: 'city_id' }], fields: columns(['name']) as never }] },
+        logical.rootTable === 'city'
+          ? logical
+          : {
+              ...logical,
+              fields: [
+                ...logical.fields,
+                {
+                  kind: 'extendedReference',
+                  name: 'city',
+                  table: 'city',
+                  relationship: `${logical.rootTable}(city_id)->city(id)`,
+                  join: [{ parent: 'id', child: 'city_id' }],
+                  fields: columns(['name']) as never,
+                },
+              ],
+            },
       ),
     }),
   },
@@ -49,7 +91,12 @@ export const lossFixtures: readonly LossFixture[] = [
     fkEmbedding: lossless,
     design: (proposed) => ({
       ...proposed,
-      logical: proposed.logical.map((logical) => ({ ...logical, fields: logical.fields.map((field) => (field.kind === 'column' ? { ...field, name: field.column === 'a' ? 'b' : 'a' } : field)) })),
+      logical: proposed.logical.map((logical) => ({
+        ...logical,
+        fields: logical.fields.map((field) =>
+          field.kind === 'column' ? { ...field, name: field.column === 'a' ? 'b' : 'a' } : field,
+        ),
+      })),
     }),
   },
   {
@@ -57,7 +104,10 @@ export const lossFixtures: readonly LossFixture[] = [
     sql: `CREATE TABLE p (id INTEGER PRIMARY KEY, v TEXT); CREATE TABLE detail (p_id INTEGER PRIMARY KEY REFERENCES p(id), v TEXT, w TEXT);
       INSERT INTO p VALUES (1, 'a'), (2, 'b'), (3, NULL); INSERT INTO detail VALUES (1, 'x', NULL), (3, NULL, NULL);`,
     fkEmbedding: lossless,
-    design: single('p', [...columns(['v']), embed('embedOne', 'detail', 'detail(p_id)->p(id)', ['id', 'p_id'], columns(['v', 'w']))]),
+    design: single('p', [
+      ...columns(['v']),
+      embed('embedOne', 'detail', 'detail(p_id)->p(id)', ['id', 'p_id'], columns(['v', 'w'])),
+    ]),
   },
   {
     name: 'an array in a document in an array',
@@ -66,7 +116,25 @@ export const lossFixtures: readonly LossFixture[] = [
     fkEmbedding: lossless,
     design: single('r', [
       ...columns(['v']),
-      embed('embedMany', 'm', 'm(r_id)->r(id)', ['id', 'r_id'], [...columns(['id', 'v']), embed('embedOne', 'one', 'one(m_id)->m(id)', ['id', 'm_id'], [...columns(['id', 'v']), embed('embedMany', 'leaf', 'leaf(one_id)->one(id)', ['id', 'one_id'], columns(['v']))])]),
+      embed(
+        'embedMany',
+        'm',
+        'm(r_id)->r(id)',
+        ['id', 'r_id'],
+        [
+          ...columns(['id', 'v']),
+          embed(
+            'embedOne',
+            'one',
+            'one(m_id)->m(id)',
+            ['id', 'm_id'],
+            [
+              ...columns(['id', 'v']),
+              embed('embedMany', 'leaf', 'leaf(one_id)->one(id)', ['id', 'one_id'], columns(['v'])),
+            ],
+          ),
+        ],
+      ),
     ]),
   },
   {

@@ -1,5 +1,13 @@
 import { childrenOf } from '../sqlite/select/bind';
-import { columnOf, type BoundBody, type BoundColumn, type BoundExpression, type BoundFrom, type BoundQuery, type BoundSource } from '../sqlite/select/bound';
+import {
+  columnOf,
+  type BoundBody,
+  type BoundColumn,
+  type BoundExpression,
+  type BoundFrom,
+  type BoundQuery,
+  type BoundSource,
+} from '../sqlite/select/bound';
 import { conjuncts, subqueryOf } from '../translation/bound-references';
 
 export type Constant = bigint | number | string;
@@ -40,13 +48,22 @@ export function witnessOf(query: BoundQuery): Witness {
 }
 
 /** Constants that any expression of the query compares a column with, wherever that is. */
-export function comparedConstants(query: BoundQuery): { readonly table: string; readonly column: string; readonly value: Constant }[] {
+export function comparedConstants(
+  query: BoundQuery,
+): { readonly table: string; readonly column: string; readonly value: Constant }[] {
   const found: { table: string; column: string; value: Constant }[] = [];
   const visit = (expression: BoundExpression): void => {
-    const columns = expression.kind === 'compare' ? [expression.left, expression.right] : expression.kind === 'inList' ? [expression.operand, ...expression.items] : [];
+    const columns =
+      expression.kind === 'compare'
+        ? [expression.left, expression.right]
+        : expression.kind === 'inList'
+          ? [expression.operand, ...expression.items]
+          : [];
     for (const side of columns) {
       const column = side.kind === 'column' ? tableColumn(side) : undefined;
-      if (column) for (const other of columns) if (constantOf(other) !== undefined) found.push({ ...column, value: constantOf(other)! });
+      if (column)
+        for (const other of columns)
+          if (constantOf(other) !== undefined) found.push({ ...column, value: constantOf(other)! });
     }
     for (const child of childrenOf(expression)) visit(child);
     const inner = subqueryOf(expression);
@@ -57,10 +74,15 @@ export function comparedConstants(query: BoundQuery): { readonly table: string; 
 }
 
 /** Columns of text that queries calculate with: their text has to be a number. */
-export function calculatedColumns(query: BoundQuery): { readonly table: string; readonly column: string }[] {
+export function calculatedColumns(
+  query: BoundQuery,
+): { readonly table: string; readonly column: string }[] {
   const found: { table: string; column: string }[] = [];
   const visit = (expression: BoundExpression): void => {
-    const isNumeric = (expression.kind === 'cast' && expression.to !== 'TEXT') || expression.kind === 'arithmetic' || (expression.kind === 'aggregate' && ['sum', 'avg'].includes(expression.name));
+    const isNumeric =
+      (expression.kind === 'cast' && expression.to !== 'TEXT') ||
+      expression.kind === 'arithmetic' ||
+      (expression.kind === 'aggregate' && ['sum', 'avg'].includes(expression.name));
     for (const child of childrenOf(expression)) {
       const column = isNumeric && child.kind === 'column' ? tableColumn(child) : undefined;
       if (column) found.push(column);
@@ -73,17 +95,22 @@ export function calculatedColumns(query: BoundQuery): { readonly table: string; 
   return found;
 }
 
-function eachExpression({ body, orderBy }: Pick<BoundQuery, 'body' | 'orderBy'>, visit: (expression: BoundExpression) => void): void {
+function eachExpression(
+  { body, orderBy }: Pick<BoundQuery, 'body' | 'orderBy'>,
+  visit: (expression: BoundExpression) => void,
+): void {
   if (body.kind === 'compound') {
     eachExpression({ body: body.left, orderBy: [] }, visit);
     eachExpression({ body: body.right, orderBy: [] }, visit);
   }
   if (body.kind !== 'select') return;
   for (const { expression } of body.items) visit(expression);
-  for (const condition of [...conjuncts(body.where), ...conjuncts(body.having), ...body.groupBy]) visit(condition);
+  for (const condition of [...conjuncts(body.where), ...conjuncts(body.having), ...body.groupBy])
+    visit(condition);
   for (const { key } of orderBy) if (key.kind === 'expression') visit(key.expression);
   const from = (part: BoundFrom | undefined): void => {
-    if (part?.kind === 'source' && part.source.content.kind === 'query') eachExpression(part.source.content.query, visit);
+    if (part?.kind === 'source' && part.source.content.kind === 'query')
+      eachExpression(part.source.content.query, visit);
     if (part?.kind === 'join') {
       for (const condition of conjuncts(part.on)) visit(condition);
       from(part.left);
@@ -113,7 +140,10 @@ class WitnessReader {
       group.demands.push(...(this.demands.get(key) ?? []));
       groups.set(root, group);
     }
-    return { rows: [...this.rows].map(([row, table]) => ({ row, table })), groups: [...groups.values()] };
+    return {
+      rows: [...this.rows].map(([row, table]) => ({ row, table })),
+      groups: [...groups.values()],
+    };
   }
 
   private body(body: BoundBody): void {
@@ -145,7 +175,10 @@ class WitnessReader {
   private condition(condition: BoundExpression): void {
     switch (condition.kind) {
       case 'logic':
-        for (const operand of condition.operator === 'AND' ? condition.operands : condition.operands.slice(0, 1)) this.condition(operand);
+        for (const operand of condition.operator === 'AND'
+          ? condition.operands
+          : condition.operands.slice(0, 1))
+          this.condition(operand);
         return;
       case 'compare':
         this.comparison(condition.operator, condition.left, condition.right);
@@ -153,12 +186,14 @@ class WitnessReader {
         return;
       case 'pattern': {
         const pattern = constantOf(condition.pattern);
-        if (!condition.negated && typeof pattern === 'string') this.demand(condition.operand, { kind: 'like', pattern });
+        if (!condition.negated && typeof pattern === 'string')
+          this.demand(condition.operand, { kind: 'like', pattern });
         return;
       }
       case 'inList': {
         const [first] = condition.items.map(constantOf);
-        if (!condition.negated && first !== undefined) this.demand(condition.operand, { kind: 'value', value: first });
+        if (!condition.negated && first !== undefined)
+          this.demand(condition.operand, { kind: 'value', value: first });
         return;
       }
       case 'nullTest':
@@ -170,7 +205,9 @@ class WitnessReader {
       case 'inQuery':
         if (condition.negated) return;
         this.query(condition.query);
-        condition.operands.forEach((operand, at) => this.unite(operand, itemOf(condition.query, at)));
+        condition.operands.forEach((operand, at) =>
+          this.unite(operand, itemOf(condition.query, at)),
+        );
         return;
       default:
     }
@@ -180,8 +217,10 @@ class WitnessReader {
     const value = constantOf(right);
     if (value !== undefined) {
       if (operator === '=') this.demand(left, { kind: 'value', value });
-      if (operator === '>' || operator === '>=') this.demand(left, { kind: 'above', value, strict: operator === '>' });
-      if (operator === '<' || operator === '<=') this.demand(left, { kind: 'below', value, strict: operator === '<' });
+      if (operator === '>' || operator === '>=')
+        this.demand(left, { kind: 'above', value, strict: operator === '>' });
+      if (operator === '<' || operator === '<=')
+        this.demand(left, { kind: 'below', value, strict: operator === '<' });
     } else if (operator === '=' && right.kind === 'subquery') {
       this.query(right.query);
       this.unite(left, itemOf(right.query, 0));
@@ -195,33 +234,55 @@ class WitnessReader {
   }
 
   /** A demand on a function of a column as one on the column. */
-  private reduce(expression: BoundExpression, demand: Demand): { column: BoundColumn; demand: Demand } | undefined {
+  private reduce(
+    expression: BoundExpression,
+    demand: Demand,
+  ): { column: BoundColumn; demand: Demand } | undefined {
     if (expression.kind === 'column') return { column: expression, demand };
-    if (expression.kind === 'cast' || expression.kind === 'collate') return this.reduce(expression.operand, demand);
+    if (expression.kind === 'cast' || expression.kind === 'collate')
+      return this.reduce(expression.operand, demand);
     if (expression.kind !== 'call') return undefined;
     const [first, second] = expression.args;
     if (expression.name === 'strftime' && first && second) {
       const format = constantOf(first);
       if (typeof format !== 'string' || !('value' in demand)) return undefined;
       const step = demand.kind === 'above' ? 1 : demand.kind === 'below' ? -1 : 0;
-      const value = /^\d+$/.test(String(demand.value)) ? String(Number(demand.value) + step).padStart(String(demand.value).length, '0') : String(demand.value);
+      const value = /^\d+$/.test(String(demand.value))
+        ? String(Number(demand.value) + step).padStart(String(demand.value).length, '0')
+        : String(demand.value);
       return this.reduce(second, { kind: 'datePart', format, value });
     }
-    if ((expression.name === 'substr' || expression.name === 'substring') && first && second && demand.kind === 'value') {
+    if (
+      (expression.name === 'substr' || expression.name === 'substring') &&
+      first &&
+      second &&
+      demand.kind === 'value'
+    ) {
       const start = constantOf(second);
-      return typeof start === 'bigint' && start > 0n ? this.reduce(first, { kind: 'part', start: Number(start) - 1, text: String(demand.value) }) : undefined;
+      return typeof start === 'bigint' && start > 0n
+        ? this.reduce(first, { kind: 'part', start: Number(start) - 1, text: String(demand.value) })
+        : undefined;
     }
-    return first && ['lower', 'upper', 'trim', 'date', 'datetime', 'ifnull', 'coalesce', 'round', 'abs'].includes(expression.name) ? this.reduce(first, demand) : undefined;
+    return first &&
+      ['lower', 'upper', 'trim', 'date', 'datetime', 'ifnull', 'coalesce', 'round', 'abs'].includes(
+        expression.name,
+      )
+      ? this.reduce(first, demand)
+      : undefined;
   }
 
   private unite(a: BoundExpression, b: BoundExpression | undefined): void {
-    const [left, right] = [a, b].map((side) => (side?.kind === 'cast' ? side.operand : side)).map((side) => (side?.kind === 'column' ? this.key(side) : undefined));
-    if (left !== undefined && right !== undefined) this.parents.set(this.find(left), this.find(right));
+    const [left, right] = [a, b]
+      .map((side) => (side?.kind === 'cast' ? side.operand : side))
+      .map((side) => (side?.kind === 'column' ? this.key(side) : undefined));
+    if (left !== undefined && right !== undefined)
+      this.parents.set(this.find(left), this.find(right));
   }
 
   private find(key: string): string {
     let at = key;
-    for (let up = this.parents.get(at); up !== undefined && up !== at; up = this.parents.get(at)) at = up;
+    for (let up = this.parents.get(at); up !== undefined && up !== at; up = this.parents.get(at))
+      at = up;
     return at;
   }
 
@@ -241,11 +302,14 @@ class WitnessReader {
 
 const mirrored = { '=': '=', '<>': '<>', '<': '>', '<=': '>=', '>': '<', '>=': '<=' } as const;
 
-const itemOf = ({ body }: BoundQuery, at: number): BoundExpression | undefined => (body.kind === 'select' ? body.items[at]?.expression : undefined);
+const itemOf = ({ body }: BoundQuery, at: number): BoundExpression | undefined =>
+  body.kind === 'select' ? body.items[at]?.expression : undefined;
 
 function tableColumn(column: BoundColumn): { table: string; column: string } | undefined {
   const { content }: BoundSource = column.source;
-  return content.kind === 'table' ? { table: content.table.name, column: columnOf(column).name } : undefined;
+  return content.kind === 'table'
+    ? { table: content.table.name, column: columnOf(column).name }
+    : undefined;
 }
 
 function constantOf(expression: BoundExpression): Constant | undefined {
@@ -253,7 +317,13 @@ function constantOf(expression: BoundExpression): Constant | undefined {
     const value = constantOf(expression.operand);
     return typeof value === 'bigint' || typeof value === 'number' ? -value : undefined;
   }
-  if (expression.kind === 'cast' || expression.kind === 'collate') return constantOf(expression.operand);
-  if (expression.kind !== 'literal' || expression.value === null || expression.value instanceof Uint8Array) return undefined;
+  if (expression.kind === 'cast' || expression.kind === 'collate')
+    return constantOf(expression.operand);
+  if (
+    expression.kind !== 'literal' ||
+    expression.value === null ||
+    expression.value instanceof Uint8Array
+  )
+    return undefined;
   return expression.value;
 }

@@ -27,7 +27,10 @@ afterAll(() => sqlite.close());
 const runs: string[] = [];
 function rowsOf(sql: string): ResultSet {
   const statement = sqlite.prepare(sql);
-  return { columns: statement.columns().map(({ name }) => name), rows: statement.raw(true).all() as Value[][] };
+  return {
+    columns: statement.columns().map(({ name }) => name),
+    rows: statement.raw(true).all() as Value[][],
+  };
 }
 
 async function find(sql: string, isLimitJudged = true, isLimitCut = false) {
@@ -47,37 +50,76 @@ async function find(sql: string, isLimitJudged = true, isLimitCut = false) {
 
 const OPEN: Record<string, readonly (readonly [string, string])[]> = {
   'ties at a LIMIT below the top level': [
-    ['SELECT name FROM person WHERE id = (SELECT person FROM "my visit" ORDER BY "the weight" DESC LIMIT 1)', 'tie'],
-    ['SELECT name FROM person WHERE id IN (SELECT person FROM "my visit" ORDER BY "the weight" DESC LIMIT 2)', 'tie'],
+    [
+      'SELECT name FROM person WHERE id = (SELECT person FROM "my visit" ORDER BY "the weight" DESC LIMIT 1)',
+      'tie',
+    ],
+    [
+      'SELECT name FROM person WHERE id IN (SELECT person FROM "my visit" ORDER BY "the weight" DESC LIMIT 2)',
+      'tie',
+    ],
     ['SELECT SUM(person) FROM (SELECT person FROM "my visit" ORDER BY note LIMIT 2)', 'tie'],
-    ['WITH top AS (SELECT person, note FROM "my visit" ORDER BY 2 LIMIT 1) SELECT name FROM person JOIN top ON top.person = person.id', 'tie'],
-    ['SELECT name, (SELECT v.note FROM "my visit" v WHERE v.person >= p.id ORDER BY v."the weight" DESC LIMIT 1) FROM person p', 'tie'],
-    ['SELECT name FROM person WHERE id = (SELECT person FROM "my visit" GROUP BY person ORDER BY COUNT(*) LIMIT 1)', 'tie'],
-    ['SELECT COUNT(*) FROM (SELECT id FROM person UNION SELECT person FROM "my visit" ORDER BY 1 LIMIT 3) WHERE id > 0 UNION SELECT n FROM (SELECT name n FROM person ORDER BY height DESC LIMIT 1)', 'tie'],
+    [
+      'WITH top AS (SELECT person, note FROM "my visit" ORDER BY 2 LIMIT 1) SELECT name FROM person JOIN top ON top.person = person.id',
+      'tie',
+    ],
+    [
+      'SELECT name, (SELECT v.note FROM "my visit" v WHERE v.person >= p.id ORDER BY v."the weight" DESC LIMIT 1) FROM person p',
+      'tie',
+    ],
+    [
+      'SELECT name FROM person WHERE id = (SELECT person FROM "my visit" GROUP BY person ORDER BY COUNT(*) LIMIT 1)',
+      'tie',
+    ],
+    [
+      'SELECT COUNT(*) FROM (SELECT id FROM person UNION SELECT person FROM "my visit" ORDER BY 1 LIMIT 3) WHERE id > 0 UNION SELECT n FROM (SELECT name n FROM person ORDER BY height DESC LIMIT 1)',
+      'tie',
+    ],
     ['SELECT MAX(name) FROM (SELECT name FROM person ORDER BY height LIMIT 1 OFFSET 1)', 'tie'],
   ],
   'ties that two directions do not show': [
-    ['SELECT value FROM middle WHERE id = (SELECT id FROM middle ORDER BY kind DESC LIMIT 1)', 'tie'],
-    ['SELECT length((SELECT value FROM middle ORDER BY kind LIMIT 1)), value, MAX(kind) FROM middle', 'tie'],
+    [
+      'SELECT value FROM middle WHERE id = (SELECT id FROM middle ORDER BY kind DESC LIMIT 1)',
+      'tie',
+    ],
+    [
+      'SELECT length((SELECT value FROM middle ORDER BY kind LIMIT 1)), value, MAX(kind) FROM middle',
+      'tie',
+    ],
     ['SELECT e.id, MAX(d.id > 0) FROM emp e JOIN dept d ON e.dept_id = d.id', 'tie'],
     ['SELECT id, LAG(id) OVER (PARTITION BY dept_id ORDER BY score > 0) FROM emp', 'tie'],
   ],
   'LIMIT without ORDER BY below the top level': [
-    ['SELECT name FROM person WHERE id IN (SELECT person FROM "my visit" LIMIT 2)', 'unordered_limit'],
+    [
+      'SELECT name FROM person WHERE id IN (SELECT person FROM "my visit" LIMIT 2)',
+      'unordered_limit',
+    ],
     ['SELECT MAX(name) FROM (SELECT name FROM person WHERE id > 1 LIMIT 2)', 'unordered_limit'],
-    ['WITH some AS (SELECT a FROM pair LIMIT 2) SELECT COUNT(DISTINCT a) FROM some', 'unordered_limit'],
+    [
+      'WITH some AS (SELECT a FROM pair LIMIT 2) SELECT COUNT(DISTINCT a) FROM some',
+      'unordered_limit',
+    ],
   ],
   'rows of a group': [
     ['SELECT name, MAX(height) FROM person', 'tie'],
-    ['SELECT note, person, MIN("the weight") FROM "my visit" WHERE "the weight" > 5 GROUP BY note > \'\'', 'tie'],
+    [
+      'SELECT note, person, MIN("the weight") FROM "my visit" WHERE "the weight" > 5 GROUP BY note > \'\'',
+      'tie',
+    ],
     ['SELECT note, person FROM "my visit" GROUP BY note', 'arbitrary_row'],
     ['SELECT note, COUNT(*) FROM "my visit" GROUP BY note HAVING person > 2', 'arbitrary_row'],
-    ['SELECT p.name, v.note, COUNT(*) FROM person p JOIN "my visit" v ON v.person = p.id GROUP BY p.id', 'arbitrary_row'],
+    [
+      'SELECT p.name, v.note, COUNT(*) FROM person p JOIN "my visit" v ON v.person = p.id GROUP BY p.id',
+      'arbitrary_row',
+    ],
     ['SELECT kind, value FROM middle GROUP BY kind', 'arbitrary_row'],
     ['SELECT city, COUNT(*) FROM person GROUP BY city', 'arbitrary_row'],
     ['SELECT DISTINCT city FROM person', 'arbitrary_row'],
     ['SELECT b FROM pair GROUP BY a', 'arbitrary_row'],
-    ['SELECT person, MAX(n) FROM (SELECT person, COUNT(*) AS n FROM "my visit" WHERE person <> 2 GROUP BY person)', 'tie'],
+    [
+      'SELECT person, MAX(n) FROM (SELECT person, COUNT(*) AS n FROM "my visit" WHERE person <> 2 GROUP BY person)',
+      'tie',
+    ],
   ],
   'scalar subqueries of several rows': [
     ['SELECT (SELECT note FROM "my visit" v WHERE v.person = p.id) FROM person p', 'arbitrary_row'],
@@ -88,20 +130,41 @@ const OPEN: Record<string, readonly (readonly [string, string])[]> = {
   'window functions over ties': [
     ['SELECT name, LAG(name) OVER (ORDER BY height) FROM person', 'tie'],
     ['SELECT name, ROW_NUMBER() OVER (ORDER BY height DESC) FROM person', 'tie'],
-    ['SELECT note, FIRST_VALUE(person) OVER (PARTITION BY note ORDER BY "the weight" > 0) FROM "my visit"', 'tie'],
+    [
+      'SELECT note, FIRST_VALUE(person) OVER (PARTITION BY note ORDER BY "the weight" > 0) FROM "my visit"',
+      'tie',
+    ],
     ['SELECT id, SUM(person) OVER (ORDER BY note ROWS UNBOUNDED PRECEDING) FROM "my visit"', 'tie'],
-    ['SELECT name FROM (SELECT name, ROW_NUMBER() OVER (ORDER BY height DESC) AS r FROM person) WHERE r = 1', 'tie'],
+    [
+      'SELECT name FROM (SELECT name, ROW_NUMBER() OVER (ORDER BY height DESC) AS r FROM person) WHERE r = 1',
+      'tie',
+    ],
     ['SELECT name, ROW_NUMBER() OVER () FROM person', 'arbitrary_row'],
   ],
   'texts put together': [
-    ['SELECT group_concat(name) FROM (SELECT name FROM person ORDER BY height)', 'unordered_concat'],
+    [
+      'SELECT group_concat(name) FROM (SELECT name FROM person ORDER BY height)',
+      'unordered_concat',
+    ],
     ['SELECT note, group_concat(person) FROM "my visit" GROUP BY note', 'unordered_concat'],
-    ['SELECT name FROM person WHERE name || \',bob\' = (SELECT group_concat(name) FROM person WHERE id < 3)', 'unordered_concat'],
+    [
+      "SELECT name FROM person WHERE name || ',bob' = (SELECT group_concat(name) FROM person WHERE id < 3)",
+      'unordered_concat',
+    ],
   ],
   'null as the first value': [
-    ['SELECT name FROM person WHERE id = (SELECT id FROM person ORDER BY height LIMIT 1)', 'null_first'],
-    ['SELECT person FROM (SELECT person FROM "my visit" ORDER BY "the weight" ASC LIMIT 1)', 'null_first'],
-    ['SELECT COUNT(*) FROM (SELECT height FROM person ORDER BY height DESC NULLS FIRST LIMIT 2) WHERE height > 1', 'null_first'],
+    [
+      'SELECT name FROM person WHERE id = (SELECT id FROM person ORDER BY height LIMIT 1)',
+      'null_first',
+    ],
+    [
+      'SELECT person FROM (SELECT person FROM "my visit" ORDER BY "the weight" ASC LIMIT 1)',
+      'null_first',
+    ],
+    [
+      'SELECT COUNT(*) FROM (SELECT height FROM person ORDER BY height DESC NULLS FIRST LIMIT 2) WHERE height > 1',
+      'null_first',
+    ],
   ],
   'numbers kept as text': [
     ['SELECT MAX(score) FROM person', 'text_order'],
@@ -146,9 +209,11 @@ describe('what is not open', () => {
   });
 
   it('names nothing below a LIMIT that cuts a tie, unless the rows behind it differ', async () => {
-    const grouped = 'SELECT note, MIN(id) AS first FROM "my visit" GROUP BY note ORDER BY COUNT(*) > 0 LIMIT 1';
+    const grouped =
+      'SELECT note, MIN(id) AS first FROM "my visit" GROUP BY note ORDER BY COUNT(*) > 0 LIMIT 1';
     const bare = 'SELECT note, person FROM "my visit" GROUP BY note ORDER BY COUNT(*) > 0 LIMIT 1';
-    const fixed = 'SELECT note, kind FROM "my visit" v JOIN middle m ON m.id = v.id WHERE v.id < 3 GROUP BY note ORDER BY 1 > 0 LIMIT 1';
+    const fixed =
+      'SELECT note, kind FROM "my visit" v JOIN middle m ON m.id = v.id WHERE v.id < 3 GROUP BY note ORDER BY 1 > 0 LIMIT 1';
     const cut = async (sql: string) => (await find(sql, true, true)).caveats;
     expect(await cut(grouped)).toEqual([]);
     expect(await cut(fixed)).toEqual([]);
@@ -158,13 +223,16 @@ describe('what is not open', () => {
   it('names the outermost LIMIT only where nobody else judges it', async () => {
     const sql = 'SELECT DISTINCT note FROM "my visit" ORDER BY "the weight" DESC LIMIT 1';
     expect((await find(sql, false)).caveats).toContain('tie');
-    const joined = 'SELECT DISTINCT d.name FROM dept d JOIN emp e ON e.dept_id = d.id ORDER BY e.score LIMIT 1';
+    const joined =
+      'SELECT DISTINCT d.name FROM dept d JOIN emp e ON e.dept_id = d.id ORDER BY e.score LIMIT 1';
     expect((await find(joined, false)).caveats).toContain('tie');
   });
 });
 
 it('finds other answers that are as legal', async () => {
-  const { answers } = await find('SELECT name FROM person WHERE id = (SELECT person FROM "my visit" ORDER BY "the weight" DESC LIMIT 1)');
+  const { answers } = await find(
+    'SELECT name FROM person WHERE id = (SELECT person FROM "my visit" ORDER BY "the weight" DESC LIMIT 1)',
+  );
   const names = new Set<Value>();
   for await (const { rows } of answers()) for (const [name] of rows) names.add(name ?? null);
   expect([...names].sort()).toEqual(['ann', 'bob', 'cid']);
@@ -172,6 +240,12 @@ it('finds other answers that are as legal', async () => {
 
 it('reports what does not run in another order', async () => {
   const sql = 'SELECT rowid, note, LAG(note) OVER (ORDER BY note) FROM "my visit"';
-  const { caveats } = await findAmbiguities({ sql, catalog, expected: rowsOf(sql), isLimitJudged: true, run: async () => undefined });
+  const { caveats } = await findAmbiguities({
+    sql,
+    catalog,
+    expected: rowsOf(sql),
+    isLimitJudged: true,
+    run: async () => undefined,
+  });
   expect(caveats).toEqual(['tie']);
 });

@@ -50,7 +50,10 @@ export async function findAmbiguities(input: AmbiguityInput): Promise<Ambiguitie
   return { caveats, answers: caveats.length > 0 ? () => search.answers() : NONE.answers };
 }
 
-function parse({ sql, catalog }: AmbiguityInput): { statement: SelectStatement; binding: Binding } | undefined {
+function parse({
+  sql,
+  catalog,
+}: AmbiguityInput): { statement: SelectStatement; binding: Binding } | undefined {
   try {
     const statement = parseSelect(sql);
     return { statement, binding: bindSelect(statement, catalog) };
@@ -79,9 +82,14 @@ class Search {
     const { inner, outermost, scanned } = this.open;
     const names = [...inner, ...(this.outermost && outermost ? [outermost] : [])];
     if (names.length === 0) return [];
-    const expected = this.input.isLimitCut ? await this.rename(printSelect(this.whole)) : this.input.expected;
+    const expected = this.input.isLimitCut
+      ? await this.rename(printSelect(this.whole))
+      : this.input.expected;
     for (const direction of ['ASC', 'DESC'] as const) {
-      const other = await this.run({ direction, scanned, outermost: this.outermost }, this.input.isLimitCut);
+      const other = await this.run(
+        { direction, scanned, outermost: this.outermost },
+        this.input.isLimitCut,
+      );
       if (!expected || !other || !isSame(expected, other, 'bag')) return [...new Set(names)];
     }
     // SQLite may read a sorted table backwards, and a tie of three has a middle: neither shows in two directions.
@@ -107,7 +115,12 @@ class Search {
     const byRow = scanned && new Map<string, ReadonlySet<string>>();
     for (const order of scanned ? [scanned, byRow] : [undefined]) {
       for (const direction of ['ASC', 'DESC'] as const) {
-        const answer = await this.run({ direction, scanned: order, outermost: this.outermost, legal: true });
+        const answer = await this.run({
+          direction,
+          scanned: order,
+          outermost: this.outermost,
+          legal: true,
+        });
         if (answer) yield answer;
       }
     }
@@ -118,7 +131,11 @@ class Search {
   }
 
   private async changesWithNullsLast(): Promise<boolean> {
-    const order = { direction: 'ASC', scanned: this.open.scanned, outermost: this.outermost } as const;
+    const order = {
+      direction: 'ASC',
+      scanned: this.open.scanned,
+      outermost: this.outermost,
+    } as const;
     const first = await this.run(order);
     const last = await this.run({ ...order, nullsLast: true });
     return !first || !last || !isSame(first, last, 'bag');
@@ -180,7 +197,9 @@ const withNumbers = (result: ResultSet): ResultSet => ({
   ...result,
   rows: result.rows.map((row) =>
     row.map((value) => {
-      const isNumber = typeof value === 'bigint' || (typeof value === 'string' && /^[-+]?(\d+\.?\d*|\.\d+)$/.test(value));
+      const isNumber =
+        typeof value === 'bigint' ||
+        (typeof value === 'string' && /^[-+]?(\d+\.?\d*|\.\d+)$/.test(value));
       return isNumber ? Number(value) : value;
     }),
   ),

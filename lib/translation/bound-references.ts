@@ -1,5 +1,12 @@
 import { childrenOf } from '../sqlite/select/bind';
-import type { BoundColumn, BoundExpression, BoundFrom, BoundQuery, BoundRowid, BoundSource } from '../sqlite/select/bound';
+import type {
+  BoundColumn,
+  BoundExpression,
+  BoundFrom,
+  BoundQuery,
+  BoundRowid,
+  BoundSource,
+} from '../sqlite/select/bound';
 
 /** Every column that an expression reads, those of its subqueries that lie outside them included. */
 export function* columnsRead(expression: BoundExpression): Generator<BoundColumn | BoundRowid> {
@@ -9,19 +16,26 @@ export function* columnsRead(expression: BoundExpression): Generator<BoundColumn
   for (const child of childrenOf(expression)) yield* columnsRead(child);
 }
 
-export const sourcesRead = (expression: BoundExpression): Set<number> => new Set([...columnsRead(expression)].map(({ source }) => source.id));
+export const sourcesRead = (expression: BoundExpression): Set<number> =>
+  new Set([...columnsRead(expression)].map(({ source }) => source.id));
 
 export function hasSubquery(expression: BoundExpression): boolean {
   return subqueryOf(expression) !== undefined || childrenOf(expression).some(hasSubquery);
 }
 
 export function subqueryOf(expression: BoundExpression): BoundQuery | undefined {
-  return expression.kind === 'exists' || expression.kind === 'subquery' || expression.kind === 'inQuery' ? expression.query : undefined;
+  return expression.kind === 'exists' ||
+    expression.kind === 'subquery' ||
+    expression.kind === 'inQuery'
+    ? expression.query
+    : undefined;
 }
 
 export function sourcesOf(from: BoundFrom | undefined): BoundSource[] {
   if (!from) return [];
-  return from.kind === 'source' ? [from.source] : [...sourcesOf(from.left), ...sourcesOf(from.right)];
+  return from.kind === 'source'
+    ? [from.source]
+    : [...sourcesOf(from.left), ...sourcesOf(from.right)];
 }
 
 /** Equal for equal expressions over the same sources. */
@@ -34,4 +48,8 @@ export function expressionKey(expression: BoundExpression): string {
 }
 
 export const conjuncts = (expression: BoundExpression | undefined): readonly BoundExpression[] =>
-  expression === undefined ? [] : expression.kind === 'logic' && expression.operator === 'AND' ? expression.operands : [expression];
+  expression === undefined
+    ? []
+    : expression.kind === 'logic' && expression.operator === 'AND'
+      ? expression.operands
+      : [expression];

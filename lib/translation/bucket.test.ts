@@ -14,12 +14,32 @@ INSERT INTO reading VALUES (1, 1, 1, '2024-01-01', 1.5), (2, 2, 1, '2024-01-01',
 CREATE TABLE alarm (aid INTEGER PRIMARY KEY, reading_id INTEGER REFERENCES reading(rid), level INTEGER);
 INSERT INTO alarm VALUES (1, 5, 2), (2, 5, 3), (3, 9, 1), (4, NULL, 1), (5, 99, 2);`;
 
-const STATION: Field = { kind: 'extendedReference', name: 'station', table: 'station', relationship: 'reading(station_id)->station(id)', join: [{ parent: 'id', child: 'station_id' }], fields: [{ kind: 'column', name: 'name', column: 'name', transform: { kind: 'identity' } }] };
-const ofTwo = (design: DocumentDesign): DocumentDesign => ({ ...design, logical: design.logical.map((logical) => (logical.id.kind === 'bucket' ? { ...logical, id: { ...logical.id, size: 2 }, fields: [...logical.fields, STATION] } : logical)) });
+const STATION: Field = {
+  kind: 'extendedReference',
+  name: 'station',
+  table: 'station',
+  relationship: 'reading(station_id)->station(id)',
+  join: [{ parent: 'id', child: 'station_id' }],
+  fields: [{ kind: 'column', name: 'name', column: 'name', transform: { kind: 'identity' } }],
+};
+const ofTwo = (design: DocumentDesign): DocumentDesign => ({
+  ...design,
+  logical: design.logical.map((logical) =>
+    logical.id.kind === 'bucket'
+      ? { ...logical, id: { ...logical.id, size: 2 }, fields: [...logical.fields, STATION] }
+      : logical,
+  ),
+});
 
 let world: World;
 beforeAll(async () => {
-  world = await World.create(DDL, { directives: [{ kind: 'relationship', relationship: 'reading(station_id)->station(id)', choice: 'bucket' }, { kind: 'relationship', relationship: 'reading(kind_id)->kind(id)', choice: 'copy' }], change: ofTwo });
+  world = await World.create(DDL, {
+    directives: [
+      { kind: 'relationship', relationship: 'reading(station_id)->station(id)', choice: 'bucket' },
+      { kind: 'relationship', relationship: 'reading(kind_id)->kind(id)', choice: 'copy' },
+    ],
+    change: ofTwo,
+  });
 });
 afterAll(() => world.close());
 
@@ -35,8 +55,8 @@ it.each([
   'SELECT station_id, avg(value) FROM reading GROUP BY station_id HAVING count(*) > 1 ORDER BY avg(value)',
   'SELECT day, count(DISTINCT station_id) FROM reading GROUP BY day',
   "SELECT s.name, r.value FROM station s JOIN reading r ON r.station_id = s.id WHERE s.city = 'Oslo'",
-  "SELECT s.name, count(r.rid) FROM station s LEFT JOIN reading r ON r.station_id = s.id GROUP BY s.id",
-  "SELECT s.name, r.station_id, r.value FROM station s LEFT JOIN reading r ON r.station_id = s.id AND r.value > 5",
+  'SELECT s.name, count(r.rid) FROM station s LEFT JOIN reading r ON r.station_id = s.id GROUP BY s.id',
+  'SELECT s.name, r.station_id, r.value FROM station s LEFT JOIN reading r ON r.station_id = s.id AND r.value > 5',
   'SELECT s.name FROM station s WHERE NOT EXISTS (SELECT 1 FROM reading r WHERE r.station_id = s.id)',
   'SELECT s.name FROM station s WHERE s.id IN (SELECT station_id FROM reading WHERE value > 6)',
   'SELECT name FROM station WHERE id NOT IN (SELECT station_id FROM reading)',
@@ -44,8 +64,8 @@ it.each([
   'SELECT r.rid, s.name FROM reading r LEFT JOIN station s ON s.id = r.station_id ORDER BY r.rid',
   'SELECT a.rid, b.rid FROM reading a JOIN reading b ON a.station_id = b.station_id AND a.rid < b.rid',
   'SELECT a.rid, b.rid FROM reading a JOIN reading b ON a.day = b.day AND a.station_id <> b.station_id',
-  "SELECT r.rid, k.unit FROM reading r JOIN kind k ON k.id = r.kind_id WHERE r.station_id = 2",
-  "SELECT k.unit, count(*) FROM kind k LEFT JOIN reading r ON r.kind_id = k.id GROUP BY k.unit",
+  'SELECT r.rid, k.unit FROM reading r JOIN kind k ON k.id = r.kind_id WHERE r.station_id = 2',
+  'SELECT k.unit, count(*) FROM kind k LEFT JOIN reading r ON r.kind_id = k.id GROUP BY k.unit',
   'SELECT a.level, r.value, r.station_id FROM alarm a JOIN reading r ON r.rid = a.reading_id',
   'SELECT r.rid, a.level FROM reading r LEFT JOIN alarm a ON a.reading_id = r.rid WHERE r.station_id < 3',
   'SELECT s.name, sum(a.level) FROM station s JOIN reading r ON r.station_id = s.id JOIN alarm a ON a.reading_id = r.rid GROUP BY s.name',
@@ -63,12 +83,20 @@ it.each([
 });
 
 it('reads what is repeated of the parent in the bucket', () => {
-  const { collection, pipeline } = world.translate("SELECT s.name, avg(r.value) FROM reading r JOIN station s ON s.id = r.station_id WHERE s.name > 'A' GROUP BY s.name");
+  const { collection, pipeline } = world.translate(
+    "SELECT s.name, avg(r.value) FROM reading r JOIN station s ON s.id = r.station_id WHERE s.name > 'A' GROUP BY s.name",
+  );
   expect(collection).toBe('reading');
   expect(JSON.stringify(pipeline)).not.toContain('$lookup');
-  expect(world.optimised("SELECT r.value FROM reading r JOIN station s ON s.id = r.station_id WHERE s.name = 'A'")[0]).toEqual({ $match: { 'station.name': 'A' } });
+  expect(
+    world.optimised(
+      "SELECT r.value FROM reading r JOIN station s ON s.id = r.station_id WHERE s.name = 'A'",
+    )[0],
+  ).toEqual({ $match: { 'station.name': 'A' } });
 });
 
 it('finds the buckets of a key before it takes them apart', () => {
-  expect(world.optimised('SELECT value FROM reading WHERE station_id = 1')[0]).toEqual({ $match: { station_id: 1 } });
+  expect(world.optimised('SELECT value FROM reading WHERE station_id = 1')[0]).toEqual({
+    $match: { station_id: 1 },
+  });
 });

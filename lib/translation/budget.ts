@@ -15,13 +15,28 @@ export const BUDGET = {
 /** Throws `Untranslatable` (budget) for a pipeline that passes it. */
 export function assertBudget(pipeline: readonly MqlDocument[]): void {
   const { stages, nesting } = measure(pipeline, 0);
-  if (stages > BUDGET.stages) throw new Untranslatable('budget', `${String(stages)} stages, the budget being ${String(BUDGET.stages)}.`);
-  if (nesting > BUDGET.nesting) throw new Untranslatable('budget', `Pipelines nested ${String(nesting)} deep, the budget being ${String(BUDGET.nesting)}.`);
+  if (stages > BUDGET.stages)
+    throw new Untranslatable(
+      'budget',
+      `${String(stages)} stages, the budget being ${String(BUDGET.stages)}.`,
+    );
+  if (nesting > BUDGET.nesting)
+    throw new Untranslatable(
+      'budget',
+      `Pipelines nested ${String(nesting)} deep, the budget being ${String(BUDGET.nesting)}.`,
+    );
   const { length } = BSON.EJSON.stringify(pipeline, { relaxed: false });
-  if (length > BUDGET.characters) throw new Untranslatable('budget', `${String(length)} characters, the budget being ${String(BUDGET.characters)}.`);
+  if (length > BUDGET.characters)
+    throw new Untranslatable(
+      'budget',
+      `${String(length)} characters, the budget being ${String(BUDGET.characters)}.`,
+    );
 }
 
-function measure(pipeline: readonly MqlDocument[], depth: number): { stages: number; nesting: number } {
+function measure(
+  pipeline: readonly MqlDocument[],
+  depth: number,
+): { stages: number; nesting: number } {
   let stages = pipeline.length;
   let nesting = depth;
   for (const stage of pipeline) {

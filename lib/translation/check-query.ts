@@ -2,7 +2,14 @@ import type { TiedRows, Verdict } from '../results/compare';
 import { contentHash } from '../results/hash';
 import type { ResultSet, Value } from '../results/value';
 import { isOutermostOrdered } from '../sqlite/select/outermost-order';
-import { checkEquivalence, expectedOf, isEquivalent, resultDigest, type EquivalenceInput, type PipelineRun } from './equivalence';
+import {
+  checkEquivalence,
+  expectedOf,
+  isEquivalent,
+  resultDigest,
+  type EquivalenceInput,
+  type PipelineRun,
+} from './equivalence';
 import type { KnownResults } from './known-results';
 
 /** Expected rows beyond this are counted and digested, but neither kept nor shipped. */
@@ -26,11 +33,17 @@ export interface CheckedQuery {
 }
 
 /** `checkEquivalence`, unless `known` remembers that the same query was checked on the same data. */
-export async function checkQuery(input: EquivalenceInput, known: KnownResults | undefined): Promise<CheckedQuery> {
+export async function checkQuery(
+  input: EquivalenceInput,
+  known: KnownResults | undefined,
+): Promise<CheckedQuery> {
   const key = keyOf(input);
   const before = known?.checked(key);
   if (before) return before;
-  const { verdict, caveats, expected, tied, run } = await checkEquivalence({ ...input, ...(known && { known }) });
+  const { verdict, caveats, expected, tied, run } = await checkEquivalence({
+    ...input,
+    ...(known && { known }),
+  });
   const checked: CheckedQuery = {
     verdict,
     caveats,
@@ -57,8 +70,20 @@ function summary(
 }
 
 /** The first expected rows of a checked query: those that were kept, else asked for again. */
-export async function expectedRows(checked: CheckedQuery, input: EquivalenceInput): Promise<readonly (readonly Value[])[] | undefined> {
+export async function expectedRows(
+  checked: CheckedQuery,
+  input: EquivalenceInput,
+): Promise<readonly (readonly Value[])[] | undefined> {
   return checked.expected?.rows ?? (await expectedOf(input))?.rows.slice(0, MOST_KEPT_ROWS);
 }
 
-const keyOf = ({ sql, sourcePath, db, collection, pipeline, columns, clock }: EquivalenceInput): string => contentHash([sourcePath, sql, db.databaseName, collection, pipeline, columns, clock]);
+const keyOf = ({
+  sql,
+  sourcePath,
+  db,
+  collection,
+  pipeline,
+  columns,
+  clock,
+}: EquivalenceInput): string =>
+  contentHash([sourcePath, sql, db.databaseName, collection, pipeline, columns, clock]);

@@ -1,9 +1,19 @@
-import type { BoundColumn, BoundExpression, BoundFrom, BoundOrder, BoundRowid, BoundSelect } from '../sqlite/select/bound';
+import type {
+  BoundColumn,
+  BoundExpression,
+  BoundFrom,
+  BoundOrder,
+  BoundRowid,
+  BoundSelect,
+} from '../sqlite/select/bound';
 import { orderKeys } from './aggregates';
 import { columnsRead, conjuncts } from './bound-references';
 
 /** The columns that each expression of a SELECT reads; conditions of WHERE and ON are apart, as `flattenFrom` gives them. */
-export function columnsByExpression(body: BoundSelect, orderBy: readonly BoundOrder[]): ReadonlyMap<BoundExpression, readonly (BoundColumn | BoundRowid)[]> {
+export function columnsByExpression(
+  body: BoundSelect,
+  orderBy: readonly BoundOrder[],
+): ReadonlyMap<BoundExpression, readonly (BoundColumn | BoundRowid)[]> {
   const expressions = [
     ...body.items.map(({ expression }) => expression),
     ...conjuncts(body.where),
@@ -16,4 +26,6 @@ export function columnsByExpression(body: BoundSelect, orderBy: readonly BoundOr
 }
 
 const onConditions = (from: BoundFrom | undefined): readonly BoundExpression[] =>
-  !from || from.kind === 'source' ? [] : [...conjuncts(from.on), ...onConditions(from.left), ...onConditions(from.right)];
+  !from || from.kind === 'source'
+    ? []
+    : [...conjuncts(from.on), ...onConditions(from.left), ...onConditions(from.right)];

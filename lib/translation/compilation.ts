@@ -30,7 +30,9 @@ export class Compilation {
   }
 
   touches(): { collection: string; fields: string[] }[] {
-    return [...this.touched].map(([collection, fields]) => ({ collection, fields: [...fields].sort() })).sort((a, b) => (a.collection < b.collection ? -1 : 1));
+    return [...this.touched]
+      .map(([collection, fields]) => ({ collection, fields: [...fields].sort() }))
+      .sort((a, b) => (a.collection < b.collection ? -1 : 1));
   }
 
   rowCount(table: string): number {

@@ -1,6 +1,14 @@
 import { columnPath } from '../design/placement';
 import { sameName, type Affinity } from '../sqlite/catalog';
-import { columnOf, type BoundBody, type BoundExists, type BoundExpression, type BoundInQuery, type BoundQuery, type BoundSelect } from '../sqlite/select/bound';
+import {
+  columnOf,
+  type BoundBody,
+  type BoundExists,
+  type BoundExpression,
+  type BoundInQuery,
+  type BoundQuery,
+  type BoundSelect,
+} from '../sqlite/select/bound';
 import { affinityOfExpression, collationOfExpression } from '../sqlite/select/expression-type';
 import { placementOf } from '../design/placement';
 import { columnsRead, conjuncts } from './bound-references';
@@ -20,11 +28,17 @@ import { Untranslatable } from './untranslated';
  * EXISTS and IN. Where the subquery's rows are embedded in the row at hand, a predicate on the array answers; else a
  * `$lookup` that finds one partner; and where SQL's nulls make more difference than that, one that fetches the set.
  */
-export function compileCondition(subquery: BoundExists | BoundInQuery, env: RowEnvironment, compiler: QueryCompiler): SubqueryCondition {
+export function compileCondition(
+  subquery: BoundExists | BoundInQuery,
+  env: RowEnvironment,
+  compiler: QueryCompiler,
+): SubqueryCondition {
   if (subquery.kind === 'exists') return new Existence(subquery.query, env, compiler);
   const listed = asComparisons(subquery) ?? inEither(subquery);
   if (listed) return new Expanded(listed, env);
-  return subquery.operands.length > 1 ? new RowMembership(subquery, env, compiler) : new Membership(subquery, env, compiler);
+  return subquery.operands.length > 1
+    ? new RowMembership(subquery, env, compiler)
+    : new Membership(subquery, env, compiler);
 }
 
 /** A condition that needs no rows. */
@@ -56,11 +70,26 @@ class Expanded implements SubqueryCondition {
 }
 
 /** `(x, y) IN (VALUES (1, 2), (3, 4))`: one comparison a row. */
-function asComparisons({ operands, query, affinities, collations }: BoundInQuery): BoundExpression | undefined {
+function asComparisons({
+  operands,
+  query,
+  affinities,
+  collations,
+}: BoundInQuery): BoundExpression | undefined {
   const { body } = query;
   if (body.kind !== 'values' || query.limit || query.offset) return undefined;
   const rows = body.rows.map((row) =>
-    whole(operands.map((left, at): BoundExpression => ({ kind: 'compare', operator: '=', left, right: row[at] ?? { kind: 'literal', value: null }, affinity: affinities[at], collation: collations[at] ?? 'BINARY', nullSafe: false }))),
+    whole(
+      operands.map((left, at): BoundExpression => ({
+        kind: 'compare',
+        operator: '=',
+        left,
+        right: row[at] ?? { kind: 'literal', value: null },
+        affinity: affinities[at],
+        collation: collations[at] ?? 'BINARY',
+        nullSafe: false,
+      })),
+    ),
   );
   const [only] = rows;
   return rows.length === 1 && only ? only : { kind: 'logic', operator: 'OR', operands: rows };
@@ -70,16 +99,35 @@ function asComparisons({ operands, query, affinities, collations }: BoundInQuery
 function inEither(node: BoundInQuery): BoundExpression | undefined {
   const { query } = node;
   const { body } = query;
-  if (body.kind !== 'compound' || !body.operator.startsWith('UNION') || query.limit || query.offset) return undefined;
-  const sides = [body.left, body.right].map((side): BoundInQuery => ({ ...node, negated: false, query: { ...query, body: side, orderBy: [] } }));
+  if (body.kind !== 'compound' || !body.operator.startsWith('UNION') || query.limit || query.offset)
+    return undefined;
+  const sides = [body.left, body.right].map((side): BoundInQuery => ({
+    ...node,
+    negated: false,
+    query: { ...query, body: side, orderBy: [] },
+  }));
   // Columns of several affinities have one by SQLite's choice.
-  const alike = simpleSelects(body).every(({ items }) => items.every(({ expression }, at) => comparesLike(affinityOfExpression(expression)) === comparesLike(query.columns[at]?.affinity)));
-  return alike && sides.every((side) => correlate(side) ?? inEither(side)) ? { kind: 'logic', operator: 'OR', operands: sides } : undefined;
+  const alike = simpleSelects(body).every(({ items }) =>
+    items.every(
+      ({ expression }, at) =>
+        comparesLike(affinityOfExpression(expression)) ===
+        comparesLike(query.columns[at]?.affinity),
+    ),
+  );
+  return alike && sides.every((side) => correlate(side) ?? inEither(side))
+    ? { kind: 'logic', operator: 'OR', operands: sides }
+    : undefined;
 }
 
-const comparesLike = (affinity: Affinity | undefined): Affinity | undefined => (affinity === 'INTEGER' || affinity === 'REAL' ? 'NUMERIC' : affinity);
+const comparesLike = (affinity: Affinity | undefined): Affinity | undefined =>
+  affinity === 'INTEGER' || affinity === 'REAL' ? 'NUMERIC' : affinity;
 
-const simpleSelects = (body: BoundBody): readonly BoundSelect[] => (body.kind === 'compound' ? [body.left, body.right].flatMap(simpleSelects) : body.kind === 'select' ? [body] : []);
+const simpleSelects = (body: BoundBody): readonly BoundSelect[] =>
+  body.kind === 'compound'
+    ? [body.left, body.right].flatMap(simpleSelects)
+    : body.kind === 'select'
+      ? [body]
+      : [];
 
 /** Is there a row? Never null. */
 class Existence implements SubqueryCondition {
@@ -122,18 +170,35 @@ class Existence implements SubqueryCondition {
   private lookup(): string {
     if (this.field !== undefined) return this.field;
     const scope = new OuterScope(this.env);
-    const compiled = this.compiler.query(this.query, scope, { purpose: 'exists', keyable: true, nested: true });
+    const compiled = this.compiler.query(this.query, scope, {
+      purpose: 'exists',
+      keyable: true,
+      nested: true,
+    });
     this.field = this.env.draft.names.take(compiled.collection);
     this.env.draft.push(lookupStage(compiled, scope, this.field));
     return this.field;
   }
 }
 
-const isAlwaysOneRow = ({ body, limit, offset }: BoundQuery): boolean => body.kind === 'select' && body.aggregated && body.groupBy.length === 0 && !body.having && !limit && !offset;
+const isAlwaysOneRow = ({ body, limit, offset }: BoundQuery): boolean =>
+  body.kind === 'select' &&
+  body.aggregated &&
+  body.groupBy.length === 0 &&
+  !body.having &&
+  !limit &&
+  !offset;
 
 /** `x IN (SELECT …)`: true for a match; null without one as soon as a null is about. */
 class Membership implements SubqueryCondition {
-  private set: { readonly values: Mql; readonly nullable: boolean; readonly maybeEmpty: boolean; readonly operand: Lowered } | undefined;
+  private set:
+    | {
+        readonly values: Mql;
+        readonly nullable: boolean;
+        readonly maybeEmpty: boolean;
+        readonly operand: Lowered;
+      }
+    | undefined;
   private readonly existence: Existence | undefined;
 
   constructor(
@@ -146,7 +211,10 @@ class Membership implements SubqueryCondition {
   }
 
   get nullable(): boolean {
-    return this.node.operands.some((operand) => new Lowering(this.env).stored(operand).type.nullable) || this.itemsNullable();
+    return (
+      this.node.operands.some((operand) => new Lowering(this.env).stored(operand).type.nullable) ||
+      this.itemsNullable()
+    );
   }
 
   truth(): Mql {
@@ -161,7 +229,11 @@ class Membership implements SubqueryCondition {
     const { values, nullable, maybeEmpty, operand } = this.fetch();
     const isIn: Mql = { $in: [operand.mql, values] };
     if (!operand.type.nullable && !nullable) return not(isIn);
-    const known = and(isPresent(operand), nullable ? not({ $in: [null, values] }) : true, not(isIn));
+    const known = and(
+      isPresent(operand),
+      nullable ? not({ $in: [null, values] }) : true,
+      not(isIn),
+    );
     return maybeEmpty ? or({ $eq: [values, []] }, known) : known;
   }
 
@@ -173,7 +245,9 @@ class Membership implements SubqueryCondition {
   private itemsNullable(): boolean {
     const { body } = this.node.query;
     if (body.kind !== 'select' || body.aggregated) return this.fetch().nullable;
-    const trial = this.compiler.query(this.node.query, new OuterScope(this.env), { purpose: 'exists' });
+    const trial = this.compiler.query(this.node.query, new OuterScope(this.env), {
+      purpose: 'exists',
+    });
     return trial.fields.some(({ type }) => type.nullable);
   }
 
@@ -182,9 +256,14 @@ class Membership implements SubqueryCondition {
     if (this.set) return this.set;
     const { node, env, compiler } = this;
     const [first] = node.operands;
-    if (!first || node.operands.length !== 1) throw new Untranslatable('types', 'IN with a row value over this subquery');
+    if (!first || node.operands.length !== 1)
+      throw new Untranslatable('types', 'IN with a row value over this subquery');
     const scope = new OuterScope(env);
-    const compiled = compiler.query(node.query, scope, { purpose: 'rows', keyable: true, nested: true });
+    const compiled = compiler.query(node.query, scope, {
+      purpose: 'rows',
+      keyable: true,
+      nested: true,
+    });
     const [output] = compiled.fields;
     if (!output) throw new Error('IN compares one column');
     const as = env.draft.names.take(output.field);
@@ -195,11 +274,21 @@ class Membership implements SubqueryCondition {
     const affinity = node.affinities[0];
     const stored = lowering.stored(first);
     const element: Lowered = { mql: '$$item', type: output.type, transform: output.transform };
-    const alike = fingerprint(stored.transform) === fingerprint(output.transform) && collation === 'BINARY';
-    const ready = (value: Lowered): Lowered => (alike && value.transform.kind !== 'identity' ? value : foldCollation(withAffinity(decode(value), affinity), collation));
+    const alike =
+      fingerprint(stored.transform) === fingerprint(output.transform) && collation === 'BINARY';
+    const ready = (value: Lowered): Lowered =>
+      alike && value.transform.kind !== 'identity'
+        ? value
+        : foldCollation(withAffinity(decode(value), affinity), collation);
     const item = ready(element);
-    const values: Mql = item.mql === '$$item' ? list : { $map: { input: list, as: 'item', in: item.mql } };
-    this.set = { values, nullable: output.type.nullable, maybeEmpty: !compiled.nonEmpty, operand: ready(stored) };
+    const values: Mql =
+      item.mql === '$$item' ? list : { $map: { input: list, as: 'item', in: item.mql } };
+    this.set = {
+      values,
+      nullable: output.type.nullable,
+      maybeEmpty: !compiled.nonEmpty,
+      operand: ready(stored),
+    };
     return this.set;
   }
 }
@@ -207,7 +296,13 @@ class Membership implements SubqueryCondition {
 /** `(x, y) IN (SELECT a, b …)`: one partner by `$lookup` where the subquery is a plain one, else among all of its rows. */
 class RowMembership implements SubqueryCondition {
   private readonly existence: Existence | undefined;
-  private rows: { readonly values: Mql; readonly operands: readonly Lowered[]; readonly outputs: readonly Lowered[] } | undefined;
+  private rows:
+    | {
+        readonly values: Mql;
+        readonly operands: readonly Lowered[];
+        readonly outputs: readonly Lowered[];
+      }
+    | undefined;
 
   constructor(
     private readonly node: BoundInQuery,
@@ -227,7 +322,9 @@ class RowMembership implements SubqueryCondition {
     if (this.existence) return this.existence.truth();
     const { values, operands, outputs } = this.fetch();
     // Equal nulls are no match.
-    const present = operands.filter(({ type }, at) => type.nullable && outputs[at]?.type.nullable).map(isPresent);
+    const present = operands
+      .filter(({ type }, at) => type.nullable && outputs[at]?.type.nullable)
+      .map(isPresent);
     return and(...present, { $in: [operands.map(({ mql }) => mql), values] });
   }
 
@@ -237,14 +334,20 @@ class RowMembership implements SubqueryCondition {
   }
 
   predicate(polarity: boolean): MqlDocument | undefined {
-    return this.existence && (polarity || !this.nullable) ? this.existence.predicate(polarity) : undefined;
+    return this.existence && (polarity || !this.nullable)
+      ? this.existence.predicate(polarity)
+      : undefined;
   }
 
   private fetch(): NonNullable<typeof this.rows> {
     if (this.rows) return this.rows;
     const { node, env, compiler } = this;
     const scope = new OuterScope(env);
-    const compiled = compiler.query(node.query, scope, { purpose: 'rows', keyable: true, nested: true });
+    const compiled = compiler.query(node.query, scope, {
+      purpose: 'rows',
+      keyable: true,
+      nested: true,
+    });
     const as = env.draft.names.take('rows');
     env.draft.push(lookupStage(compiled, scope, as));
     const lowering = new Lowering(env);
@@ -252,27 +355,65 @@ class RowMembership implements SubqueryCondition {
       const collation = node.collations[at] ?? 'BINARY';
       const output = compiled.fields[at];
       if (!output) throw new Error('a row value has a column for each operand');
-      const ready = (value: Lowered): Lowered => foldCollation(withAffinity(decode(value), node.affinities[at]), collation);
-      return { operand: ready(lowering.stored(operand)), output: ready({ mql: `$$row.${output.field}`, type: output.type, transform: output.transform }) };
+      const ready = (value: Lowered): Lowered =>
+        foldCollation(withAffinity(decode(value), node.affinities[at]), collation);
+      return {
+        operand: ready(lowering.stored(operand)),
+        output: ready({
+          mql: `$$row.${output.field}`,
+          type: output.type,
+          transform: output.transform,
+        }),
+      };
     });
     const outputs = pairs.map(({ output }) => output);
-    this.rows = { values: { $map: { input: `$${as}`, as: 'row', in: outputs.map(({ mql }) => mql) } }, operands: pairs.map(({ operand }) => operand), outputs };
+    this.rows = {
+      values: { $map: { input: `$${as}`, as: 'row', in: outputs.map(({ mql }) => mql) } },
+      operands: pairs.map(({ operand }) => operand),
+      outputs,
+    };
     return this.rows;
   }
 }
 
 /** `x IN (SELECT c …)` as `EXISTS (SELECT 1 … AND c = x)`, where the subquery is a plain one. */
-function correlate({ operands, query, affinities, collations }: BoundInQuery): BoundQuery | undefined {
+function correlate({
+  operands,
+  query,
+  affinities,
+  collations,
+}: BoundInQuery): BoundQuery | undefined {
   const { body } = query;
   if (body.kind !== 'select' || body.aggregated || query.limit || query.offset) return undefined;
-  if (operands.some((operand) => operand.kind !== 'column' && operand.kind !== 'literal') || body.items.some(({ expression }) => expression.kind !== 'column')) return undefined;
+  if (
+    operands.some((operand) => operand.kind !== 'column' && operand.kind !== 'literal') ||
+    body.items.some(({ expression }) => expression.kind !== 'column')
+  )
+    return undefined;
   const equalities = operands.map((operand, at): BoundExpression => {
     const right = body.items[at]?.expression ?? { kind: 'literal', value: null };
     const collation = collations[at] ?? collationOfExpression(operand);
-    return { kind: 'compare', operator: '=', left: right, right: operand, affinity: affinities[at], collation, nullSafe: false };
+    return {
+      kind: 'compare',
+      operator: '=',
+      left: right,
+      right: operand,
+      affinity: affinities[at],
+      collation,
+      nullSafe: false,
+    };
   });
-  const where: BoundExpression = { kind: 'logic', operator: 'AND', operands: [...conjuncts(body.where), ...equalities] };
-  const outer = [...query.outer, ...operands.flatMap((operand) => [...columnsRead(operand)].filter((column) => column.kind === 'column'))];
+  const where: BoundExpression = {
+    kind: 'logic',
+    operator: 'AND',
+    operands: [...conjuncts(body.where), ...equalities],
+  };
+  const outer = [
+    ...query.outer,
+    ...operands.flatMap((operand) =>
+      [...columnsRead(operand)].filter((column) => column.kind === 'column'),
+    ),
+  ];
   return { ...query, body: { ...body, where, distinct: false }, orderBy: [], outer };
 }
 
@@ -286,7 +427,10 @@ class EmbeddedRows {
   ) {}
 
   predicate(polarity: boolean): MqlDocument | undefined {
-    if (!this.many) return this.conditions.length > 0 ? undefined : { [this.path]: polarity ? { $ne: null } : null };
+    if (!this.many)
+      return this.conditions.length > 0
+        ? undefined
+        : { [this.path]: polarity ? { $ne: null } : null };
     if (this.conditions.length === 0) return { [this.path]: polarity ? { $ne: [] } : [] };
     const merged = toPredicate(whole(this.conditions), true, this.asEntry('$'));
     if (!merged) return undefined;
@@ -294,20 +438,43 @@ class EmbeddedRows {
   }
 
   truth(): Mql | undefined {
-    if (!this.many) return this.conditions.length > 0 ? undefined : { $gt: [`$${this.path}`, null] };
+    if (!this.many)
+      return this.conditions.length > 0 ? undefined : { $gt: [`$${this.path}`, null] };
     if (this.conditions.length === 0) return { $ne: [`$${this.path}`, []] };
-    return { $anyElementTrue: [{ $map: { input: `$${this.path}`, in: this.asEntry('$$this.').truth(whole(this.conditions)) } }] };
+    return {
+      $anyElementTrue: [
+        {
+          $map: {
+            input: `$${this.path}`,
+            in: this.asEntry('$$this.').truth(whole(this.conditions)),
+          },
+        },
+      ],
+    };
   }
 }
 
 const whole = (conditions: readonly BoundExpression[]): BoundExpression => {
   const [only] = conditions;
-  return conditions.length === 1 && only ? only : { kind: 'logic', operator: 'AND', operands: conditions };
+  return conditions.length === 1 && only
+    ? only
+    : { kind: 'logic', operator: 'AND', operands: conditions };
 };
 
-function embeddedRows(query: BoundQuery, env: RowEnvironment, compiler: QueryCompiler): EmbeddedRows | undefined {
+function embeddedRows(
+  query: BoundQuery,
+  env: RowEnvironment,
+  compiler: QueryCompiler,
+): EmbeddedRows | undefined {
   const { body } = query;
-  if (body.kind !== 'select' || body.aggregated || query.limit || query.offset || body.from?.kind !== 'source') return undefined;
+  if (
+    body.kind !== 'select' ||
+    body.aggregated ||
+    query.limit ||
+    query.offset ||
+    body.from?.kind !== 'source'
+  )
+    return undefined;
   const { source } = body.from;
   if (source.content.kind !== 'table') return undefined;
   const placement = placementOf(compiler.compilation.design, source.content.table.name);
@@ -315,23 +482,60 @@ function embeddedRows(query: BoundQuery, env: RowEnvironment, compiler: QueryCom
   if (!placement || !step) return undefined;
   const conditions = [...conjuncts(body.where)];
   for (const location of env.locations.values()) {
-    if (location.kind !== 'table' || location.entry || location.optional || location.placement.collection !== placement.collection) continue;
+    if (
+      location.kind !== 'table' ||
+      location.entry ||
+      location.optional ||
+      location.placement.collection !== placement.collection
+    )
+      continue;
     const depth = placement.steps.length - 1;
-    if (location.placement.steps.length < depth || !placement.steps.slice(0, depth).every((above, at) => above.path === location.placement.steps[at]?.path)) continue;
+    if (
+      location.placement.steps.length < depth ||
+      !placement.steps
+        .slice(0, depth)
+        .every((above, at) => above.path === location.placement.steps[at]?.path)
+    )
+      continue;
     const path = under(location.base, step.path);
     if (env.unwound.has(path)) continue;
-    const parent = { ...placement, table: step.parentTable, steps: placement.steps.slice(0, depth) };
+    const parent = {
+      ...placement,
+      table: step.parentTable,
+      steps: placement.steps.slice(0, depth),
+    };
     const used = step.join.map((pair) => {
       const parentPath = columnPath(parent, pair.parent)?.path;
-      return conditions.find((condition) => isEmbedding(condition, source.id, pair.child, parentPath === undefined ? undefined : under(location.base, parentPath), env));
+      return conditions.find((condition) =>
+        isEmbedding(
+          condition,
+          source.id,
+          pair.child,
+          parentPath === undefined ? undefined : under(location.base, parentPath),
+          env,
+        ),
+      );
     });
     if (used.some((condition) => condition === undefined)) continue;
     const rest = conditions.filter((condition) => !used.includes(condition));
-    if (rest.some((condition) => [...columnsRead(condition)].some((column) => column.source !== source) || !isPlain(condition))) return undefined;
+    if (
+      rest.some(
+        (condition) =>
+          [...columnsRead(condition)].some((column) => column.source !== source) ||
+          !isPlain(condition),
+      )
+    )
+      return undefined;
     compiler.compilation.touch(placement.collection, step.path);
     const asEntry = (variable: string): Lowering => {
       const inner = compiler.environment(new Draft(), undefined);
-      inner.locations.set(source.id, { kind: 'table', placement, base: location.base, optional: false, entry: { path: step.path, variable } });
+      inner.locations.set(source.id, {
+        kind: 'table',
+        placement,
+        base: location.base,
+        optional: false,
+        entry: { path: step.path, variable },
+      });
       return new Lowering(inner);
     };
     try {
@@ -346,12 +550,36 @@ function embeddedRows(query: BoundQuery, env: RowEnvironment, compiler: QueryCom
   return undefined;
 }
 
-function isEmbedding(condition: BoundExpression, source: number, child: string, parentPath: string | undefined, env: RowEnvironment): boolean {
-  if (condition.kind !== 'compare' || condition.operator !== '=' || condition.nullSafe || condition.collation !== 'BINARY' || parentPath === undefined) return false;
-  return ([[condition.left, condition.right], [condition.right, condition.left]] as const).some(
-    ([inner, outer]) => inner.kind === 'column' && inner.source.id === source && sameName(columnOf(inner).name, child) && outer.kind === 'column' && env.locations.has(outer.source.id) && env.column(outer).path === parentPath,
+function isEmbedding(
+  condition: BoundExpression,
+  source: number,
+  child: string,
+  parentPath: string | undefined,
+  env: RowEnvironment,
+): boolean {
+  if (
+    condition.kind !== 'compare' ||
+    condition.operator !== '=' ||
+    condition.nullSafe ||
+    condition.collation !== 'BINARY' ||
+    parentPath === undefined
+  )
+    return false;
+  return (
+    [
+      [condition.left, condition.right],
+      [condition.right, condition.left],
+    ] as const
+  ).some(
+    ([inner, outer]) =>
+      inner.kind === 'column' &&
+      inner.source.id === source &&
+      sameName(columnOf(inner).name, child) &&
+      outer.kind === 'column' &&
+      env.locations.has(outer.source.id) &&
+      env.column(outer).path === parentPath,
   );
 }
 
-const isPlain = (expression: BoundExpression): boolean => !['exists', 'inQuery', 'subquery'].includes(expression.kind);
-
+const isPlain = (expression: BoundExpression): boolean =>
+  !['exists', 'inQuery', 'subquery'].includes(expression.kind);

@@ -1,6 +1,13 @@
 import type { PlacementStep } from '../design/placement';
 import { columnPath, placementOf } from '../design/placement';
-import { columnOf, type BoundComparison, type BoundExpression, type BoundOrder, type BoundSelect, type BoundSource } from '../sqlite/select/bound';
+import {
+  columnOf,
+  type BoundComparison,
+  type BoundExpression,
+  type BoundOrder,
+  type BoundSelect,
+  type BoundSource,
+} from '../sqlite/select/bound';
 import { conjuncts, hasSubquery, sourcesRead } from './bound-references';
 import { columnsByExpression } from './columns-read';
 import { Draft, type Compilation } from './compilation';
@@ -33,16 +40,38 @@ export interface FromContext {
 }
 
 /** FROM and WHERE: fills the draft and the environment's locations. */
-export function compileFrom(body: BoundSelect, orderBy: readonly BoundOrder[], draft: Draft, env: RowEnvironment, options: SelectOptions, context: FromContext): CompiledFrom {
+export function compileFrom(
+  body: BoundSelect,
+  orderBy: readonly BoundOrder[],
+  draft: Draft,
+  env: RowEnvironment,
+  options: SelectOptions,
+  context: FromContext,
+): CompiledFrom {
   const where = conjuncts(body.where);
   if (!body.from) return withoutFrom(where, draft, env, context);
   const { sources, conditions } = flattenFrom(body.from, where);
-  return new FromCompiler(sources, [...conditions, ...where], [body, orderBy], draft, env, options, context).compile();
+  return new FromCompiler(
+    sources,
+    [...conditions, ...where],
+    [body, orderBy],
+    draft,
+    env,
+    options,
+    context,
+  ).compile();
 }
 
 // A SELECT without FROM has one row; the documents of any collection can stand for it.
-function withoutFrom(where: readonly BoundExpression[], draft: Draft, env: RowEnvironment, { compilation }: FromContext): CompiledFrom {
-  const anchor = compilation.design.logical.find(({ rootTable }) => compilation.rowCount(rootTable) > 0);
+function withoutFrom(
+  where: readonly BoundExpression[],
+  draft: Draft,
+  env: RowEnvironment,
+  { compilation }: FromContext,
+): CompiledFrom {
+  const anchor = compilation.design.logical.find(
+    ({ rootTable }) => compilation.rowCount(rootTable) > 0,
+  );
   if (!anchor) throw new Untranslatable('values', 'a SELECT without FROM over an empty database');
   compilation.touch(anchor.collection);
   draft.names.reserve(anchor.fields.map(({ name }) => name));
@@ -75,7 +104,10 @@ class FromCompiler {
 
   compile(): CompiledFrom {
     const { compilation } = this.context;
-    const plan = planJoins(this.sources, this.pending, { ...compilation.forPlan, readsOnly: this.readsOnly() });
+    const plan = planJoins(this.sources, this.pending, {
+      ...compilation.forPlan,
+      readsOnly: this.readsOnly(),
+    });
     const [root, ...rest] = plan;
     if (!root) throw new Error('a join plan begins with a root');
     const collection = this.root(root.entry);
@@ -93,8 +125,18 @@ class FromCompiler {
       this.draft.push({ $match: toMatch(this.pending, this.lowering) });
     }
     const content = root.entry.source.content;
-    const whole = content.kind === 'table' && !this.filtered && !this.key && rest.every(({ entry, kind }) => entry.on !== undefined || kind === 'ancestor' || kind === 'copied');
-    return { collection, ...(this.key && { key: this.key }), nonEmpty: whole && content.kind === 'table' && compilation.rowCount(content.table.name) > 0 };
+    const whole =
+      content.kind === 'table' &&
+      !this.filtered &&
+      !this.key &&
+      rest.every(
+        ({ entry, kind }) => entry.on !== undefined || kind === 'ancestor' || kind === 'copied',
+      );
+    return {
+      collection,
+      ...(this.key && { key: this.key }),
+      nonEmpty: whole && content.kind === 'table' && compilation.rowCount(content.table.name) > 0,
+    };
   }
 
   private base(planned: string): string {
@@ -105,7 +147,13 @@ class FromCompiler {
   private lookupField(source: BoundSource): string {
     const known = this.fields.get(source.id);
     if (known !== undefined) return known;
-    const name = this.draft.names.take(source.content.kind === 'table' ? source.content.table.name : source.name === '' ? 'rows' : source.name);
+    const name = this.draft.names.take(
+      source.content.kind === 'table'
+        ? source.content.table.name
+        : source.name === ''
+          ? 'rows'
+          : source.name,
+    );
     this.fields.set(source.id, name);
     return name;
   }
@@ -116,7 +164,12 @@ class FromCompiler {
       const compiled = this.derived(source, this.env.scope);
       for (const stage of compiled.stages) this.draft.push(stage);
       this.draft.names.reserve(compiled.fields.map(({ field }) => field));
-      this.env.locations.set(source.id, { kind: 'fields', base: '', fields: compiled.fields, optional: false });
+      this.env.locations.set(source.id, {
+        kind: 'fields',
+        base: '',
+        fields: compiled.fields,
+        optional: false,
+      });
       this.filtered = true;
       return compiled.collection;
     }
@@ -146,7 +199,9 @@ class FromCompiler {
     if (this.env.unwound.has(path)) return;
     if (step.kind === 'embedMany') {
       this.env.unwound.add(path);
-      this.draft.push({ $unwind: keepEmpty ? { path: `$${path}`, preserveNullAndEmptyArrays: true } : `$${path}` });
+      this.draft.push({
+        $unwind: keepEmpty ? { path: `$${path}`, preserveNullAndEmptyArrays: true } : `$${path}`,
+      });
     } else if (!keepEmpty) this.draft.push({ $match: { [path]: { $ne: null } } });
   }
 
@@ -157,12 +212,33 @@ class FromCompiler {
     const location = this.env.locations.get(source.id);
     if (location?.kind !== 'table' || this.draft.stages.length > 0) return;
     for (const condition of this.pending) {
-      if (condition.kind !== 'compare' || condition.operator !== '=' || condition.nullSafe || condition.collation !== 'BINARY') continue;
-      for (const [inner, outer] of [[condition.left, condition.right], [condition.right, condition.left]] as const) {
-        if (inner.kind !== 'column' || inner.source !== source || outer.kind !== 'column' || this.isOwn(outer.source)) continue;
+      if (
+        condition.kind !== 'compare' ||
+        condition.operator !== '=' ||
+        condition.nullSafe ||
+        condition.collation !== 'BINARY'
+      )
+        continue;
+      for (const [inner, outer] of [
+        [condition.left, condition.right],
+        [condition.right, condition.left],
+      ] as const) {
+        if (
+          inner.kind !== 'column' ||
+          inner.source !== source ||
+          outer.kind !== 'column' ||
+          this.isOwn(outer.source)
+        )
+          continue;
         const foreign = this.env.column(inner);
         const local = scope.env.column(outer);
-        if (foreign.path === undefined || local.path === undefined || !comparesAsStored(foreign, local, condition) || (foreign.type.nullable && local.type.nullable)) continue;
+        if (
+          foreign.path === undefined ||
+          local.path === undefined ||
+          !comparesAsStored(foreign, local, condition) ||
+          (foreign.type.nullable && local.type.nullable)
+        )
+          continue;
         this.key = { localField: local.path, foreignField: foreign.path };
         this.pending.splice(this.pending.indexOf(condition), 1);
         return;
@@ -175,7 +251,9 @@ class FromCompiler {
     const complete = this.placed.size === this.sources.length;
     const ready = this.pending.filter((condition) => {
       if (hasSubquery(condition) && !complete) return false;
-      return [...sourcesRead(condition)].every((id) => this.placed.has(id) || !this.sources.some(({ source }) => source.id === id));
+      return [...sourcesRead(condition)].every(
+        (id) => this.placed.has(id) || !this.sources.some(({ source }) => source.id === id),
+      );
     });
     if (ready.length === 0) return;
     const cheap = ready.filter((condition) => !hasSubquery(condition));
@@ -207,7 +285,12 @@ class FromCompiler {
     const { entry } = attachment;
     switch (attachment.kind) {
       case 'ancestor':
-        this.env.locations.set(entry.source.id, { kind: 'table', placement: this.placement(entry.source), base: this.base(attachment.base), optional: entry.on !== undefined });
+        this.env.locations.set(entry.source.id, {
+          kind: 'table',
+          placement: this.placement(entry.source),
+          base: this.base(attachment.base),
+          optional: entry.on !== undefined,
+        });
         this.settleJoin(entry, attachment.used);
         return;
       case 'embedded':
@@ -224,30 +307,65 @@ class FromCompiler {
   private readsOnly(): JoinContext['readsOnly'] {
     const read = columnsByExpression(...this.select);
     return (source, join, has) =>
-      [...read].every(([expression, columns]) => join.includes(expression) || columns.every((column) => column.source !== source || (column.kind === 'column' && has(columnOf(column).name))));
+      [...read].every(
+        ([expression, columns]) =>
+          join.includes(expression) ||
+          columns.every(
+            (column) =>
+              column.source !== source || (column.kind === 'column' && has(columnOf(column).name)),
+          ),
+      );
   }
 
   private copied({ entry, copy, of, used }: Extract<Attachment, { kind: 'copied' }>): void {
     const child = this.env.locations.get(of);
     const childSource = this.sources.find(({ source }) => source.id === of)?.source;
-    if (child?.kind !== 'table' || !childSource || entry.source.content.kind !== 'table') throw new Error('a copy lies in a row that is there');
+    if (child?.kind !== 'table' || !childSource || entry.source.content.kind !== 'table')
+      throw new Error('a copy lies in a row that is there');
     const optional = copy.presence !== undefined;
-    this.env.locations.set(entry.source.id, { kind: 'copy', table: entry.source.content.table.name, copy, child, childSource, optional });
+    this.env.locations.set(entry.source.id, {
+      kind: 'copy',
+      table: entry.source.content.table.name,
+      copy,
+      child,
+      childSource,
+      optional,
+    });
     if (optional) this.context.compilation.touch(child.placement.collection, copy.presence);
     this.remove(used);
     if (!entry.on && optional && !this.filtersMissing(entry.source, copy)) {
       this.filtered = true;
       this.draft.push({ $match: { [under(child.base, copy.presence)]: { $ne: null } } });
       // From here on no row is without it.
-      this.env.locations.set(entry.source.id, { kind: 'copy', table: entry.source.content.table.name, copy, child, childSource, optional: false });
+      this.env.locations.set(entry.source.id, {
+        kind: 'copy',
+        table: entry.source.content.table.name,
+        copy,
+        child,
+        childSource,
+        optional: false,
+      });
     }
   }
 
   /** A condition that the next filter tests is true only where the copied fields are there. */
   private filtersMissing(source: BoundSource, copy: ServingCopy): boolean {
     return this.pending.some((condition) => {
-      const ready = !hasSubquery(condition) && [...sourcesRead(condition)].every((id) => id === source.id || this.placed.has(id) || !this.sources.some((other) => other.source.id === id));
-      return ready && columnsRequired(condition).some((column) => column.source === source && copiedPath(copy, columnOf(column).name) !== undefined);
+      const ready =
+        !hasSubquery(condition) &&
+        [...sourcesRead(condition)].every(
+          (id) =>
+            id === source.id ||
+            this.placed.has(id) ||
+            !this.sources.some((other) => other.source.id === id),
+        );
+      return (
+        ready &&
+        columnsRequired(condition).some(
+          (column) =>
+            column.source === source && copiedPath(copy, columnOf(column).name) !== undefined,
+        )
+      );
     });
   }
 
@@ -270,7 +388,12 @@ class FromCompiler {
     const placement = this.placement(entry.source);
     const step = placement.steps.at(-1);
     if (!step) throw new Error('an embedded placement has a step');
-    const location: TableLocation = { kind: 'table', placement, base, optional: entry.on !== undefined };
+    const location: TableLocation = {
+      kind: 'table',
+      placement,
+      base,
+      optional: entry.on !== undefined,
+    };
     const others = (entry.on ?? []).filter((condition) => !used.includes(condition));
     if (others.length > 0) this.filterEntries(entry.source, location, step, others);
     this.env.locations.set(entry.source.id, location);
@@ -279,12 +402,34 @@ class FromCompiler {
   }
 
   // ON conditions of a left join decide which entries count as partners, before the rows without any are kept.
-  private filterEntries(source: BoundSource, location: TableLocation, step: PlacementStep, conditions: readonly BoundExpression[]): void {
+  private filterEntries(
+    source: BoundSource,
+    location: TableLocation,
+    step: PlacementStep,
+    conditions: readonly BoundExpression[],
+  ): void {
     const path = under(location.base, step.path);
-    if (step.kind === 'embedOne' || location.base !== '') throw new Untranslatable('full_join', 'a left join with a further condition on an embedded document');
-    this.env.locations.set(source.id, { ...location, optional: false, entry: { path: step.path, variable: '$$this.' } });
+    if (step.kind === 'embedOne' || location.base !== '')
+      throw new Untranslatable(
+        'full_join',
+        'a left join with a further condition on an embedded document',
+      );
+    this.env.locations.set(source.id, {
+      ...location,
+      optional: false,
+      entry: { path: step.path, variable: '$$this.' },
+    });
     const truths = conditions.map((condition) => this.lowering.truth(condition));
-    this.draft.push({ $set: { [path]: { $filter: { input: `$${path}`, cond: truths.length === 1 ? (truths[0] ?? true) : { $and: truths } } } } });
+    this.draft.push({
+      $set: {
+        [path]: {
+          $filter: {
+            input: `$${path}`,
+            cond: truths.length === 1 ? (truths[0] ?? true) : { $and: truths },
+          },
+        },
+      },
+    });
   }
 
   private lookup(entry: FlatSource, keptBy?: KeptBy): void {
@@ -299,16 +444,36 @@ class FromCompiler {
     // A derived table of one row is found once for all rows, as long as nothing in it asks for theirs.
     const compareAfter = !isOptional && this.derivedQueries.get(source.id)?.atMostOne === true;
 
-    const linked = compareAfter ? [] : on ?? this.pending.filter((condition) => {
-      const read = sourcesRead(condition);
-      return read.has(source.id) && [...read].every((id) => id === source.id || this.placed.has(id) || !this.sources.some((other) => other.source.id === id));
-    });
-    const kept = keptBy && this.keptIn(keptBy, this.lookupKey([keptBy.used], source, innerEnv, location));
+    const linked = compareAfter
+      ? []
+      : (on ??
+        this.pending.filter((condition) => {
+          const read = sourcesRead(condition);
+          return (
+            read.has(source.id) &&
+            [...read].every(
+              (id) =>
+                id === source.id ||
+                this.placed.has(id) ||
+                !this.sources.some((other) => other.source.id === id),
+            )
+          );
+        }));
+    const kept =
+      keptBy && this.keptIn(keptBy, this.lookupKey([keptBy.used], source, innerEnv, location));
     const key = kept?.key ?? this.lookupKey(linked, source, innerEnv, location);
-    const inside = linked.filter((condition) => condition !== key?.condition || key.recheck).filter((condition) => isOptional || condition === key?.condition || (!key && !hasSubquery(condition) && sourcesRead(condition).size > 1));
+    const inside = linked
+      .filter((condition) => condition !== key?.condition || key.recheck)
+      .filter(
+        (condition) =>
+          isOptional ||
+          condition === key?.condition ||
+          (!key && !hasSubquery(condition) && sourcesRead(condition).size > 1),
+      );
     if (inside.length > 0) inner.push({ $match: toMatch(inside, innerLowering) });
     const localField = kept?.flag ?? (key && this.localField(key.local));
-    if (key?.guard && localField !== undefined) this.draft.push({ $match: { [localField]: { $ne: null } } });
+    if (key?.guard && localField !== undefined)
+      this.draft.push({ $match: { [localField]: { $ne: null } } });
     const variables = scope.let;
     this.draft.push({
       $lookup: {
@@ -321,7 +486,9 @@ class FromCompiler {
     });
     // An array is empty where the lookup found anything: there is nothing twice.
     if (kept) this.draft.push({ $set: { [as]: { $concatArrays: [`$${kept.array}`, `$${as}`] } } });
-    this.draft.push({ $unwind: isOptional ? { path: `$${as}`, preserveNullAndEmptyArrays: true } : `$${as}` });
+    this.draft.push({
+      $unwind: isOptional ? { path: `$${as}`, preserveNullAndEmptyArrays: true } : `$${as}`,
+    });
     for (const path of innerEnv.unwound) this.env.unwound.add(under(as, path));
     this.env.locations.set(source.id, { ...location, base: as, optional: isOptional });
     if (!isOptional) this.settle([...inside, ...(key ? [key.condition] : [])]);
@@ -329,13 +496,33 @@ class FromCompiler {
   }
 
   /** Where the parents' row has the array and the flag; undefined where the flag would not be found as their key is. */
-  private keptIn({ children, of }: KeptBy, key: LookupKey | undefined): { readonly key: LookupKey; readonly array: string; readonly flag: string } | undefined {
+  private keptIn(
+    { children, of }: KeptBy,
+    key: LookupKey | undefined,
+  ): { readonly key: LookupKey; readonly array: string; readonly flag: string } | undefined {
     const parent = this.env.locations.get(of);
-    if (!key || key.recheck || key.guard || parent?.kind !== 'table' || parent.entry || parent.optional) return undefined;
+    if (
+      !key ||
+      key.recheck ||
+      key.guard ||
+      parent?.kind !== 'table' ||
+      parent.entry ||
+      parent.optional
+    )
+      return undefined;
     const stored = columnPath(parent.placement, children.parentColumn);
-    if (!stored || stored.inherited || key.local.path !== under(parent.base, stored.path)) return undefined;
-    for (const path of [children.flag, ...children.field.fields.map(({ name }) => `${children.array}.${name}`)]) this.context.compilation.touch(parent.placement.collection, path);
-    return { key, array: under(parent.base, children.array), flag: under(parent.base, children.flag) };
+    if (!stored || stored.inherited || key.local.path !== under(parent.base, stored.path))
+      return undefined;
+    for (const path of [
+      children.flag,
+      ...children.field.fields.map(({ name }) => `${children.array}.${name}`),
+    ])
+      this.context.compilation.touch(parent.placement.collection, path);
+    return {
+      key,
+      array: under(parent.base, children.array),
+      flag: under(parent.base, children.flag),
+    };
   }
 
   private localField({ path, mql }: Lowered): string {
@@ -345,12 +532,22 @@ class FromCompiler {
     return name;
   }
 
-  private lookupRows(source: BoundSource, inner: Draft, innerEnv: RowEnvironment, scope: OuterScope): { collection: string; location: Exclude<Location, CopyLocation> } {
+  private lookupRows(
+    source: BoundSource,
+    inner: Draft,
+    innerEnv: RowEnvironment,
+    scope: OuterScope,
+  ): { collection: string; location: Exclude<Location, CopyLocation> } {
     if (source.content.kind !== 'table') {
       // The derived table sees what this SELECT sees outside, by the same variables.
       const compiled = this.context.derived(source, scope);
       for (const stage of compiled.stages) inner.push(stage);
-      const location = { kind: 'fields', base: '', fields: compiled.fields, optional: false } as const;
+      const location = {
+        kind: 'fields',
+        base: '',
+        fields: compiled.fields,
+        optional: false,
+      } as const;
       innerEnv.locations.set(source.id, location);
       return { collection: compiled.collection, location };
     }
@@ -372,25 +569,63 @@ class FromCompiler {
    * The equality that the $lookup itself can test. An array's entries have to be tested again once unwound; a local
    * value that SQL would convert first is converted into a field of its own.
    */
-  private lookupKey(linked: readonly BoundExpression[], source: BoundSource, innerEnv: RowEnvironment, location: Location): LookupKey | undefined {
+  private lookupKey(
+    linked: readonly BoundExpression[],
+    source: BoundSource,
+    innerEnv: RowEnvironment,
+    location: Location,
+  ): LookupKey | undefined {
     if (location.kind !== 'table') return undefined;
-    const arrays = location.placement.steps.filter(({ kind }) => kind === 'embedMany').map(({ path }) => path);
+    const arrays = location.placement.steps
+      .filter(({ kind }) => kind === 'embedMany')
+      .map(({ path }) => path);
     const isOptional = this.sources.some((entry) => entry.source === source && entry.on);
     const found = linked.flatMap((condition) => {
-      if (condition.kind !== 'compare' || condition.operator !== '=' || condition.nullSafe || condition.collation !== 'BINARY') return [];
-      return ([[condition.left, condition.right], [condition.right, condition.left]] as const).flatMap(([inner, outer]): (LookupKey & { readonly rank: number })[] => {
-        if (inner.kind !== 'column' || inner.source !== source || sourcesRead(outer).has(source.id) || hasSubquery(outer)) return [];
+      if (
+        condition.kind !== 'compare' ||
+        condition.operator !== '=' ||
+        condition.nullSafe ||
+        condition.collation !== 'BINARY'
+      )
+        return [];
+      return (
+        [
+          [condition.left, condition.right],
+          [condition.right, condition.left],
+        ] as const
+      ).flatMap(([inner, outer]): (LookupKey & { readonly rank: number })[] => {
+        if (
+          inner.kind !== 'column' ||
+          inner.source !== source ||
+          sourcesRead(outer).has(source.id) ||
+          hasSubquery(outer)
+        )
+          return [];
         const foreign = innerEnv.column(inner);
         if (foreign.path === undefined) return [];
         const stored = this.lowering.stored(outer);
         const plain = comparesAsStored(foreign, stored, condition);
         const local = plain ? stored : withAffinity(decode(stored), condition.affinity);
-        if (!plain && (foreign.transform.kind !== 'identity' || withAffinity(foreign, condition.affinity) !== foreign)) return [];
+        if (
+          !plain &&
+          (foreign.transform.kind !== 'identity' ||
+            withAffinity(foreign, condition.affinity) !== foreign)
+        )
+          return [];
         const guard = foreign.type.nullable && local.type.nullable;
         if (guard && isOptional) return [];
         const recheck = arrays.some((array) => foreign.path?.startsWith(`${array}.`));
         const isFirst = inner.index === 0;
-        return [{ condition, local, foreignField: foreign.path, recheck, guard, rank: (recheck ? 4 : 0) + (local.path === undefined ? 2 : 0) + (isFirst ? 0 : 1) }];
+        return [
+          {
+            condition,
+            local,
+            foreignField: foreign.path,
+            recheck,
+            guard,
+            rank: (recheck ? 4 : 0) + (local.path === undefined ? 2 : 0) + (isFirst ? 0 : 1),
+          },
+        ];
       });
     });
     return found.sort((a, b) => a.rank - b.rank)[0];
@@ -406,9 +641,15 @@ interface LookupKey {
 }
 
 /** MongoDB's equality of the stored values is SQL's equality of the source values. */
-export function comparesAsStored(a: Lowered, b: Lowered, { affinity, left, right }: Pick<BoundComparison, 'affinity' | 'left' | 'right'>): boolean {
+export function comparesAsStored(
+  a: Lowered,
+  b: Lowered,
+  { affinity, left, right }: Pick<BoundComparison, 'affinity' | 'left' | 'right'>,
+): boolean {
   if (JSON.stringify(a.transform) !== JSON.stringify(b.transform)) return false;
-  const converts = affinity === 'NUMERIC' && (mayBe(a.type, TEXT) || mayBe(b.type, TEXT)) && !(holdsNoNumericText(left) && holdsNoNumericText(right));
+  const converts =
+    affinity === 'NUMERIC' &&
+    (mayBe(a.type, TEXT) || mayBe(b.type, TEXT)) &&
+    !(holdsNoNumericText(left) && holdsNoNumericText(right));
   return !converts && !(affinity === 'TEXT' && (a.type.kinds | b.type.kinds) !== TEXT);
 }
-

@@ -1,5 +1,13 @@
 import { childrenOf } from '../sqlite/select/bind';
-import { columnOf, type BoundAggregate, type BoundColumn, type BoundExpression, type BoundOrder, type BoundRowid, type BoundSelect } from '../sqlite/select/bound';
+import {
+  columnOf,
+  type BoundAggregate,
+  type BoundColumn,
+  type BoundExpression,
+  type BoundOrder,
+  type BoundRowid,
+  type BoundSelect,
+} from '../sqlite/select/bound';
 import { collationOfExpression } from '../sqlite/select/expression-type';
 import { sameName } from '../sqlite/catalog';
 import { aggregatesIn, lowerAggregate, orderKeys } from './aggregates';
@@ -31,9 +39,17 @@ export interface GroupInput {
  * Adds the `$group` stage; `grouped` then answers for keys, aggregates and bare columns. Returns what the fields of
  * a group without rows would be.
  */
-export function compileGroup({ body, orderBy, mayBeEmpty, wholeTable, aliases }: GroupInput, env: RowEnvironment, grouped: RowEnvironment): Record<string, Mql> {
+export function compileGroup(
+  { body, orderBy, mayBeEmpty, wholeTable, aliases }: GroupInput,
+  env: RowEnvironment,
+  grouped: RowEnvironment,
+): Record<string, Mql> {
   const lowering = new Lowering(env);
-  const outputs = [...body.items.map(({ expression }) => expression), ...(body.having ? [body.having] : []), ...orderKeys(orderBy)];
+  const outputs = [
+    ...body.items.map(({ expression }) => expression),
+    ...(body.having ? [body.having] : []),
+    ...orderKeys(orderBy),
+  ];
   const aggregates = uniqueAggregates(outputs);
   const names = new FieldNames(['_id']);
   const accumulators: Record<string, Mql> = {};
@@ -43,7 +59,12 @@ export function compileGroup({ body, orderBy, mayBeEmpty, wholeTable, aliases }:
   const bare = bareColumns(outputs, (expression) => grouped.hasComputed(expression));
   const most = mostRows(body.from, env);
   for (const aggregate of aggregates) {
-    const lowered = lowerAggregate(aggregate, lowering, (wanted) => names.take(aliases.get(keyOf(aggregate)) ?? wanted), { mayBeEmpty, wholeTable, most });
+    const lowered = lowerAggregate(
+      aggregate,
+      lowering,
+      (wanted) => names.take(aliases.get(keyOf(aggregate)) ?? wanted),
+      { mayBeEmpty, wholeTable, most },
+    );
     const counts = aggregate.name === 'count' || aggregate.name === 'total';
     for (const [at, { field, accumulator }] of lowered.accumulators.entries()) {
       accumulators[field] = accumulator;
@@ -62,7 +83,12 @@ export function compileGroup({ body, orderBy, mayBeEmpty, wholeTable, aliases }:
       accumulators[name] = { [pick]: stored.mql };
       whenEmpty[name] = null;
       // Over no rows a bare column is null; $first of a missing field is null.
-      grouped.setComputed(column, { mql: `$${name}`, path: name, type: { ...stored.type, nullable: stored.type.nullable || mayBeEmpty, missing: false }, transform: stored.transform });
+      grouped.setComputed(column, {
+        mql: `$${name}`,
+        path: name,
+        type: { ...stored.type, nullable: stored.type.nullable || mayBeEmpty, missing: false },
+        transform: stored.transform,
+      });
     }
   }
   env.draft.names.reserve(Object.keys(accumulators));
@@ -75,22 +101,39 @@ function mostRows(from: BoundSelect['from'], { compilation }: RowEnvironment): n
   const counts = sourcesOf(from).map(({ content }) =>
     content.kind === 'table' ? Math.max(1, compilation.rowCount(content.table.name)) : MOST_ROWS,
   );
-  return Math.min(MOST_ROWS, counts.reduce((product, count) => product * count, 1));
+  return Math.min(
+    MOST_ROWS,
+    counts.reduce((product, count) => product * count, 1),
+  );
 }
 
-const collects = (accumulator: Mql): boolean => typeof accumulator === 'object' && accumulator !== null && ('$addToSet' in accumulator || '$push' in accumulator);
+const collects = (accumulator: Mql): boolean =>
+  typeof accumulator === 'object' &&
+  accumulator !== null &&
+  ('$addToSet' in accumulator || '$push' in accumulator);
 
 function uniqueAggregates(expressions: readonly BoundExpression[]): BoundAggregate[] {
   const seen = new Map<string, BoundAggregate>();
   for (const aggregate of expressions.flatMap((expression) => [...aggregatesIn(expression)])) {
-    if (aggregate.args.some((arg) => [...aggregatesIn(arg)].length > 0)) throw new Untranslatable('aggregate', 'an aggregate of an aggregate');
+    if (aggregate.args.some((arg) => [...aggregatesIn(arg)].length > 0))
+      throw new Untranslatable('aggregate', 'an aggregate of an aggregate');
     if (!seen.has(keyOf(aggregate))) seen.set(keyOf(aggregate), aggregate);
   }
   return [...seen.values()];
 }
 
-function groupKeys(body: BoundSelect, lowering: Lowering, env: RowEnvironment, grouped: RowEnvironment, accumulators: Record<string, Mql>, names: FieldNames): Mql {
-  const parts = new Map<string, { stored: Lowered; folded: Lowered; expressions: BoundExpression[] }>();
+function groupKeys(
+  body: BoundSelect,
+  lowering: Lowering,
+  env: RowEnvironment,
+  grouped: RowEnvironment,
+  accumulators: Record<string, Mql>,
+  names: FieldNames,
+): Mql {
+  const parts = new Map<
+    string,
+    { stored: Lowered; folded: Lowered; expressions: BoundExpression[] }
+  >();
   for (const expression of body.groupBy) {
     const stored = lowering.stored(expression);
     // A constant puts all rows into one group.
@@ -98,7 +141,10 @@ function groupKeys(body: BoundSelect, lowering: Lowering, env: RowEnvironment, g
       grouped.setComputed(expression, stored);
       continue;
     }
-    const folded = foldCollation(stored, stored.transform.kind === 'identity' ? collationOfExpression(expression) : 'BINARY');
+    const folded = foldCollation(
+      stored,
+      stored.transform.kind === 'identity' ? collationOfExpression(expression) : 'BINARY',
+    );
     // Two columns can lie in one field: a child's key and its parent's.
     const part = parts.get(fingerprint(folded.mql)) ?? { stored, folded, expressions: [] };
     part.expressions.push(expression);
@@ -107,18 +153,30 @@ function groupKeys(body: BoundSelect, lowering: Lowering, env: RowEnvironment, g
   const keyNames = new FieldNames();
   const key: Record<string, Mql> = {};
   // Of spellings that a collation takes for one, the group shows that of one of its rows.
-  const isOpen = [...parts.values()].some(({ stored, folded, expressions }) => folded !== stored && expressions.some((expression) => isShown(expression, body) && !isUnique(expression)));
+  const isOpen = [...parts.values()].some(
+    ({ stored, folded, expressions }) =>
+      folded !== stored &&
+      expressions.some((expression) => isShown(expression, body) && !isUnique(expression)),
+  );
   if (isOpen) {
     env.compilation.choseRow = true;
     inScanOrder(body, env);
   }
   const pick = isOpen && env.compilation.choice === 'last' ? '$last' : '$first';
   for (const { stored, folded, expressions } of parts.values()) {
-    const name = keyNames.take(describeExpression(expressions[0] ?? { kind: 'literal', value: null }));
+    const name = keyNames.take(
+      describeExpression(expressions[0] ?? { kind: 'literal', value: null }),
+    );
     const path = parts.size === 1 ? '_id' : `_id.${name}`;
     // In a compound key a missing part would be left out and make another group than null.
-    key[name] = parts.size > 1 && folded.type.missing ? { $ifNull: [folded.mql, null] } : folded.mql;
-    let value: Lowered = { mql: `$${path}`, path, type: { ...stored.type, missing: false }, transform: stored.transform };
+    key[name] =
+      parts.size > 1 && folded.type.missing ? { $ifNull: [folded.mql, null] } : folded.mql;
+    let value: Lowered = {
+      mql: `$${path}`,
+      path,
+      type: { ...stored.type, missing: false },
+      transform: stored.transform,
+    };
     if (folded !== stored) {
       const original = names.take(name);
       accumulators[original] = { [pick]: stored.mql };
@@ -132,7 +190,8 @@ function groupKeys(body: BoundSelect, lowering: Lowering, env: RowEnvironment, g
 /** Does a result column show the expression, outside of aggregates? */
 function isShown(expression: BoundExpression, { items }: BoundSelect): boolean {
   const key = keyOf(expression);
-  const shows = (within: BoundExpression): boolean => keyOf(within) === key || (within.kind !== 'aggregate' && childrenOf(within).some(shows));
+  const shows = (within: BoundExpression): boolean =>
+    keyOf(within) === key || (within.kind !== 'aggregate' && childrenOf(within).some(shows));
   return items.some((item) => shows(item.expression));
 }
 
@@ -140,14 +199,22 @@ function isShown(expression: BoundExpression, { items }: BoundSelect): boolean {
 function isUnique(expression: BoundExpression): boolean {
   if (expression.kind !== 'column' || expression.source.content.kind !== 'table') return false;
   const { primaryKey, uniqueKeys } = expression.source.content.table;
-  return [primaryKey, ...uniqueKeys].some((key) => key.length === 1 && sameName(key[0]!, columnOf(expression).name));
+  return [primaryKey, ...uniqueKeys].some(
+    (key) => key.length === 1 && sameName(key[0]!, columnOf(expression).name),
+  );
 }
 
 /** Do the group keys determine the bare columns, so that any row of the group will do? */
-function areDetermined(body: BoundSelect, bare: readonly (BoundColumn | BoundRowid)[], env: RowEnvironment): boolean {
+function areDetermined(
+  body: BoundSelect,
+  bare: readonly (BoundColumn | BoundRowid)[],
+  env: RowEnvironment,
+): boolean {
   const { tables } = env.compilation.profile;
   const profiledKeys: KeysOf = ({ content }) =>
-    (content.kind === 'table' && tables.find(({ table }) => sameName(table, content.table.name))?.keys) || [];
+    (content.kind === 'table' &&
+      tables.find(({ table }) => sameName(table, content.table.name))?.keys) ||
+    [];
   return determinesColumns(body, body.groupBy, bare, profiledKeys);
 }
 
@@ -155,7 +222,12 @@ function areDetermined(body: BoundSelect, bare: readonly (BoundColumn | BoundRow
  * Bare columns come from the row of the extreme when there is one MIN or MAX, else from an arbitrary row: SQLite
  * takes the first, and so does `$first`; the caveat says that neither promises it. True where another row may do.
  */
-function pickRow(body: BoundSelect, aggregates: readonly BoundAggregate[], lowering: Lowering, env: RowEnvironment): boolean {
+function pickRow(
+  body: BoundSelect,
+  aggregates: readonly BoundAggregate[],
+  lowering: Lowering,
+  env: RowEnvironment,
+): boolean {
   const extremes = aggregates.filter(({ name }) => name === 'min' || name === 'max');
   const [extreme] = extremes;
   const argument = extreme?.args[0];
@@ -167,7 +239,9 @@ function pickRow(body: BoundSelect, aggregates: readonly BoundAggregate[], lower
   const direction = extreme.name === 'max' ? -1 : 1;
   if (value.path !== undefined && !(direction === 1 && value.type.nullable)) {
     // Several rows may have the extreme: turned round, the last of them comes last.
-    env.draft.push({ $sort: { [value.path]: env.compilation.choice === 'last' ? -direction : direction } });
+    env.draft.push({
+      $sort: { [value.path]: env.compilation.choice === 'last' ? -direction : direction },
+    });
     return true;
   }
   const key = env.draft.names.take('extreme');
@@ -191,8 +265,13 @@ export function inScanOrder({ from }: BoundSelect, env: RowEnvironment): void {
   const location = env.locations.get(source.id);
   if (location?.kind !== 'table' || location.placement.steps.length === 0) return;
   const first = table.columns[0]?.name;
-  const keys = env.compilation.profile.tables.find((entry) => entry.table === table.name)?.keys ?? [];
-  const numbered = table.rowidAlias ? table.primaryKey[0] : keys.some((key) => key.length === 1 && key[0] === first) ? first : undefined;
+  const keys =
+    env.compilation.profile.tables.find((entry) => entry.table === table.name)?.keys ?? [];
+  const numbered = table.rowidAlias
+    ? table.primaryKey[0]
+    : keys.some((key) => key.length === 1 && key[0] === first)
+      ? first
+      : undefined;
   const index = source.columns.findIndex(({ name }) => name === numbered);
   if (index < 0) return;
   const { path, type } = env.column({ kind: 'column', source, index });

@@ -1,4 +1,14 @@
-import type { BoundBody, BoundExists, BoundExpression, BoundInQuery, BoundOrder, BoundQuery, BoundSelect, BoundSource, BoundSubquery } from '../sqlite/select/bound';
+import type {
+  BoundBody,
+  BoundExists,
+  BoundExpression,
+  BoundInQuery,
+  BoundOrder,
+  BoundQuery,
+  BoundSelect,
+  BoundSource,
+  BoundSubquery,
+} from '../sqlite/select/bound';
 import { collationOfExpression } from '../sqlite/select/expression-type';
 import { orderKeys, windowsIn } from './aggregates';
 import { columnsRead } from './bound-references';
@@ -58,16 +68,33 @@ export class QueryCompiler implements SubqueryCompiler, FromContext {
     if (compiled.nonEmpty) return { mql: value, type: output.type, transform: output.transform };
     const { whenEmpty } = compiled;
     if (whenEmpty !== undefined && whenEmpty !== null) {
-      return { mql: { $ifNull: [value, constant(whenEmpty)] }, type: { ...unionType(output.type, literal(whenEmpty).type), nullable: false, missing: false }, transform: output.transform };
+      return {
+        mql: { $ifNull: [value, constant(whenEmpty)] },
+        type: {
+          ...unionType(output.type, literal(whenEmpty).type),
+          nullable: false,
+          missing: false,
+        },
+        transform: output.transform,
+      };
     }
-    return { mql: value, type: { ...output.type, nullable: true, missing: true }, transform: output.transform };
+    return {
+      mql: value,
+      type: { ...output.type, nullable: true, missing: true },
+      transform: output.transform,
+    };
   }
 
   condition(subquery: BoundExists | BoundInQuery, env: RowEnvironment): SubqueryCondition {
     return compileCondition(subquery, env, this);
   }
 
-  private body(body: BoundBody, ends: QueryEnds, scope: OuterScope | undefined, options: SelectOptions): CompiledQuery {
+  private body(
+    body: BoundBody,
+    ends: QueryEnds,
+    scope: OuterScope | undefined,
+    options: SelectOptions,
+  ): CompiledQuery {
     switch (body.kind) {
       case 'select':
         return new SelectCompiler(body, ends, scope, options, this).compile();
@@ -80,10 +107,18 @@ export class QueryCompiler implements SubqueryCompiler, FromContext {
 
   // ---- set operations ---------------------------------------------------------------------------------------
 
-  private compound(body: Extract<BoundBody, { kind: 'compound' }>, ends: QueryEnds, scope: OuterScope | undefined, options: SelectOptions): CompiledQuery {
+  private compound(
+    body: Extract<BoundBody, { kind: 'compound' }>,
+    ends: QueryEnds,
+    scope: OuterScope | undefined,
+    options: SelectOptions,
+  ): CompiledQuery {
     const attempt = (decoded: boolean): CompiledQuery | undefined => {
       const { left, right } = this.sides(body, scope, options, decoded);
-      const alike = left.fields.every((output, at) => JSON.stringify(output.transform) === JSON.stringify(right.fields[at]?.transform));
+      const alike = left.fields.every(
+        (output, at) =>
+          JSON.stringify(output.transform) === JSON.stringify(right.fields[at]?.transform),
+      );
       return alike ? this.combine(body.operator, left, right) : undefined;
     };
     const combined = attempt(options.decode === true) ?? attempt(true);
@@ -92,62 +127,127 @@ export class QueryCompiler implements SubqueryCompiler, FromContext {
     for (const stage of combined.stages) draft.push(stage);
     const ordering = this.compoundOrder(ends.orderBy, combined.fields, draft);
     const limit = pushLimit(ends, draft);
-    if (limit !== undefined && ends.orderBy.length === 0) this.compilation.caveats.add('unordered_limit');
+    if (limit !== undefined && ends.orderBy.length === 0)
+      this.compilation.caveats.add('unordered_limit');
     if (options.purpose === 'exists') draft.push({ $limit: 1 });
-    if (options.side) draft.push({ $set: { [options.side.field]: constant(BigInt(options.side.value)) } });
-    return { ...combined, stages: draft.stages, atMostOne: limit === 1, ordering, ...(limit !== undefined && { limit }) };
+    if (options.side)
+      draft.push({ $set: { [options.side.field]: constant(BigInt(options.side.value)) } });
+    return {
+      ...combined,
+      stages: draft.stages,
+      atMostOne: limit === 1,
+      ordering,
+      ...(limit !== undefined && { limit }),
+    };
   }
 
-  private sides(body: Extract<BoundBody, { kind: 'compound' }>, scope: OuterScope | undefined, options: SelectOptions, decoded: boolean): { left: CompiledQuery; right: CompiledQuery } {
+  private sides(
+    body: Extract<BoundBody, { kind: 'compound' }>,
+    scope: OuterScope | undefined,
+    options: SelectOptions,
+    decoded: boolean,
+  ): { left: CompiledQuery; right: CompiledQuery } {
     const noEnds = { orderBy: [], columns: [] };
     const marked = body.operator === 'INTERSECT' || body.operator === 'EXCEPT';
     const common = { purpose: 'rows', decode: decoded, nested: true } as const;
     const sideField = 'side';
-    const left = this.body(body.left, noEnds, scope, { ...common, ...(options.fieldNames && { fieldNames: options.fieldNames }), ...(marked && { side: { field: sideField, value: 1 } }) });
-    const right = this.body(body.right, noEnds, scope, { ...common, fieldNames: left.fields.map(({ field }) => field), ...(marked && { side: { field: sideField, value: 2 } }) });
+    const left = this.body(body.left, noEnds, scope, {
+      ...common,
+      ...(options.fieldNames && { fieldNames: options.fieldNames }),
+      ...(marked && { side: { field: sideField, value: 1 } }),
+    });
+    const right = this.body(body.right, noEnds, scope, {
+      ...common,
+      fieldNames: left.fields.map(({ field }) => field),
+      ...(marked && { side: { field: sideField, value: 2 } }),
+    });
     return { left, right };
   }
 
-  private combine(operator: string, left: CompiledQuery, right: CompiledQuery): CompiledQuery & { stages: MqlDocument[] } {
-    const stages: MqlDocument[] = [...left.stages, { $unionWith: { coll: right.collection, pipeline: right.stages } }];
+  private combine(
+    operator: string,
+    left: CompiledQuery,
+    right: CompiledQuery,
+  ): CompiledQuery & { stages: MqlDocument[] } {
+    const stages: MqlDocument[] = [
+      ...left.stages,
+      { $unionWith: { coll: right.collection, pipeline: right.stages } },
+    ];
     const whole = Object.fromEntries(left.fields.map(({ field }) => [field, `$${field}`]));
     const [only] = left.fields;
     const key: Mql = left.fields.length === 1 && only ? `$${only.field}` : whole;
-    const restore: MqlDocument = left.fields.length === 1 && only ? { $project: { _id: 0, [only.field]: '$_id' } } : { $replaceRoot: { newRoot: '$_id' } };
+    const restore: MqlDocument =
+      left.fields.length === 1 && only
+        ? { $project: { _id: 0, [only.field]: '$_id' } }
+        : { $replaceRoot: { newRoot: '$_id' } };
     switch (operator) {
       case 'UNION':
         stages.push({ $group: { _id: key } }, restore);
         break;
       case 'INTERSECT':
-        stages.push({ $group: { _id: key, sides: { $addToSet: '$side' } } }, { $match: { sides: { $size: 2 } } }, restore);
+        stages.push(
+          { $group: { _id: key, sides: { $addToSet: '$side' } } },
+          { $match: { sides: { $size: 2 } } },
+          restore,
+        );
         break;
       case 'EXCEPT':
-        stages.push({ $group: { _id: key, side: { $max: '$side' } } }, { $match: { side: 1 } }, restore);
+        stages.push(
+          { $group: { _id: key, side: { $max: '$side' } } },
+          { $match: { side: 1 } },
+          restore,
+        );
         break;
       default:
         break;
     }
     const fields = left.fields.map((output, at): OutputField => {
       const other = right.fields[at]?.type ?? output.type;
-      return { ...output, type: { kinds: output.type.kinds | other.kinds, nullable: output.type.nullable || other.nullable, missing: false } };
+      return {
+        ...output,
+        type: {
+          kinds: output.type.kinds | other.kinds,
+          nullable: output.type.nullable || other.nullable,
+          missing: false,
+        },
+      };
     });
-    return { collection: left.collection, stages, fields, atMostOne: false, nonEmpty: false, ordering: null };
+    return {
+      collection: left.collection,
+      stages,
+      fields,
+      atMostOne: false,
+      nonEmpty: false,
+      ordering: null,
+    };
   }
 
-  private compoundOrder(terms: readonly BoundOrder[], fields: readonly OutputField[], draft: Draft): readonly Ordering[] | null {
+  private compoundOrder(
+    terms: readonly BoundOrder[],
+    fields: readonly OutputField[],
+    draft: Draft,
+  ): readonly Ordering[] | null {
     if (terms.length === 0) return null;
     draft.names.reserve(fields.map(({ field }) => field));
     const keys = terms.map((term) => {
       const output = term.key.kind === 'column' ? fields[term.key.index] : undefined;
       if (!output) throw new Untranslatable('order', 'ORDER BY a term that is no result column');
-      const value: Lowered = { mql: `$${output.field}`, path: output.field, type: output.type, transform: output.transform };
+      const value: Lowered = {
+        mql: `$${output.field}`,
+        path: output.field,
+        type: output.type,
+        transform: output.transform,
+      };
       return { term, value, output: output.field };
     });
     const { spec, prepared } = sortSpec(keys, draft.names);
     if (Object.keys(prepared).length > 0) draft.push({ $set: prepared });
     draft.push({ $sort: spec });
     if (Object.keys(prepared).length > 0) draft.push({ $unset: Object.keys(prepared) });
-    return keys.map(({ term, output }) => ({ path: output, direction: term.direction === 'ASC' ? 'asc' : 'desc' }));
+    return keys.map(({ term, output }) => ({
+      path: output,
+      direction: term.direction === 'ASC' ? 'asc' : 'desc',
+    }));
   }
 }
 
@@ -157,7 +257,10 @@ export function lookupStage(compiled: CompiledQuery, scope: OuterScope, as: stri
   return {
     $lookup: {
       from: compiled.collection,
-      ...(compiled.key && { localField: compiled.key.localField, foreignField: compiled.key.foreignField }),
+      ...(compiled.key && {
+        localField: compiled.key.localField,
+        foreignField: compiled.key.foreignField,
+      }),
       ...(Object.keys(variables).length > 0 && { let: variables }),
       pipeline: compiled.stages,
       as,
@@ -171,13 +274,17 @@ interface SortKey {
 }
 
 /** A `$sort` document, and the fields that have to be computed first because a sort key is a path. */
-function sortSpec(keys: readonly SortKey[], names: FieldNames): { spec: Record<string, 1 | -1>; prepared: Record<string, Mql> } {
+function sortSpec(
+  keys: readonly SortKey[],
+  names: FieldNames,
+): { spec: Record<string, 1 | -1>; prepared: Record<string, Mql> } {
   const spec: Record<string, 1 | -1> = {};
   const prepared: Record<string, Mql> = {};
   for (const { term, value } of keys) {
     if (value.constant) continue;
     const stored = isOrderPreserving(value.transform) ? value : decode(value);
-    const folded = stored.transform.kind === 'identity' ? foldCollation(stored, term.collation) : stored;
+    const folded =
+      stored.transform.kind === 'identity' ? foldCollation(stored, term.collation) : stored;
     const direction = term.direction === 'ASC' ? 1 : -1;
     const usual = (term.direction === 'ASC') === (term.nulls === 'FIRST');
     if (!usual && folded.type.nullable) {
@@ -199,7 +306,11 @@ function pushLimit({ limit, offset }: QueryEnds, draft: Draft): number | undefin
   const number = (expression: BoundExpression | undefined): number | undefined => {
     if (!expression) return undefined;
     const known = valueOverNoRows(expression)?.value;
-    if ([...columnsRead(expression)].length > 0 || (typeof known !== 'bigint' && !(typeof known === 'number' && Number.isInteger(known)))) throw new Untranslatable('limit', 'LIMIT or OFFSET is computed');
+    if (
+      [...columnsRead(expression)].length > 0 ||
+      (typeof known !== 'bigint' && !(typeof known === 'number' && Number.isInteger(known)))
+    )
+      throw new Untranslatable('limit', 'LIMIT or OFFSET is computed');
     return Number(known);
   };
   const skip = number(offset);
@@ -234,7 +345,13 @@ class SelectCompiler {
     const names = new FieldNames(options.side ? [options.side.field] : []);
     this.items = body.items.map(({ name, expression }, at) => {
       const wanted = options.fieldNames?.[at];
-      return { name, expression, field: wanted ?? names.take(isDescribed(name, expression) ? describeExpression(expression) : name) };
+      return {
+        name,
+        expression,
+        field:
+          wanted ??
+          names.take(isDescribed(name, expression) ? describeExpression(expression) : name),
+      };
     });
   }
 
@@ -245,37 +362,71 @@ class SelectCompiler {
     if (options.purpose === 'exists' && !body.aggregated && !this.ends.offset) {
       pushLimit(this.ends, draft);
       draft.push({ $limit: 1 });
-      return { ...base, stages: draft.stages, fields: this.columnTypes(), atMostOne: true, nonEmpty: from.nonEmpty, ordering: null };
+      return {
+        ...base,
+        stages: draft.stages,
+        fields: this.columnTypes(),
+        atMostOne: true,
+        nonEmpty: from.nonEmpty,
+        ordering: null,
+      };
     }
     if (this.isGlobal) return this.limited(this.global(base, from.nonEmpty));
     const env = body.aggregated ? this.group({}) : this.rows;
     const finished = this.finish(env);
     if (options.purpose === 'exists') draft.push({ $limit: 1 });
-    return { ...base, stages: draft.stages, ...finished, nonEmpty: from.nonEmpty && !body.having && !this.ends.limit };
+    return {
+      ...base,
+      stages: draft.stages,
+      ...finished,
+      nonEmpty: from.nonEmpty && !body.having && !this.ends.limit,
+    };
   }
 
   // ---- aggregates over everything ---------------------------------------------------------------------------
 
-  private global(base: Pick<CompiledQuery, 'collection' | 'key'>, nonEmpty: boolean): CompiledQuery {
+  private global(
+    base: Pick<CompiledQuery, 'collection' | 'key'>,
+    nonEmpty: boolean,
+  ): CompiledQuery {
     const { body, draft, options } = this;
     const values = body.items.map(({ expression }) => valueOverNoRows(expression));
     const known = values.every((value): value is KnownValue => value !== undefined);
     const having = body.having && valueOverNoRows(body.having);
-    if (body.having && !having && !nonEmpty) throw new Untranslatable('aggregate', 'HAVING over what may be no rows');
-    const staysEmpty = having !== undefined && (having.value === null || Number(having.value) === 0);
+    if (body.having && !having && !nonEmpty)
+      throw new Untranslatable('aggregate', 'HAVING over what may be no rows');
+    const staysEmpty =
+      having !== undefined && (having.value === null || Number(having.value) === 0);
     const needsRow = !nonEmpty && !staysEmpty;
 
     if (!needsRow || (options.purpose === 'scalar' && known)) {
       const finished = this.finish(this.group({ wholeTable: nonEmpty }));
       const [first] = values;
-      return { ...base, stages: draft.stages, ...finished, atMostOne: true, nonEmpty: nonEmpty && !body.having, ...(needsRow && first && { whenEmpty: first.value }) };
+      return {
+        ...base,
+        stages: draft.stages,
+        ...finished,
+        atMostOne: true,
+        nonEmpty: nonEmpty && !body.having,
+        ...(needsRow && first && { whenEmpty: first.value }),
+      };
     }
     const before = draft.stages.length;
     if (known) {
       const finished = this.finish(this.group({}));
       this.orDefault(before, finished.fields, values);
-      const fields = finished.fields.map((output, at) => ({ ...output, type: withDefault(output.type, values[at]?.value ?? null) }));
-      return { ...base, stages: draft.stages, ...finished, fields, atMostOne: true, nonEmpty: true };
+      const fields = finished.fields.map((output, at) => ({
+        ...output,
+        type: withDefault(output.type, values[at]?.value ?? null),
+      }));
+      return {
+        ...base,
+        stages: draft.stages,
+        ...finished,
+        fields,
+        atMostOne: true,
+        nonEmpty: true,
+      };
     }
     // The result depends on more than the aggregates: give it the group that no row has.
     const grouped = this.group({ facetFrom: before });
@@ -300,7 +451,11 @@ class SelectCompiler {
     this.draft.push({ $facet: { rows: inner } });
   }
 
-  private orDefault(start: number, fields: readonly OutputField[], values: readonly KnownValue[]): void {
+  private orDefault(
+    start: number,
+    fields: readonly OutputField[],
+    values: readonly KnownValue[],
+  ): void {
     const [only] = fields;
     const last = this.draft.stages.at(-1)?.['$project'] as Record<string, Mql> | undefined;
     // The last $project only hides `_id`, and so will the one behind the $facet.
@@ -308,19 +463,33 @@ class SelectCompiler {
     this.facet(start);
     if (fields.length === 1 && only && !this.options.side) {
       const first: Mql = { $first: `$rows.${only.field}` };
-      this.draft.push({ $project: { [only.field]: { $ifNull: [first, constant(values[0]?.value ?? null)] } } });
+      this.draft.push({
+        $project: { [only.field]: { $ifNull: [first, constant(values[0]?.value ?? null)] } },
+      });
       return;
     }
-    const defaults: Record<string, Mql> = Object.fromEntries(fields.map(({ field }, at) => [field, constant(values[at]?.value ?? null)]));
+    const defaults: Record<string, Mql> = Object.fromEntries(
+      fields.map(({ field }, at) => [field, constant(values[at]?.value ?? null)]),
+    );
     if (this.options.side) defaults[this.options.side.field] = this.options.side.value;
     this.draft.push({ $replaceWith: { $mergeObjects: [defaults, { $first: '$rows' }] } });
   }
 
-  private group({ facetFrom, wholeTable = false }: { readonly facetFrom?: number; readonly wholeTable?: boolean }): RowEnvironment {
+  private group({
+    facetFrom,
+    wholeTable = false,
+  }: {
+    readonly facetFrom?: number;
+    readonly wholeTable?: boolean;
+  }): RowEnvironment {
     const { body, draft, rows, compiler } = this;
     const mayBeEmpty = facetFrom !== undefined;
     const grouped = compiler.environment(draft, this.scope);
-    const whenEmpty = compileGroup({ body, orderBy: this.ends.orderBy, mayBeEmpty, wholeTable, aliases: this.aliases() }, rows, grouped);
+    const whenEmpty = compileGroup(
+      { body, orderBy: this.ends.orderBy, mayBeEmpty, wholeTable, aliases: this.aliases() },
+      rows,
+      grouped,
+    );
     if (facetFrom !== undefined) {
       this.facet(facetFrom);
       draft.push({ $replaceWith: { $mergeObjects: [whenEmpty, { $first: '$rows' }] } });
@@ -335,7 +504,13 @@ class SelectCompiler {
 
   private columnTypes(): OutputField[] {
     return this.items.map(({ name, field, expression }) => {
-      if (expression.kind !== 'column') return { name, field, type: typeOf(INTEGER | REAL | TEXT, true), transform: { kind: 'identity' } };
+      if (expression.kind !== 'column')
+        return {
+          name,
+          field,
+          type: typeOf(INTEGER | REAL | TEXT, true),
+          transform: { kind: 'identity' },
+        };
       const { type, transform } = this.rows.column(expression);
       return { name, field, type, transform };
     });
@@ -343,39 +518,80 @@ class SelectCompiler {
 
   // ---- windows, DISTINCT, ORDER BY, LIMIT, result columns ---------------------------------------------------
 
-  private finish(env: RowEnvironment): Pick<CompiledQuery, 'fields' | 'ordering' | 'atMostOne' | 'limit'> {
+  private finish(
+    env: RowEnvironment,
+  ): Pick<CompiledQuery, 'fields' | 'ordering' | 'atMostOne' | 'limit'> {
     const { body, ends } = this;
     const outputs = [...body.items.map(({ expression }) => expression), ...orderKeys(ends.orderBy)];
-    if (outputs.some((expression) => !windowsIn(expression).next().done)) compileWindows(outputs, this.aliases(), env);
+    if (outputs.some((expression) => !windowsIn(expression).next().done))
+      compileWindows(outputs, this.aliases(), env);
     const lowering = new Lowering(env);
     const values = this.items.map((item) => {
       const stored = lowering.stored(item.expression);
       return { item, value: this.options.decode ? decode(stored) : stored };
     });
-    const fields = values.map(({ item, value }): OutputField => ({ name: item.name, field: item.field, type: { ...value.type, missing: false }, transform: value.transform }));
+    const fields = values.map(({ item, value }): OutputField => ({
+      name: item.name,
+      field: item.field,
+      type: { ...value.type, missing: false },
+      transform: value.transform,
+    }));
     const keys = ends.orderBy.map((term) => {
       const expression = term.key.kind === 'expression' ? term.key.expression : undefined;
       if (!expression) throw new Error('ORDER BY of a simple SELECT is an expression');
       const at = this.items.findIndex((item) => keyOf(item.expression) === keyOf(expression));
       return { term, expression, output: this.items[at]?.field, at };
     });
-    const ordering: readonly Ordering[] | null = keys.length === 0 ? null : keys.map(({ term, output }) => ({ path: output ?? null, direction: term.direction === 'ASC' ? 'asc' : 'desc' }));
-    const limit = body.distinct ? this.distinctRows(values, keys, lowering) : this.plainRows(values, keys, lowering);
-    if (limit !== undefined && keys.length === 0 && limit > 0 && !(body.aggregated && body.groupBy.length === 0)) this.compiler.compilation.caveats.add('unordered_limit');
+    const ordering: readonly Ordering[] | null =
+      keys.length === 0
+        ? null
+        : keys.map(({ term, output }) => ({
+            path: output ?? null,
+            direction: term.direction === 'ASC' ? 'asc' : 'desc',
+          }));
+    const limit = body.distinct
+      ? this.distinctRows(values, keys, lowering)
+      : this.plainRows(values, keys, lowering);
+    if (
+      limit !== undefined &&
+      keys.length === 0 &&
+      limit > 0 &&
+      !(body.aggregated && body.groupBy.length === 0)
+    )
+      this.compiler.compilation.caveats.add('unordered_limit');
     return { fields, ordering, atMostOne: limit === 1, ...(limit !== undefined && { limit }) };
   }
 
-  private plainRows(values: readonly { item: Item; value: Lowered }[], keys: readonly { term: BoundOrder; expression: BoundExpression; output: string | undefined }[], lowering: Lowering): number | undefined {
+  private plainRows(
+    values: readonly { item: Item; value: Lowered }[],
+    keys: readonly { term: BoundOrder; expression: BoundExpression; output: string | undefined }[],
+    lowering: Lowering,
+  ): number | undefined {
     const { draft, ends } = this;
     const breakers = this.tieBreakers(lowering);
-    const sorts = [...keys.map(({ term, expression }) => ({ term, value: lowering.stored(expression) })), ...breakers];
-    const byOutput = breakers.length === 0 && keys.length > 0 && keys.every(({ output }) => output !== undefined) && sorts.some(({ value }) => value.path === undefined && !value.constant);
+    const sorts = [
+      ...keys.map(({ term, expression }) => ({ term, value: lowering.stored(expression) })),
+      ...breakers,
+    ];
+    const byOutput =
+      breakers.length === 0 &&
+      keys.length > 0 &&
+      keys.every(({ output }) => output !== undefined) &&
+      sorts.some(({ value }) => value.path === undefined && !value.constant);
     if (byOutput) {
       draft.push(this.project(values));
       const names = new FieldNames(values.map(({ item }) => item.field));
       const outputs = keys.map(({ term, output }) => {
         const found = values.find(({ item }) => item.field === output);
-        return { term, value: { mql: `$${output ?? ''}`, path: output ?? '', type: found?.value.type ?? typeOf(0), transform: found?.value.transform ?? { kind: 'identity' } } satisfies Lowered };
+        return {
+          term,
+          value: {
+            mql: `$${output ?? ''}`,
+            path: output ?? '',
+            type: found?.value.type ?? typeOf(0),
+            transform: found?.value.transform ?? { kind: 'identity' },
+          } satisfies Lowered,
+        };
       });
       const { spec, prepared } = sortSpec(outputs, names);
       if (Object.keys(prepared).length === 0) {
@@ -402,16 +618,40 @@ class SelectCompiler {
     const { body, ends } = this;
     if (!this.options.nested || !ends.limit || ends.orderBy.length === 0) return [];
     return body.groupBy.map((expression, at) => {
-      const direction = ends.orderBy.length === body.groupBy.length ? (ends.orderBy[at]?.direction ?? 'ASC') : 'ASC';
-      const term: BoundOrder = { key: { kind: 'expression', expression }, direction, nulls: direction === 'ASC' ? 'FIRST' : 'LAST', collation: collationOfExpression(expression) };
+      const direction =
+        ends.orderBy.length === body.groupBy.length
+          ? (ends.orderBy[at]?.direction ?? 'ASC')
+          : 'ASC';
+      const term: BoundOrder = {
+        key: { kind: 'expression', expression },
+        direction,
+        nulls: direction === 'ASC' ? 'FIRST' : 'LAST',
+        collation: collationOfExpression(expression),
+      };
       return { term, value: lowering.stored(expression) };
     });
   }
 
-  private distinctRows(values: readonly { item: Item; value: Lowered }[], keys: readonly { term: BoundOrder; expression: BoundExpression; output: string | undefined; at: number }[], lowering: Lowering): number | undefined {
+  private distinctRows(
+    values: readonly { item: Item; value: Lowered }[],
+    keys: readonly {
+      term: BoundOrder;
+      expression: BoundExpression;
+      output: string | undefined;
+      at: number;
+    }[],
+    lowering: Lowering,
+  ): number | undefined {
     const { draft, ends } = this;
     const single = values.length === 1;
-    const folded = values.map(({ item, value }) => ({ item, value, key: value.transform.kind === 'identity' ? foldCollation(value, collationOfExpression(item.expression)) : value }));
+    const folded = values.map(({ item, value }) => ({
+      item,
+      value,
+      key:
+        value.transform.kind === 'identity'
+          ? foldCollation(value, collationOfExpression(item.expression))
+          : value,
+    }));
     const isFolded = ({ value, key }: { value: Lowered; key: Lowered }): boolean => value !== key;
     const hidden = keys.filter(({ output }) => output === undefined);
     const accumulators: Record<string, Mql> = {};
@@ -425,23 +665,48 @@ class SelectCompiler {
     }
     if (hidden.length > 0) inScanOrder(this.body, this.rows);
     // Values that a collation takes for equal are one row, which shows the first of them.
-    const firsts = new Map(folded.filter(isFolded).map(({ item, value }) => [item, { field: names.take(item.field), value }]));
+    const firsts = new Map(
+      folded
+        .filter(isFolded)
+        .map(({ item, value }) => [item, { field: names.take(item.field), value }]),
+    );
     const { compilation } = this.compiler;
-    for (const { field, value } of firsts.values()) accumulators[field] = { [compilation.choice === 'last' ? '$last' : '$first']: value.mql };
+    for (const { field, value } of firsts.values())
+      accumulators[field] = { [compilation.choice === 'last' ? '$last' : '$first']: value.mql };
     if (firsts.size > 0) compilation.choseRow = true;
     if (firsts.size > 0 && hidden.length === 0) inScanOrder(this.body, this.rows);
-    const path = (item: Item): string => firsts.get(item)?.field ?? (single ? '_id' : `_id.${item.field}`);
-    const key: Mql = single ? (folded[0]?.key.mql ?? null) : Object.fromEntries(folded.map(({ item, key: part }) => [item.field, part.type.missing ? { $ifNull: [part.mql, null] } : part.mql]));
+    const path = (item: Item): string =>
+      firsts.get(item)?.field ?? (single ? '_id' : `_id.${item.field}`);
+    const key: Mql = single
+      ? (folded[0]?.key.mql ?? null)
+      : Object.fromEntries(
+          folded.map(({ item, key: part }) => [
+            item.field,
+            part.type.missing ? { $ifNull: [part.mql, null] } : part.mql,
+          ]),
+        );
     draft.push({ $group: { _id: key, ...accumulators } });
-    const after = values.map(({ item, value }) => ({ item, value: { mql: `$${path(item)}`, path: path(item), type: { ...value.type, missing: false }, transform: value.transform } satisfies Lowered }));
+    const after = values.map(({ item, value }) => ({
+      item,
+      value: {
+        mql: `$${path(item)}`,
+        path: path(item),
+        type: { ...value.type, missing: false },
+        transform: value.transform,
+      } satisfies Lowered,
+    }));
     if (keys.length > 0) {
-      const sorts = keys.map(({ term, at }) => ({ term, value: sortPaths.get(term) ?? after[at]?.value ?? literal(null) }));
+      const sorts = keys.map(({ term, at }) => ({
+        term,
+        value: sortPaths.get(term) ?? after[at]?.value ?? literal(null),
+      }));
       const { spec, prepared } = sortSpec(sorts, names);
       if (Object.keys(prepared).length > 0) draft.push({ $set: prepared });
       if (Object.keys(spec).length > 0) draft.push({ $sort: spec });
     }
     const limit = pushLimit(ends, draft);
-    if (single || this.options.side || Object.keys(accumulators).length > 0) draft.push(this.project(after));
+    if (single || this.options.side || Object.keys(accumulators).length > 0)
+      draft.push(this.project(after));
     else draft.push({ $replaceRoot: { newRoot: '$_id' } });
     return limit;
   }
@@ -463,26 +728,36 @@ class SelectCompiler {
 
   /** `{name: 1}` will do: fields keep their names, none can be missing, and the documents have them in this order. */
   private isInclusion(values: readonly { item: Item; value: Lowered }[]): boolean {
-    if (values.some(({ item, value }) => value.path !== item.field || value.type.missing)) return false;
+    if (values.some(({ item, value }) => value.path !== item.field || value.type.missing))
+      return false;
     if (values.length === 1) return true;
-    const root = [...this.rows.locations.values()].find((location) => location.kind === 'table' && location.base === '');
-    if (this.body.aggregated || this.body.distinct || this.options.side || root?.kind !== 'table') return false;
+    const root = [...this.rows.locations.values()].find(
+      (location) => location.kind === 'table' && location.base === '',
+    );
+    if (this.body.aggregated || this.body.distinct || this.options.side || root?.kind !== 'table')
+      return false;
     const order = root.placement.logical.fields.map(({ name }) => name);
     const positions = values.map(({ item }) => order.indexOf(item.field));
-    return positions.every((position, at) => position >= 0 && (at === 0 || position > (positions[at - 1] ?? 0)));
+    return positions.every(
+      (position, at) => position >= 0 && (at === 0 || position > (positions[at - 1] ?? 0)),
+    );
   }
 }
 
 /** A constant in `$project` would be read as a flag: it has to be quoted. */
 function projected({ mql, type }: Lowered): Mql {
   if (type.missing) return { $ifNull: [mql, null] };
-  return typeof mql === 'string' || (typeof mql === 'object' && mql !== null && !('_bsontype' in mql)) ? mql : { $literal: mql };
+  return typeof mql === 'string' ||
+    (typeof mql === 'object' && mql !== null && !('_bsontype' in mql))
+    ? mql
+    : { $literal: mql };
 }
 
 /** A column without alias whose SQL text would make a poor field name. */
-const isDescribed = (name: string, expression: BoundExpression): boolean => expression.kind !== 'column' && !/^[A-Za-z_][\w ]*$/.test(name);
+const isDescribed = (name: string, expression: BoundExpression): boolean =>
+  expression.kind !== 'column' && !/^[A-Za-z_][\w ]*$/.test(name);
 
-const withDefault = (type: ValueType, value: Scalar): ValueType => 
+const withDefault = (type: ValueType, value: Scalar): ValueType =>
   value === null
     ? { ...type, nullable: true, missing: false }
     : { ...unionType(type, literal(value).type), nullable: type.nullable, missing: false };

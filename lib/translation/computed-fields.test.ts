@@ -14,7 +14,12 @@ INSERT INTO visit VALUES (1, 1, 10), (2, NULL, 20), (3, 99, 30), (4, 2, NULL), (
 CREATE TABLE coach (cid INTEGER PRIMARY KEY, team_id INTEGER NOT NULL REFERENCES team(id), label TEXT);
 INSERT INTO coach VALUES (1, 1, 'x'), (2, 1, NULL), (3, 3, 'y'), (4, 5, 'z');`;
 
-const field = (table: string, name: string, aggregate: ComputedField['aggregate'], column?: string): ComputedField => ({
+const field = (
+  table: string,
+  name: string,
+  aggregate: ComputedField['aggregate'],
+  column?: string,
+): ComputedField => ({
   kind: 'computed',
   name,
   table,
@@ -23,10 +28,23 @@ const field = (table: string, name: string, aggregate: ComputedField['aggregate'
   aggregate,
   ...(column !== undefined && { column }),
 });
-const COMPUTED = [field('player', 'player_count', 'count'), field('player', 'scorers', 'count', 'goals'), field('player', 'goals', 'sum', 'goals'), field('player', 'mean_pay', 'avg', 'pay'), field('player', 'best', 'max', 'goals'), field('player', 'least_pay', 'min', 'pay'), field('visit', 'visit_count', 'count'), field('visit', 'seats', 'sum', 'seats')];
+const COMPUTED = [
+  field('player', 'player_count', 'count'),
+  field('player', 'scorers', 'count', 'goals'),
+  field('player', 'goals', 'sum', 'goals'),
+  field('player', 'mean_pay', 'avg', 'pay'),
+  field('player', 'best', 'max', 'goals'),
+  field('player', 'least_pay', 'min', 'pay'),
+  field('visit', 'visit_count', 'count'),
+  field('visit', 'seats', 'sum', 'seats'),
+];
 const withComputed = (design: DocumentDesign): DocumentDesign => ({
   ...design,
-  logical: design.logical.map((logical) => (logical.rootTable === 'team' ? { ...logical, fields: [...logical.fields, ...COMPUTED] } : logical)),
+  logical: design.logical.map((logical) =>
+    logical.rootTable === 'team'
+      ? { ...logical, fields: [...logical.fields, ...COMPUTED] }
+      : logical,
+  ),
 });
 
 let world: World;
@@ -103,12 +121,24 @@ describe('stored aggregates', () => {
   });
 
   it('make a short pipeline', () => {
-    expect(world.optimised('SELECT t.name, COUNT(*) AS n FROM team t JOIN player p ON p.team_id = t.id GROUP BY t.id HAVING COUNT(*) > 1 ORDER BY n DESC')).toEqual([
+    expect(
+      world.optimised(
+        'SELECT t.name, COUNT(*) AS n FROM team t JOIN player p ON p.team_id = t.id GROUP BY t.id HAVING COUNT(*) > 1 ORDER BY n DESC',
+      ),
+    ).toEqual([
       { $match: { player_count: { $gt: 1 } } },
       { $sort: { player_count: -1 } },
       { $project: { _id: 0, name: 1, n: '$player_count' } },
     ]);
-    expect(world.translate('SELECT name FROM team t WHERE NOT EXISTS (SELECT 1 FROM player p WHERE p.team_id = t.id)').pipeline).toEqual([{ $match: { player_count: 0 } }, { $project: { _id: 0, name: 1 } }]);
-    expect(world.translate('SELECT name FROM team t WHERE NOT EXISTS (SELECT 1 FROM player p WHERE p.team_id = t.id)').touches).toEqual([{ collection: 'team', fields: ['name', 'player_count'] }]);
+    expect(
+      world.translate(
+        'SELECT name FROM team t WHERE NOT EXISTS (SELECT 1 FROM player p WHERE p.team_id = t.id)',
+      ).pipeline,
+    ).toEqual([{ $match: { player_count: 0 } }, { $project: { _id: 0, name: 1 } }]);
+    expect(
+      world.translate(
+        'SELECT name FROM team t WHERE NOT EXISTS (SELECT 1 FROM player p WHERE p.team_id = t.id)',
+      ).touches,
+    ).toEqual([{ collection: 'team', fields: ['name', 'player_count'] }]);
   });
 });

@@ -3,7 +3,29 @@ import type { BoundExpression, BoundLiteral } from '../sqlite/select/bound';
 import { replaceIn, walkBound } from './replace-bound';
 
 /** Functions that give the same for the same arguments: https://www.sqlite.org/deterministic.html. */
-const FIXED = new Set(['date', 'time', 'datetime', 'julianday', 'unixepoch', 'strftime', 'substr', 'substring', 'lower', 'upper', 'length', 'replace', 'instr', 'trim', 'ltrim', 'rtrim', 'hex', 'printf', 'format', 'char', 'unicode']);
+const FIXED = new Set([
+  'date',
+  'time',
+  'datetime',
+  'julianday',
+  'unixepoch',
+  'strftime',
+  'substr',
+  'substring',
+  'lower',
+  'upper',
+  'length',
+  'replace',
+  'instr',
+  'trim',
+  'ltrim',
+  'rtrim',
+  'hex',
+  'printf',
+  'format',
+  'char',
+  'unicode',
+]);
 const OF_THE_MOMENT = /^(now|localtime|utc|auto|subsec(ond)?)$/i;
 const DATES = new Set(['date', 'time', 'datetime', 'julianday', 'unixepoch', 'strftime']);
 
@@ -12,7 +34,7 @@ const DATES = new Set(['date', 'time', 'datetime', 'julianday', 'unixepoch', 'st
  * server that works constants out beforehand fails on conversions in branches that are never taken.
  */
 export function withConstantCalls<T>(tree: T): T {
-  for (let folded = tree; ; ) {
+  for (let folded = tree; ;) {
     const found = new Map<object, BoundLiteral>();
     walkBound(folded, (node) => {
       const call = fixedCall(node);
@@ -40,7 +62,11 @@ function fixedCall(node: object): FixedCall | undefined {
   if (!args.every((arg) => arg.kind === 'literal')) return undefined;
   // Without a moment it is now.
   if (DATES.has(name) && args.length < (name === 'strftime' ? 2 : 1)) return undefined;
-  if (DATES.has(name) && args.some(({ value }) => typeof value === 'string' && OF_THE_MOMENT.test(value.trim()))) return undefined;
+  if (
+    DATES.has(name) &&
+    args.some(({ value }) => typeof value === 'string' && OF_THE_MOMENT.test(value.trim()))
+  )
+    return undefined;
   return { sql: `${name}(${args.map(() => '?').join(', ')})`, args };
 }
 

@@ -15,7 +15,8 @@ INSERT INTO hero VALUES (1, 'Ann', 1, 2, 1), (2, 'Bob', 2, NULL, 1), (3, 'Cat', 
 CREATE TABLE power (hero_id INTEGER NOT NULL REFERENCES hero(id), kind_code TEXT NOT NULL REFERENCES kind(code), level INTEGER);
 INSERT INTO power VALUES (1, 'a', 3), (1, 'b', 5), (2, 'a', NULL), (3, 'c', 9), (3, 'a', 1);
 `;
-const directed = (relationship: string, choice: 'embed' | 'copy') => ({ kind: 'relationship', relationship, choice }) as const;
+const directed = (relationship: string, choice: 'embed' | 'copy') =>
+  ({ kind: 'relationship', relationship, choice }) as const;
 const DIRECTIVES = [
   directed('hero(eye_id)->colour(id)', 'copy'),
   directed('hero(skin_id)->colour(id)', 'copy'),
@@ -28,7 +29,11 @@ let world: World;
 let retyped: World;
 beforeAll(async () => {
   world = await World.create(DDL, { strategy: 'access-pattern', directives: DIRECTIVES });
-  retyped = await World.create(DDL, { strategy: 'access-pattern', directives: DIRECTIVES, retyped: { 'colour.warm': { kind: 'string' }, 'hero.eye_id': { kind: 'string' } } });
+  retyped = await World.create(DDL, {
+    strategy: 'access-pattern',
+    directives: DIRECTIVES,
+    retyped: { 'colour.warm': { kind: 'string' }, 'hero.eye_id': { kind: 'string' } },
+  });
 });
 afterAll(async () => {
   await world.close();
@@ -37,24 +42,78 @@ afterAll(async () => {
 
 describe('pipelines over copies', () => {
   it.each([
-    ["SELECT h.name FROM hero h JOIN colour c ON h.eye_id = c.id WHERE c.colour = 'red'", 'hero', [{ $match: { 'eye.colour': 'red' } }, { $project: { _id: 0, name: 1 } }]],
-    ["SELECT h.name FROM colour c JOIN hero h ON h.skin_id = c.id WHERE c.colour <> 'red'", 'hero', [{ $match: { 'skin.colour': { $nin: ['red', null] } } }, { $project: { _id: 0, name: 1 } }]],
-    ['SELECT h.name FROM hero h JOIN colour c ON h.skin_id = c.id WHERE c.id = 2', 'hero', [{ $match: { skin: { $ne: null } } }, { $match: { skin_id: 2 } }, { $project: { _id: 0, name: 1 } }]],
-    ['SELECT h.name FROM hero h JOIN colour c ON h.skin_id = c.id', 'hero', [{ $match: { skin: { $ne: null } } }, { $project: { _id: 0, name: 1 } }]],
-    ['SELECT h.name FROM hero h JOIN maker m ON h.maker_id = m.id', 'hero', [{ $match: { maker_id: { $ne: null } } }, { $project: { _id: 0, name: 1 } }]],
-    ['SELECT h.name, m.name FROM hero h JOIN maker m ON h.maker_id = m.id', 'hero', [{ $match: { maker: { $ne: null } } }, { $project: { _id: 0, name: 1, name_2: '$maker.name' } }]],
-    ["SELECT h.name FROM hero h JOIN power p ON p.hero_id = h.id JOIN kind k ON p.kind_code = k.code WHERE k.label = 'air'", 'hero', [{ $unwind: '$power' }, { $match: { 'power.kind.label': 'air' } }, { $project: { _id: 0, name: 1 } }]],
-    ['SELECT k.label, COUNT(*) AS n FROM kind k JOIN power p ON p.kind_code = k.code GROUP BY k.label', 'hero', [{ $unwind: '$power' }, { $group: { _id: '$power.kind.label', n: { $sum: 1 } } }, { $project: { _id: 0, label: '$_id', n: 1 } }]],
+    [
+      "SELECT h.name FROM hero h JOIN colour c ON h.eye_id = c.id WHERE c.colour = 'red'",
+      'hero',
+      [{ $match: { 'eye.colour': 'red' } }, { $project: { _id: 0, name: 1 } }],
+    ],
+    [
+      "SELECT h.name FROM colour c JOIN hero h ON h.skin_id = c.id WHERE c.colour <> 'red'",
+      'hero',
+      [{ $match: { 'skin.colour': { $nin: ['red', null] } } }, { $project: { _id: 0, name: 1 } }],
+    ],
+    [
+      'SELECT h.name FROM hero h JOIN colour c ON h.skin_id = c.id WHERE c.id = 2',
+      'hero',
+      [
+        { $match: { skin: { $ne: null } } },
+        { $match: { skin_id: 2 } },
+        { $project: { _id: 0, name: 1 } },
+      ],
+    ],
+    [
+      'SELECT h.name FROM hero h JOIN colour c ON h.skin_id = c.id',
+      'hero',
+      [{ $match: { skin: { $ne: null } } }, { $project: { _id: 0, name: 1 } }],
+    ],
+    [
+      'SELECT h.name FROM hero h JOIN maker m ON h.maker_id = m.id',
+      'hero',
+      [{ $match: { maker_id: { $ne: null } } }, { $project: { _id: 0, name: 1 } }],
+    ],
+    [
+      'SELECT h.name, m.name FROM hero h JOIN maker m ON h.maker_id = m.id',
+      'hero',
+      [
+        { $match: { maker: { $ne: null } } },
+        { $project: { _id: 0, name: 1, name_2: '$maker.name' } },
+      ],
+    ],
+    [
+      "SELECT h.name FROM hero h JOIN power p ON p.hero_id = h.id JOIN kind k ON p.kind_code = k.code WHERE k.label = 'air'",
+      'hero',
+      [
+        { $unwind: '$power' },
+        { $match: { 'power.kind.label': 'air' } },
+        { $project: { _id: 0, name: 1 } },
+      ],
+    ],
+    [
+      'SELECT k.label, COUNT(*) AS n FROM kind k JOIN power p ON p.kind_code = k.code GROUP BY k.label',
+      'hero',
+      [
+        { $unwind: '$power' },
+        { $group: { _id: '$power.kind.label', n: { $sum: 1 } } },
+        { $project: { _id: 0, label: '$_id', n: 1 } },
+      ],
+    ],
   ])('%s', (sql, collection, pipeline) => {
     expect(world.translate(sql)).toMatchObject({ collection, pipeline });
   });
 
   it('are named among what the query touches', () => {
-    expect(world.translate("SELECT h.name FROM hero h JOIN power p ON p.hero_id = h.id JOIN kind k ON p.kind_code = k.code WHERE k.label = 'air'").touches).toEqual([{ collection: 'hero', fields: ['name', 'power.kind.label'] }]);
+    expect(
+      world.translate(
+        "SELECT h.name FROM hero h JOIN power p ON p.hero_id = h.id JOIN kind k ON p.kind_code = k.code WHERE k.label = 'air'",
+      ).touches,
+    ).toEqual([{ collection: 'hero', fields: ['name', 'power.kind.label'] }]);
   });
 
   it('need a lookup where the parent is read for its own sake', () => {
-    for (const sql of ['SELECT c.colour, COUNT(h.id) FROM colour c LEFT JOIN hero h ON h.eye_id = c.id GROUP BY c.id', "SELECT h.name, c.colour FROM hero h LEFT JOIN colour c ON h.eye_id = c.id AND c.warm = 1"]) {
+    for (const sql of [
+      'SELECT c.colour, COUNT(h.id) FROM colour c LEFT JOIN hero h ON h.eye_id = c.id GROUP BY c.id',
+      'SELECT h.name, c.colour FROM hero h LEFT JOIN colour c ON h.eye_id = c.id AND c.warm = 1',
+    ]) {
       expect(JSON.stringify(world.translate(sql).pipeline)).toContain('"$lookup"');
     }
   });
@@ -80,7 +139,7 @@ const JOINS = [
   'SELECT h.name, k.label, k.grade FROM hero h JOIN power p ON p.hero_id = h.id JOIN kind k ON k.code = p.kind_code ORDER BY k.grade, h.name, k.label',
   'SELECT h.name, k.code, k.label FROM hero h LEFT JOIN power p ON p.hero_id = h.id LEFT JOIN kind k ON k.code = p.kind_code',
   "SELECT h.name FROM hero h WHERE EXISTS (SELECT 1 FROM power p JOIN kind k ON k.code = p.kind_code WHERE p.hero_id = h.id AND k.label = 'air')",
-  "SELECT name FROM hero WHERE id IN (SELECT p.hero_id FROM power p JOIN kind k ON k.code = p.kind_code WHERE k.grade > 1.7)",
+  'SELECT name FROM hero WHERE id IN (SELECT p.hero_id FROM power p JOIN kind k ON k.code = p.kind_code WHERE k.grade > 1.7)',
   'SELECT k.label, (SELECT COUNT(*) FROM power p WHERE p.kind_code = k.code) FROM kind k',
   'SELECT h.name, (SELECT MAX(x.id) FROM hero x WHERE x.eye_id = c.id) FROM hero h JOIN colour c ON h.skin_id = c.id',
   'SELECT m.name, c.colour, k.label FROM maker m JOIN hero h ON h.maker_id = m.id JOIN colour c ON c.id = h.eye_id JOIN power p ON p.hero_id = h.id JOIN kind k ON k.code = p.kind_code',

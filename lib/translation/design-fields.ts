@@ -1,4 +1,13 @@
-import { isArray, isEmbed, isNested, type AttributeField, type ComputedField, type DocumentDesign, type Field, type LogicalDesign } from '../design/document-design';
+import {
+  isArray,
+  isEmbed,
+  isNested,
+  type AttributeField,
+  type ComputedField,
+  type DocumentDesign,
+  type Field,
+  type LogicalDesign,
+} from '../design/document-design';
 import type { Transform } from '../design/transform';
 
 type Fields = Pick<DocumentDesign, 'logical'>;
@@ -21,13 +30,38 @@ export function columnFields(design: Fields): ColumnAt[] {
 
 function fieldsOf(logical: LogicalDesign): ColumnAt[] {
   const { collection, rootTable, id } = logical;
-  const own: ColumnAt[] = id.kind === 'column' ? [{ collection, path: '_id', table: rootTable, column: id.column, transform: id.transform, arrays: [] }] : [];
-  const visit = (fields: readonly Field[], table: string, prefix: string, arrays: readonly string[]): ColumnAt[] =>
+  const own: ColumnAt[] =
+    id.kind === 'column'
+      ? [
+          {
+            collection,
+            path: '_id',
+            table: rootTable,
+            column: id.column,
+            transform: id.transform,
+            arrays: [],
+          },
+        ]
+      : [];
+  const visit = (
+    fields: readonly Field[],
+    table: string,
+    prefix: string,
+    arrays: readonly string[],
+  ): ColumnAt[] =>
     fields.flatMap((field): ColumnAt[] => {
       const path = prefix + field.name;
-      if (field.kind === 'column') return [{ collection, path, table, column: field.column, transform: field.transform, arrays }];
+      if (field.kind === 'column')
+        return [
+          { collection, path, table, column: field.column, transform: field.transform, arrays },
+        ];
       if (field.kind !== 'embedOne' && field.kind !== 'embedMany') return [];
-      return visit(field.fields, field.table, `${path}.`, field.kind === 'embedMany' ? [...arrays, path] : arrays);
+      return visit(
+        field.fields,
+        field.table,
+        `${path}.`,
+        field.kind === 'embedMany' ? [...arrays, path] : arrays,
+      );
     });
   return [...own, ...visit(logical.fields, rootTable, '', [])];
 }
@@ -35,26 +69,50 @@ function fieldsOf(logical: LogicalDesign): ColumnAt[] {
 /** Every field that repeats a source column, beside a reference to its row or in the parent's array of child rows. */
 export function copiedFields(design: Fields): ColumnAt[] {
   return design.logical.flatMap(({ collection, rootTable, fields: all }) => {
-    const visit = (fields: readonly Field[], table: string, prefix: string, arrays: readonly string[]): ColumnAt[] =>
+    const visit = (
+      fields: readonly Field[],
+      table: string,
+      prefix: string,
+      arrays: readonly string[],
+    ): ColumnAt[] =>
       fields.flatMap((field): ColumnAt[] => {
         const path = prefix + field.name;
         if (isNested(field) && !isEmbed(field)) {
-          return field.fields.map(({ name, column, transform }) => ({ collection, path: `${path}.${name}`, table: field.table, column, transform, arrays: isArray(field) ? [...arrays, path] : arrays }));
+          return field.fields.map(({ name, column, transform }) => ({
+            collection,
+            path: `${path}.${name}`,
+            table: field.table,
+            column,
+            transform,
+            arrays: isArray(field) ? [...arrays, path] : arrays,
+          }));
         }
         if (field.kind !== 'embedOne' && field.kind !== 'embedMany') return [];
-        return visit(field.fields, field.table, `${path}.`, field.kind === 'embedMany' ? [...arrays, path] : arrays);
+        return visit(
+          field.fields,
+          field.table,
+          `${path}.`,
+          field.kind === 'embedMany' ? [...arrays, path] : arrays,
+        );
       });
     return visit(all, rootTable, '', []);
   });
 }
 
 /** Aggregates over child rows that the root documents of a collection hold. */
-export const computedPaths = (design: Fields, collection: string): { readonly path: string; readonly field: ComputedField }[] =>
-  (design.logical.find((entry) => entry.collection === collection)?.fields ?? []).flatMap((field) => (field.kind === 'computed' ? [{ path: field.name, field }] : []));
+export const computedPaths = (
+  design: Fields,
+  collection: string,
+): { readonly path: string; readonly field: ComputedField }[] =>
+  (design.logical.find((entry) => entry.collection === collection)?.fields ?? []).flatMap(
+    (field) => (field.kind === 'computed' ? [{ path: field.name, field }] : []),
+  );
 
 /** The arrays of names and values that the documents of a collection hold. */
 export const attributesOf = (design: Fields, collection: string): AttributeField[] =>
-  (design.logical.find((entry) => entry.collection === collection)?.fields ?? []).filter((field) => field.kind === 'attribute');
+  (design.logical.find((entry) => entry.collection === collection)?.fields ?? []).filter(
+    (field) => field.kind === 'attribute',
+  );
 
 /** Arrays of embedded rows, of copied ones, and of names and values; never missing, empty without any. */
 export function embeddedArrays(design: DocumentDesign, collection: string): string[] {
@@ -62,7 +120,10 @@ export function embeddedArrays(design: DocumentDesign, collection: string): stri
   const visit = (fields: readonly Field[], prefix: string): string[] =>
     fields.flatMap((field) => {
       const path = prefix + field.name;
-      return [...(isArray(field) ? [path] : []), ...(isNested(field) ? visit(field.fields, `${path}.`) : [])];
+      return [
+        ...(isArray(field) ? [path] : []),
+        ...(isNested(field) ? visit(field.fields, `${path}.`) : []),
+      ];
     });
   return visit(logical?.fields ?? [], '');
 }
@@ -71,6 +132,12 @@ export function embeddedArrays(design: DocumentDesign, collection: string): stri
 export function outlierFlags(design: DocumentDesign, collection: string): string[] {
   const logical = design.logical.find((entry) => entry.collection === collection);
   const visit = (fields: readonly Field[], prefix: string): string[] =>
-    fields.flatMap((field) => (field.kind === 'outlier' ? [prefix + field.flag] : isNested(field) ? visit(field.fields, `${prefix}${field.name}.`) : []));
+    fields.flatMap((field) =>
+      field.kind === 'outlier'
+        ? [prefix + field.flag]
+        : isNested(field)
+          ? visit(field.fields, `${prefix}${field.name}.`)
+          : [],
+    );
   return visit(logical?.fields ?? [], '');
 }

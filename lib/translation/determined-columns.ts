@@ -25,11 +25,17 @@ export const strictKeys: KeysOf = (source) => {
   const { columns, rowidAlias, withoutRowid, primaryKey } = source.content.table;
   const isPresent = (name: string): boolean =>
     columns.some((column) => column.name.toLowerCase() === name.toLowerCase() && column.notNull);
-  return declaredKeys(source).filter((key) => ((rowidAlias || withoutRowid) && key === primaryKey) || key.every(isPresent));
+  return declaredKeys(source).filter(
+    (key) => ((rowidAlias || withoutRowid) && key === primaryKey) || key.every(isPresent),
+  );
 };
 
 /** The columns whose values follow from those of the seeds, through equalities and keys. */
-function determinedBy(body: BoundSelect, seeds: readonly BoundExpression[], keysOf: KeysOf): Determined {
+function determinedBy(
+  body: BoundSelect,
+  seeds: readonly BoundExpression[],
+  keysOf: KeysOf,
+): Determined {
   const known = new Set<string>();
   for (const seed of seeds) if (seed.kind === 'column') known.add(idOf(seed));
   const equalities = [...conjuncts(body.where), ...joinConditions(body.from)].flatMap(columnPair);
@@ -38,10 +44,14 @@ function determinedBy(body: BoundSelect, seeds: readonly BoundExpression[], keys
   const present = new Set(equalities.flat().map(idOf));
   const isWhole = (source: BoundSource): boolean => {
     const isKnown = (column: string): boolean => known.has(idFor(source, column));
-    const isGiven = (column: string): boolean => isKnown(column) && present.has(idFor(source, column));
-    return keysOf(source).some((key) => key.every(isKnown)) || declaredKeys(source).some((key) => key.every(isGiven));
+    const isGiven = (column: string): boolean =>
+      isKnown(column) && present.has(idFor(source, column));
+    return (
+      keysOf(source).some((key) => key.every(isKnown)) ||
+      declaredKeys(source).some((key) => key.every(isGiven))
+    );
   };
-  for (let before = -1; before < known.size; ) {
+  for (let before = -1; before < known.size;) {
     before = known.size;
     for (const [left, right] of equalities) {
       if (known.has(idOf(left))) known.add(idOf(right));
@@ -72,12 +82,17 @@ export function determinesColumns(
 }
 
 /** Do the seeds determine the whole row, so that no two rows have equal seeds? */
-export function determinesRow(body: BoundSelect, seeds: readonly BoundExpression[], keysOf: KeysOf): boolean {
+export function determinesRow(
+  body: BoundSelect,
+  seeds: readonly BoundExpression[],
+  keysOf: KeysOf,
+): boolean {
   const determined = determinedBy(body, seeds, keysOf);
   return sourcesOf(body.from).every((source) => determined.isWhole(source));
 }
 
-const idFor = (source: BoundSource, column: string): string => `${String(source.id)}.${column.toLowerCase()}`;
+const idFor = (source: BoundSource, column: string): string =>
+  `${String(source.id)}.${column.toLowerCase()}`;
 const idOf = (column: BoundColumn): string => idFor(column.source, columnOf(column).name);
 
 function columnPair(condition: BoundExpression): readonly (readonly [BoundColumn, BoundColumn])[] {

@@ -26,7 +26,9 @@ export function valueOverNoRows(expression: BoundExpression): KnownValue | undef
     case 'collate':
       return valueOverNoRows(expression.operand);
     case 'negate':
-      return withNumbers([expression.operand], ([a]) => (expression.operator === '-' ? -(a as number) : a));
+      return withNumbers([expression.operand], ([a]) =>
+        expression.operator === '-' ? -(a as number) : a,
+      );
     case 'arithmetic':
       return arithmetic(expression);
     case 'cast':
@@ -47,14 +49,22 @@ export function valueOverNoRows(expression: BoundExpression): KnownValue | undef
       const [a, b] = sides;
       if (!a || !b || !isNumber(a.value) || !isNumber(b.value)) return undefined;
       const difference = Number(a.value) - Number(b.value);
-      const truth = { '=': difference === 0, '<>': difference !== 0, '<': difference < 0, '<=': difference <= 0, '>': difference > 0, '>=': difference >= 0 }[expression.operator];
+      const truth = {
+        '=': difference === 0,
+        '<>': difference !== 0,
+        '<': difference < 0,
+        '<=': difference <= 0,
+        '>': difference > 0,
+        '>=': difference >= 0,
+      }[expression.operator];
       return { value: truth ? 1n : 0n };
     }
     case 'case': {
       for (const { when, then } of expression.branches) {
         const test = valueOverNoRows(when);
         if (!test) return undefined;
-        if (test.value !== null && isNumber(test.value) && Number(test.value) !== 0) return valueOverNoRows(then);
+        if (test.value !== null && isNumber(test.value) && Number(test.value) !== 0)
+          return valueOverNoRows(then);
       }
       return valueOverNoRows(expression.otherwise);
     }
@@ -63,9 +73,13 @@ export function valueOverNoRows(expression: BoundExpression): KnownValue | undef
   }
 }
 
-const isNumber = (value: KnownValue['value']): value is bigint | number => typeof value === 'bigint' || typeof value === 'number';
+const isNumber = (value: KnownValue['value']): value is bigint | number =>
+  typeof value === 'bigint' || typeof value === 'number';
 
-function withNumbers(operands: readonly BoundExpression[], compute: (values: readonly (bigint | number)[]) => bigint | number | null | undefined): KnownValue | undefined {
+function withNumbers(
+  operands: readonly BoundExpression[],
+  compute: (values: readonly (bigint | number)[]) => bigint | number | null | undefined,
+): KnownValue | undefined {
   const values = operands.map(valueOverNoRows);
   if (values.some((value) => value?.value === null)) return NULL;
   const numbers = values.map((value) => value?.value);
@@ -74,12 +88,22 @@ function withNumbers(operands: readonly BoundExpression[], compute: (values: rea
   return result === undefined ? undefined : { value: result };
 }
 
-function arithmetic({ operator, left, right }: Extract<BoundExpression, { kind: 'arithmetic' }>): KnownValue | undefined {
+function arithmetic({
+  operator,
+  left,
+  right,
+}: Extract<BoundExpression, { kind: 'arithmetic' }>): KnownValue | undefined {
   return withNumbers([left, right], ([a, b]) => {
     if (a === undefined || b === undefined) return undefined;
     if ((operator === '/' || operator === '%') && Number(b) === 0) return null;
     if (typeof a === 'bigint' && typeof b === 'bigint') {
-      const exact = { '+': a + b, '-': a - b, '*': a * b, '/': b === 0n ? null : a / b, '%': b === 0n ? null : a % b }[operator as '+'];
+      const exact = {
+        '+': a + b,
+        '-': a - b,
+        '*': a * b,
+        '/': b === 0n ? null : a / b,
+        '%': b === 0n ? null : a % b,
+      }[operator as '+'];
       return typeof exact === 'bigint' ? integerOrReal(exact) : exact;
     }
     const [x, y] = [Number(a), Number(b)];
@@ -110,9 +134,16 @@ function call(name: string, args: readonly (KnownValue | undefined)[]): KnownVal
     case 'abs': {
       const [first] = args;
       if (first?.value === null) return NULL;
-      return first && isNumber(first.value) && Number(first.value) === 0 ? { value: name === 'round' ? 0 : first.value } : undefined;
+      return first && isNumber(first.value) && Number(first.value) === 0
+        ? { value: name === 'round' ? 0 : first.value }
+        : undefined;
     }
     default:
-      return args.some((arg) => arg?.value === null) && name !== 'concat' && name !== 'typeof' && name !== 'nullif' ? NULL : undefined;
+      return args.some((arg) => arg?.value === null) &&
+        name !== 'concat' &&
+        name !== 'typeof' &&
+        name !== 'nullif'
+        ? NULL
+        : undefined;
   }
 }

@@ -1,5 +1,12 @@
 import type { Transform } from '../design/transform';
-import type { BoundColumn, BoundExists, BoundExpression, BoundInQuery, BoundRowid, BoundSubquery } from '../sqlite/select/bound';
+import type {
+  BoundColumn,
+  BoundExists,
+  BoundExpression,
+  BoundInQuery,
+  BoundRowid,
+  BoundSubquery,
+} from '../sqlite/select/bound';
 import type { Mql, MqlDocument, Scalar } from './mql';
 import type { ValueType } from './value-type';
 

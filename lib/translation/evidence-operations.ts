@@ -8,7 +8,12 @@ export function operationsInWords(text: string): string {
   let at = 0;
   while (at < text.length) {
     const call = callAt(text, at);
-    const words = call && wordsOf(call.name, call.args.map((arg) => operationsInWords(arg.trim())));
+    const words =
+      call &&
+      wordsOf(
+        call.name,
+        call.args.map((arg) => operationsInWords(arg.trim())),
+      );
     if (call && words !== undefined) {
       out += words;
       at = call.end;
@@ -34,7 +39,8 @@ interface Call {
   readonly end: number;
 }
 
-const NAMES = /(divide|multiply|subtract|add|sum|count|avg|max|min|distinct|cast|year|month)\s*\(/iy;
+const NAMES =
+  /(divide|multiply|subtract|add|sum|count|avg|max|min|distinct|cast|year|month)\s*\(/iy;
 
 function callAt(text: string, at: number): Call | undefined {
   NAMES.lastIndex = at;
@@ -55,21 +61,31 @@ function callAt(text: string, at: number): Call | undefined {
       args.push(text.slice(start, position));
       start = position + 1;
     } else if (character === ')') {
-      if (depth === 0) return { name: (found[1] ?? '').toLowerCase(), args: [...args, text.slice(start, position)], end: position + 1 };
+      if (depth === 0)
+        return {
+          name: (found[1] ?? '').toLowerCase(),
+          args: [...args, text.slice(start, position)],
+          end: position + 1,
+        };
       depth--;
     }
   }
   return undefined;
 }
 
-const isCondition = (text: string): boolean => /(?:[<>=]|\bis (?:not )?null\b|\b(?:like|matches|between|in)\b)/i.test(text.replace(/'[^']*'|"[^"]*"/g, ''));
-const apart = (text: string): string => (/ (?:divided by|times|minus|plus) /.test(text) ? `(${text})` : text);
+const isCondition = (text: string): boolean =>
+  /(?:[<>=]|\bis (?:not )?null\b|\b(?:like|matches|between|in)\b)/i.test(
+    text.replace(/'[^']*'|"[^"]*"/g, ''),
+  );
+const apart = (text: string): string =>
+  / (?:divided by|times|minus|plus) /.test(text) ? `(${text})` : text;
 
 function wordsOf(name: string, args: readonly string[]): string | undefined {
   const [first = '', second = ''] = args;
   if (args.some((arg) => arg === '')) return undefined;
   const infix = { divide: 'divided by', multiply: 'times', subtract: 'minus', add: 'plus' }[name];
-  if (infix !== undefined) return args.length === 2 ? `${apart(first)} ${infix} ${apart(second)}` : undefined;
+  if (infix !== undefined)
+    return args.length === 2 ? `${apart(first)} ${infix} ${apart(second)}` : undefined;
   if (args.length !== 1) return undefined;
   switch (name) {
     case 'cast':
@@ -78,16 +94,22 @@ function wordsOf(name: string, args: readonly string[]): string | undefined {
       return `distinct ${first}`;
     case 'count':
       if (first === '*') return 'the number of documents';
-      return isCondition(first) ? `the number of entries where ${first}` : `the number of ${first.replace(/^distinct\s+/i, 'distinct ')}`;
+      return isCondition(first)
+        ? `the number of entries where ${first}`
+        : `the number of ${first.replace(/^distinct\s+/i, 'distinct ')}`;
     case 'sum':
-      return isCondition(first) ? `the number of entries where ${first}` : `the sum of ${apart(first)}`;
+      return isCondition(first)
+        ? `the number of entries where ${first}`
+        : `the sum of ${apart(first)}`;
     case 'avg':
       return `the average of ${apart(first)}`;
     case 'max':
       return `the largest ${first.replace(/^the /, '')}`;
     case 'year':
     case 'month':
-      return /^[\p{L}\p{N}_.]+$/u.test(first) && first.slice(1, -1).includes('.') ? `the ${name} of ${first}` : undefined;
+      return /^[\p{L}\p{N}_.]+$/u.test(first) && first.slice(1, -1).includes('.')
+        ? `the ${name} of ${first}`
+        : undefined;
     case 'min':
       return `the smallest ${first.replace(/^the /, '')}`;
     default:
@@ -103,8 +125,12 @@ const PHRASES: readonly (readonly [RegExp, string])[] = [
   [/(?:!\s+=)/y, '!='],
 ];
 
-function phraseAt(text: string, at: number): { readonly words: string; readonly length: number } | undefined {
-  if (at > 0 && /[\p{L}\p{N}_]/u.test(text[at - 1] ?? '') && /[\p{L}]/u.test(text[at] ?? '')) return undefined;
+function phraseAt(
+  text: string,
+  at: number,
+): { readonly words: string; readonly length: number } | undefined {
+  if (at > 0 && /[\p{L}\p{N}_]/u.test(text[at - 1] ?? '') && /[\p{L}]/u.test(text[at] ?? ''))
+    return undefined;
   for (const [pattern, words] of PHRASES) {
     pattern.lastIndex = at;
     const found = pattern.exec(text);

@@ -22,11 +22,50 @@ CREATE TABLE large (id INTEGER PRIMARY KEY, a INTEGER);
 INSERT INTO large VALUES (1, 9007199254740993), (2, 9007199254740992), (3, 3), (4, NULL);`;
 
 const EXPRESSIONS = [
-  'a / b', 'a % b', 'a + b', 'a - b', 'a * b', '-a', 'a & b', 'a | b', '~a', 'a / 1', 'a / -1', 'b / 7', '7 / b', 'a / 2 * 2',
-  '(a + b) / 9973', '(a - b) / 3', 'a * 3 / 2', 'CAST(a AS REAL)', 'CAST(r AS INTEGER)', 'CAST(a * 1.0 AS INTEGER)', 'ROUND(a)',
-  'ROUND(a, 2)', 'a / 2.0', 'a * 1.5', 'CAST(a AS REAL) + 1', 'CAST(a AS REAL) * b', 'CAST(a AS REAL) / b', 'ROUND(a) - a', 'm / 3',
-  'm + a', 'm % 5', 'CAST(m AS INTEGER)', 'CAST(m AS REAL)', 'a = CAST(a AS REAL)', 'a > b', 'typeof(a + b)', 'typeof(a / b)',
-  'CASE WHEN a > 0 THEN a ELSE b END / 3', 'coalesce(a, 0) / 3', 'max(a, b) / 5', 'min(a, b) % 7', '- (- a)', 'abs(a / 2)', '+a / 3',
+  'a / b',
+  'a % b',
+  'a + b',
+  'a - b',
+  'a * b',
+  '-a',
+  'a & b',
+  'a | b',
+  '~a',
+  'a / 1',
+  'a / -1',
+  'b / 7',
+  '7 / b',
+  'a / 2 * 2',
+  '(a + b) / 9973',
+  '(a - b) / 3',
+  'a * 3 / 2',
+  'CAST(a AS REAL)',
+  'CAST(r AS INTEGER)',
+  'CAST(a * 1.0 AS INTEGER)',
+  'ROUND(a)',
+  'ROUND(a, 2)',
+  'a / 2.0',
+  'a * 1.5',
+  'CAST(a AS REAL) + 1',
+  'CAST(a AS REAL) * b',
+  'CAST(a AS REAL) / b',
+  'ROUND(a) - a',
+  'm / 3',
+  'm + a',
+  'm % 5',
+  'CAST(m AS INTEGER)',
+  'CAST(m AS REAL)',
+  'a = CAST(a AS REAL)',
+  'a > b',
+  'typeof(a + b)',
+  'typeof(a / b)',
+  'CASE WHEN a > 0 THEN a ELSE b END / 3',
+  'coalesce(a, 0) / 3',
+  'max(a, b) / 5',
+  'min(a, b) % 7',
+  '- (- a)',
+  'abs(a / 2)',
+  '+a / 3',
 ];
 
 describe('integers of 64 bits', () => {
@@ -42,13 +81,33 @@ describe('integers of 64 bits', () => {
   });
 
   it('are exact as constants and in aggregates over any part of the rows', async () => {
-    const aggregate = fc.constantFrom('SUM(a)', 'SUM(a) / 3', '(SUM(a) - 1) / 2', 'total(a)', 'AVG(a)', 'MAX(a) / 2', 'MIN(a) + MAX(b)',
-      'SUM(a) % 10', 'SUM(DISTINCT a)', 'COUNT(*) * 100 / COUNT(a)', 'SUM(a * 1.0)', 'total(a) / 2', 'ROUND(AVG(a))', 'SUM(m)', 'MAX(a) * 2');
+    const aggregate = fc.constantFrom(
+      'SUM(a)',
+      'SUM(a) / 3',
+      '(SUM(a) - 1) / 2',
+      'total(a)',
+      'AVG(a)',
+      'MAX(a) / 2',
+      'MIN(a) + MAX(b)',
+      'SUM(a) % 10',
+      'SUM(DISTINCT a)',
+      'COUNT(*) * 100 / COUNT(a)',
+      'SUM(a * 1.0)',
+      'total(a) / 2',
+      'ROUND(AVG(a))',
+      'SUM(m)',
+      'MAX(a) * 2',
+    );
     const query = fc.oneof(
-      fc.tuple(aggregate, fc.integer({ min: 1, max: 60 }), fc.integer({ min: 0, max: 4 })).map(([item, from, more]) =>
-        `SELECT ${item} FROM wide WHERE id BETWEEN ${from} AND ${from + more}`),
-      fc.tuple(integers, fc.constantFrom('/', '%', '+', '-', '*', '&', '|', '<', '='), integers).map(([x, operator, y]) =>
-        `SELECT ${x} ${operator} ${y}, ${x} ${operator} a FROM narrow`),
+      fc
+        .tuple(aggregate, fc.integer({ min: 1, max: 60 }), fc.integer({ min: 0, max: 4 }))
+        .map(
+          ([item, from, more]) =>
+            `SELECT ${item} FROM wide WHERE id BETWEEN ${from} AND ${from + more}`,
+        ),
+      fc
+        .tuple(integers, fc.constantFrom('/', '%', '+', '-', '*', '&', '|', '<', '='), integers)
+        .map(([x, operator, y]) => `SELECT ${x} ${operator} ${y}, ${x} ${operator} a FROM narrow`),
     );
     await fc.assert(
       fc.asyncProperty(query, async (sql) => {
@@ -76,10 +135,15 @@ describe('integers of 64 bits', () => {
   });
 
   it('keeps the short form where the profile shows that a double is exact', () => {
-    const shown = (expression: string): unknown => world.translate(`SELECT ${expression} AS x FROM narrow`).pipeline.at(-1)?.['$project'].x;
+    const shown = (expression: string): unknown =>
+      world.translate(`SELECT ${expression} AS x FROM narrow`).pipeline.at(-1)?.['$project'].x;
     expect(shown('a / 2')).toEqual({ $trunc: { $divide: ['$a', 2] } });
-    expect(shown('CAST(a AS REAL) / b')).toEqual({ $cond: [{ $eq: ['$b', 0] }, null, { $divide: ['$a', '$b'] }] });
+    expect(shown('CAST(a AS REAL) / b')).toEqual({
+      $cond: [{ $eq: ['$b', 0] }, null, { $divide: ['$a', '$b'] }],
+    });
     expect(shown('ROUND(a * b)')).toEqual({ $multiply: ['$a', '$b'] });
-    expect(JSON.stringify(world.translate('SELECT SUM(a) * 100 / COUNT(*) FROM narrow').pipeline)).not.toMatch(/toDecimal|toDouble/);
+    expect(
+      JSON.stringify(world.translate('SELECT SUM(a) * 100 / COUNT(*) FROM narrow').pipeline),
+    ).not.toMatch(/toDecimal|toDouble/);
   });
 });

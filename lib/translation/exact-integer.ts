@@ -33,16 +33,21 @@ const plus = (a: number | undefined, b: number | undefined): number | undefined 
 const minus = (a: number | undefined, b: number | undefined): number | undefined =>
   plus(a, b === undefined ? undefined : -b);
 
-export const sumBounds = (a: Bounds, b: Bounds): Bounds => bounds(plus(a.min, b.min), plus(a.max, b.max));
-export const differenceBounds = (a: Bounds, b: Bounds): Bounds => bounds(minus(a.min, b.max), minus(a.max, b.min));
+export const sumBounds = (a: Bounds, b: Bounds): Bounds =>
+  bounds(plus(a.min, b.min), plus(a.max, b.max));
+export const differenceBounds = (a: Bounds, b: Bounds): Bounds =>
+  bounds(minus(a.min, b.max), minus(a.max, b.min));
 
 export function productBounds(a: Bounds, b: Bounds): Bounds {
   const corners = [a.min, a.max].flatMap((x) =>
     [b.min, b.max].map((y) => (x === undefined || y === undefined ? undefined : x * y)),
   );
-  if (corners.every((corner) => corner !== undefined)) return bounds(Math.min(...corners), Math.max(...corners));
+  if (corners.every((corner) => corner !== undefined))
+    return bounds(Math.min(...corners), Math.max(...corners));
   // Without upper bounds at least the sign is known.
-  return a.min !== undefined && b.min !== undefined && a.min >= 0 && b.min >= 0 ? { min: a.min * b.min } : {};
+  return a.min !== undefined && b.min !== undefined && a.min >= 0 && b.min >= 0
+    ? { min: a.min * b.min }
+    : {};
 }
 
 /** Divided by an integer other than 0, a value comes no further from 0. */
@@ -94,13 +99,19 @@ export function integerQuotient(a: Lowered, b: Lowered): Mql {
   // 34 digits are enough for 19: the quotient is never rounded up to the next integer.
   const quotient: Mql = { $trunc: { $divide: [{ $toDecimal: a.mql }, b.mql] } };
   // The least integer divided by -1 is the only quotient that does not fit.
-  const fits = (a.type.min !== undefined && a.type.min > -SAFE_LONGS) || (b.type.min !== undefined && b.type.min >= 0);
-  return fits ? { $toLong: quotient } : { $convert: { input: quotient, to: 'long', onError: constant(2 ** 63) } };
+  const fits =
+    (a.type.min !== undefined && a.type.min > -SAFE_LONGS) ||
+    (b.type.min !== undefined && b.type.min >= 0);
+  return fits
+    ? { $toLong: quotient }
+    : { $convert: { input: quotient, to: 'long', onError: constant(2 ** 63) } };
 }
 
 /** `a / b` where only the values show whether both are integers. */
 export function mixedQuotient(a: Lowered, b: Lowered): Mql {
-  const unsure = [a, b].filter(({ type }) => mayBe(type, REAL)).map(({ mql }) => isIntegerValue(mql));
+  const unsure = [a, b]
+    .filter(({ type }) => mayBe(type, REAL))
+    .map(({ mql }) => isIntegerValue(mql));
   const real: Mql = { $divide: [a.mql, b.mql] };
   const whole: Mql = fitsDouble(a.type) ? { $toLong: real } : integerQuotient(a, b);
   return cond(and(...unsure), whole, real);
@@ -109,7 +120,8 @@ export function mixedQuotient(a: Lowered, b: Lowered): Mql {
 /** CAST of numbers to INTEGER: what is too large becomes the largest integer. */
 export function truncated({ mql, type }: Lowered): Mql {
   const { min, max } = type;
-  const isKnownLarge = (min !== undefined && min <= -SAFE_LONGS) || (max !== undefined && max >= SAFE_LONGS);
+  const isKnownLarge =
+    (min !== undefined && min <= -SAFE_LONGS) || (max !== undefined && max >= SAFE_LONGS);
   if (!isKnownLarge) return { $toLong: mql };
   return bound(mql, (number) => {
     const extreme = cond({ $lt: [number, 0] }, constant(-(2n ** 63n)), constant(2n ** 63n - 1n));

@@ -48,10 +48,13 @@ export function describeExpression(expression: BoundExpression): string {
     case 'window':
       return expression.name;
     case 'call':
-      if ((expression.name === 'coalesce' || expression.name === 'ifnull') && expression.args[0]) return describeExpression(expression.args[0]);
+      if ((expression.name === 'coalesce' || expression.name === 'ifnull') && expression.args[0])
+        return describeExpression(expression.args[0]);
       return expression.name.replace(/\W/g, '') || 'value';
     case 'subquery':
-      return expression.query.columns.length === 1 && expression.query.body.kind === 'select' && expression.query.body.items[0]
+      return expression.query.columns.length === 1 &&
+        expression.query.body.kind === 'select' &&
+        expression.query.body.items[0]
         ? describeExpression(expression.query.body.items[0].expression)
         : 'value';
     default:
@@ -62,5 +65,9 @@ export function describeExpression(expression: BoundExpression): string {
 /** A variable of `let`: it must begin with a lower-case letter. */
 export const variableName = (wanted: string): string => {
   const plain = wanted.replace(/[^A-Za-z0-9_]/g, '_');
-  return /^[a-z]/.test(plain) ? plain : /^[A-Z]/.test(plain) ? plain[0]!.toLowerCase() + plain.slice(1) : `v${plain}`;
+  return /^[a-z]/.test(plain)
+    ? plain
+    : /^[A-Z]/.test(plain)
+      ? plain[0]!.toLowerCase() + plain.slice(1)
+      : `v${plain}`;
 };

@@ -6,9 +6,13 @@ import { isDocument, type MqlDocument } from './mql';
  */
 export function plainFinalProjection(pipeline: readonly MqlDocument[]): readonly MqlDocument[] {
   const project = pipeline.at(-1)?.['$project'];
-  if (!isDocument(project) || !Object.entries(project).some(([name, value]) => isKept(name, value))) return pipeline;
-  const plain = Object.fromEntries(Object.entries(project).map(([name, value]) => [name, isKept(name, value) ? 1 : value]));
+  if (!isDocument(project) || !Object.entries(project).some(([name, value]) => isKept(name, value)))
+    return pipeline;
+  const plain = Object.fromEntries(
+    Object.entries(project).map(([name, value]) => [name, isKept(name, value) ? 1 : value]),
+  );
   return [...pipeline.slice(0, -1), { $project: plain }];
 }
 
-const isKept = (name: string, value: unknown): boolean => value === `$${name}` && name !== '_id' && !name.includes('.');
+const isKept = (name: string, value: unknown): boolean =>
+  value === `$${name}` && name !== '_id' && !name.includes('.');

@@ -20,7 +20,10 @@ export function flattenFrom(from: BoundFrom, where: readonly BoundExpression[]):
   const filters = [...where];
   const kept: FlatSource[] = [];
   for (const entry of sources) {
-    if (entry.on && [...where, ...conditions].some((condition) => rejectsNull(condition, entry.source))) {
+    if (
+      entry.on &&
+      [...where, ...conditions].some((condition) => rejectsNull(condition, entry.source))
+    ) {
       filters.push(...entry.on);
       kept.push({ source: entry.source });
     } else kept.push(entry);
@@ -35,7 +38,10 @@ function flatten(from: BoundFrom): FlatFrom {
   const on = conjuncts(from.on);
   switch (from.join) {
     case 'INNER':
-      return { sources: [...left.sources, ...right.sources], conditions: [...left.conditions, ...right.conditions, ...on] };
+      return {
+        sources: [...left.sources, ...right.sources],
+        conditions: [...left.conditions, ...right.conditions, ...on],
+      };
     case 'LEFT':
       return { sources: [...left.sources, innerSide(right, on)], conditions: left.conditions };
     case 'RIGHT':
@@ -47,7 +53,8 @@ function flatten(from: BoundFrom): FlatFrom {
 
 function innerSide({ sources, conditions }: FlatFrom, on: readonly BoundExpression[]): FlatSource {
   const [only] = sources;
-  if (sources.length !== 1 || !only || only.on || conditions.length > 0) throw new Untranslatable('full_join', 'an outer join whose inner side is itself a join');
+  if (sources.length !== 1 || !only || only.on || conditions.length > 0)
+    throw new Untranslatable('full_join', 'an outer join whose inner side is itself a join');
   return { source: only.source, on };
 }
 
@@ -55,9 +62,14 @@ function innerSide({ sources, conditions }: FlatFrom, on: readonly BoundExpressi
 function rejectsNull(expression: BoundExpression, source: BoundSource): boolean {
   switch (expression.kind) {
     case 'logic':
-      return expression.operator === 'AND' ? expression.operands.some((operand) => rejectsNull(operand, source)) : expression.operands.every((operand) => rejectsNull(operand, source));
+      return expression.operator === 'AND'
+        ? expression.operands.some((operand) => rejectsNull(operand, source))
+        : expression.operands.every((operand) => rejectsNull(operand, source));
     case 'compare':
-      return !expression.nullSafe && (isNullWith(expression.left, source) || isNullWith(expression.right, source));
+      return (
+        !expression.nullSafe &&
+        (isNullWith(expression.left, source) || isNullWith(expression.right, source))
+      );
     case 'pattern':
     case 'inList':
       return isNullWith(expression.operand, source);
@@ -95,7 +107,9 @@ export function columnsRequired(condition: BoundExpression): readonly BoundColum
     case 'logic':
       return condition.operator === 'AND' ? condition.operands.flatMap(columnsRequired) : [];
     case 'compare':
-      return condition.nullSafe ? [] : [...strictColumns(condition.left), ...strictColumns(condition.right)];
+      return condition.nullSafe
+        ? []
+        : [...strictColumns(condition.left), ...strictColumns(condition.right)];
     case 'pattern':
       return strictColumns(condition.operand);
     case 'inList':

@@ -44,18 +44,49 @@ describe.skipIf(!there)('generated BIRD', () => {
   });
 
   it.each(SCHEMAS)('%s is translated to equal rows', { timeout: 120_000 }, async (name) => {
-    const schema = (JSON.parse(readFileSync(path.join(BIRD, 'dev_tables.json'), 'utf8')) as SchemaFile[]).find(({ db_id }) => db_id === name);
-    const items = (JSON.parse(readFileSync(path.join(BIRD, 'dev.json'), 'utf8')) as { question_id: number; db_id: string; SQL: string }[]).filter(({ db_id }) => db_id === name);
+    const schema = (
+      JSON.parse(readFileSync(path.join(BIRD, 'dev_tables.json'), 'utf8')) as SchemaFile[]
+    ).find(({ db_id }) => db_id === name);
+    const items = (
+      JSON.parse(readFileSync(path.join(BIRD, 'dev.json'), 'utf8')) as {
+        question_id: number;
+        db_id: string;
+        SQL: string;
+      }[]
+    ).filter(({ db_id }) => db_id === name);
     if (!schema) throw new Error(`${name} is no schema of BIRD dev`);
     const file = path.join(folder, `${name}.sqlite`);
     let state = 7;
-    generateSource(file, { schema, sql: items.map(({ SQL }) => SQL), random: () => (state = (state * 16807) % 2147483647) / 2147483647 });
+    generateSource(file, {
+      schema,
+      sql: items.map(({ SQL }) => SQL),
+      random: () => (state = (state * 16807) % 2147483647) / 2147483647,
+    });
     const sqlite = openSource(file);
     const catalog = catalogOf(sqlite, { name, sha256: '', descriptions: {} });
     const profile = profileDatabase(sqlite, catalog);
     sqlite.close();
-    const workload = readWorkload(items.map(({ question_id, SQL }) => ({ questionId: String(question_id), split: 'dev', database: name, question: '', evidence: '', sql: SQL, difficulty: '' })), catalog, profile);
-    const conceptual = proposeDesign({ catalog, profile, workload, strategy: 'access-pattern', limits: { maxArrayP99: 100, maxArray: 1000 }, directives: [] }).design;
+    const workload = readWorkload(
+      items.map(({ question_id, SQL }) => ({
+        questionId: String(question_id),
+        split: 'dev',
+        database: name,
+        question: '',
+        evidence: '',
+        sql: SQL,
+        difficulty: '',
+      })),
+      catalog,
+      profile,
+    );
+    const conceptual = proposeDesign({
+      catalog,
+      profile,
+      workload,
+      strategy: 'access-pattern',
+      limits: { maxArrayP99: 100, maxArray: 1000 },
+      directives: [],
+    }).design;
     const design = deriveDesign({ conceptual, catalog, profile, directives: [] });
     const db = client.db(name);
     for (const logical of design.logical) {
@@ -72,12 +103,30 @@ describe.skipIf(!there)('generated BIRD', () => {
       const { columns, alternative } = translation;
       const verdicts = [];
       for (const pipeline of [translation.pipeline, ...(alternative ? [alternative] : [])]) {
-        const optimised = optimise({ catalog, profile, design, collection: translation.collection, pipeline, without: [PLAIN_AGGREGATE] });
-        const { verdict } = await checkEquivalence({ sql: SQL, sourcePath: file, catalog, queries, db, ...optimised, columns, clock: '2026-01-01T00:00:00Z', signal: new AbortController().signal });
+        const optimised = optimise({
+          catalog,
+          profile,
+          design,
+          collection: translation.collection,
+          pipeline,
+          without: [PLAIN_AGGREGATE],
+        });
+        const { verdict } = await checkEquivalence({
+          sql: SQL,
+          sourcePath: file,
+          catalog,
+          queries,
+          db,
+          ...optimised,
+          columns,
+          clock: '2026-01-01T00:00:00Z',
+          signal: new AbortController().signal,
+        });
         verdicts.push(verdict);
         if (isEquivalent(verdict)) break;
       }
-      if (!verdicts.some(isEquivalent)) wrong.push(`${question_id}: ${verdicts.map(({ detail }) => detail).join(' | ')}`);
+      if (!verdicts.some(isEquivalent))
+        wrong.push(`${question_id}: ${verdicts.map(({ detail }) => detail).join(' | ')}`);
     }
     const open = OPEN[name] ?? [];
     expect(wrong.filter((line) => !open.some((id) => line.startsWith(`${id}: `)))).toEqual([]);

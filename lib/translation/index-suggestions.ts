@@ -35,20 +35,47 @@ interface Scan {
 }
 
 /** For every collection scan of the gold that an index could spare: the index, and the queries that it serves. */
-export async function suggestIndexes(gold: readonly GoldQuery[], design: DocumentDesign, indexes: IndexDesign, count: CountDocuments): Promise<IndexSuggestion[]> {
-  const scans = gold.flatMap(({ questionId, collection, pipeline }) => scansOf(questionId, collection, pipeline as readonly MqlDocument[], design)).filter((scan) => !isServed(scan, indexes));
+export async function suggestIndexes(
+  gold: readonly GoldQuery[],
+  design: DocumentDesign,
+  indexes: IndexDesign,
+  count: CountDocuments,
+): Promise<IndexSuggestion[]> {
+  const scans = gold
+    .flatMap(({ questionId, collection, pipeline }) =>
+      scansOf(questionId, collection, pipeline as readonly MqlDocument[], design),
+    )
+    .filter((scan) => !isServed(scan, indexes));
   const groups = new Map<string, Scan[]>();
   // An index serves every query whose key it begins with: longer keys take the shorter ones along.
   for (const scan of [...scans].sort((a, b) => b.key.length - a.key.length)) {
-    const known = [...groups.values()].find(([first]) => first && first.collection === scan.collection && scan.key.every(([path, direction], at) => first.key[at]?.[0] === path && first.key[at][1] === direction));
+    const known = [...groups.values()].find(
+      ([first]) =>
+        first &&
+        first.collection === scan.collection &&
+        scan.key.every(
+          ([path, direction], at) => first.key[at]?.[0] === path && first.key[at][1] === direction,
+        ),
+    );
     if (known) known.push(scan);
     else groups.set(JSON.stringify([scan.collection, scan.key]), [scan]);
   }
-  const suggestions = await Promise.all([...groups.values()].map((group) => suggestion(group, count)));
-  const saved = ({ documentsExamined }: IndexSuggestion): number => (documentsExamined ? documentsExamined.before - documentsExamined.after : 0);
+  const suggestions = await Promise.all(
+    [...groups.values()].map((group) => suggestion(group, count)),
+  );
+  const saved = ({ documentsExamined }: IndexSuggestion): number =>
+    documentsExamined ? documentsExamined.before - documentsExamined.after : 0;
   return suggestions
-    .filter(({ documentsExamined }) => !documentsExamined || documentsExamined.after < documentsExamined.before)
-    .sort((a, b) => saved(b) - saved(a) || b.questionIds.length - a.questionIds.length || (a.collection < b.collection ? -1 : 1));
+    .filter(
+      ({ documentsExamined }) =>
+        !documentsExamined || documentsExamined.after < documentsExamined.before,
+    )
+    .sort(
+      (a, b) =>
+        saved(b) - saved(a) ||
+        b.questionIds.length - a.questionIds.length ||
+        (a.collection < b.collection ? -1 : 1),
+    );
 }
 
 async function suggestion(group: readonly Scan[], count: CountDocuments): Promise<IndexSuggestion> {
@@ -65,9 +92,18 @@ async function suggestion(group: readonly Scan[], count: CountDocuments): Promis
       break;
     }
     const [all, some] = [await count(collection, {}), await count(collection, found.filter)];
-    examined = { before: examined.before + all, after: examined.after + Math.min(some, found.limit ?? some) };
+    examined = {
+      before: examined.before + all,
+      after: examined.after + Math.min(some, found.limit ?? some),
+    };
   }
-  return { collection: first.collection, key: Object.fromEntries(first.key), reason: `${queries} ${questionIds.length === 1 ? verb.replace(' ', 's ') : verb} ${paths}.`, questionIds, documentsExamined: examined };
+  return {
+    collection: first.collection,
+    key: Object.fromEntries(first.key),
+    reason: `${queries} ${questionIds.length === 1 ? verb.replace(' ', 's ') : verb} ${paths}.`,
+    questionIds,
+    documentsExamined: examined,
+  };
 }
 
 function isServed({ collection, key, why }: Scan, indexes: IndexDesign): boolean {
@@ -80,7 +116,12 @@ function isServed({ collection, key, why }: Scan, indexes: IndexDesign): boolean
   });
 }
 
-function scansOf(questionId: string, collection: string, pipeline: readonly MqlDocument[], design: DocumentDesign): Scan[] {
+function scansOf(
+  questionId: string,
+  collection: string,
+  pipeline: readonly MqlDocument[],
+  design: DocumentDesign,
+): Scan[] {
   const scans: Scan[] = [];
   const front = frontScan(questionId, collection, pipeline, design);
   if (front) scans.push(front);
@@ -90,10 +131,26 @@ function scansOf(questionId: string, collection: string, pipeline: readonly MqlD
     if ('$lookup' in stage) {
       const { from, foreignField, pipeline: inner } = operand;
       const stages = (Array.isArray(inner) ? inner : []) as readonly MqlDocument[];
-      if (typeof foreignField === 'string') scans.push({ questionId, collection: String(from), key: [[foreignField, 1]], why: 'join' }, ...scansOf(questionId, String(from), stages, design).slice(frontScan(questionId, String(from), stages, design) ? 1 : 0));
+      if (typeof foreignField === 'string')
+        scans.push(
+          { questionId, collection: String(from), key: [[foreignField, 1]], why: 'join' },
+          ...scansOf(questionId, String(from), stages, design).slice(
+            frontScan(questionId, String(from), stages, design) ? 1 : 0,
+          ),
+        );
       else scans.push(...scansOf(questionId, String(from), stages, design));
-    } else if ('$unionWith' in stage && Array.isArray(operand['pipeline'])) scans.push(...scansOf(questionId, String(operand['coll']), operand['pipeline'] as readonly MqlDocument[], design));
-    else if ('$facet' in stage && stage === pipeline[0]) for (const inner of Object.values(operand)) scans.push(...scansOf(questionId, collection, inner as readonly MqlDocument[], design));
+    } else if ('$unionWith' in stage && Array.isArray(operand['pipeline']))
+      scans.push(
+        ...scansOf(
+          questionId,
+          String(operand['coll']),
+          operand['pipeline'] as readonly MqlDocument[],
+          design,
+        ),
+      );
+    else if ('$facet' in stage && stage === pipeline[0])
+      for (const inner of Object.values(operand))
+        scans.push(...scansOf(questionId, collection, inner as readonly MqlDocument[], design));
   }
   return scans;
 }
@@ -101,7 +158,12 @@ function scansOf(questionId: string, collection: string, pipeline: readonly MqlD
 const MOST_FIELDS = 4;
 
 /** The scan that the first stages make: `$match` and `$sort` at the front, before anything changes the documents. */
-function frontScan(questionId: string, collection: string, pipeline: readonly MqlDocument[], design: DocumentDesign): Scan | undefined {
+function frontScan(
+  questionId: string,
+  collection: string,
+  pipeline: readonly MqlDocument[],
+  design: DocumentDesign,
+): Scan | undefined {
   const equal: string[] = [];
   const ranges: string[] = [];
   const filter: Record<string, Mql> = {};
@@ -111,7 +173,9 @@ function frontScan(questionId: string, collection: string, pipeline: readonly Mq
   for (; isDocument(pipeline[at]?.['$match']); at++) {
     for (const [path, value] of Object.entries(pipeline[at]?.['$match'] as MqlDocument)) {
       const inner = isDocument(value) ? value['$elemMatch'] : undefined;
-      const named = isDocument(inner) ? Object.keys(inner).filter((key) => predicateKind(inner[key] ?? null) === 'equal') : [];
+      const named = isDocument(inner)
+        ? Object.keys(inner).filter((key) => predicateKind(inner[key] ?? null) === 'equal')
+        : [];
       if (named.length > 0 && !Object.hasOwn(entries, path)) {
         equal.push(...named.map((key) => `${path}.${key}`));
         entries[path] = value;
@@ -129,29 +193,59 @@ function frontScan(questionId: string, collection: string, pipeline: readonly Mq
   const isSortOnly = equal.length + ranges.length === 0;
   // Sorting everything through an index reads everything all the same.
   if (isSortOnly && (sorted.length === 0 || typeof limit !== 'number' || at > 0)) return undefined;
-  const parts: (readonly [string, 1 | -1])[] = [...equal.map((path) => [path, 1] as const), ...sorted, ...ranges.map((path) => [path, 1] as const)];
-  const key = oneArray(parts.filter(([path], index) => parts.findIndex(([other]) => other === path) === index), embeddedArrays(design, collection)).slice(0, MOST_FIELDS);
+  const parts: (readonly [string, 1 | -1])[] = [
+    ...equal.map((path) => [path, 1] as const),
+    ...sorted,
+    ...ranges.map((path) => [path, 1] as const),
+  ];
+  const key = oneArray(
+    parts.filter(([path], index) => parts.findIndex(([other]) => other === path) === index),
+    embeddedArrays(design, collection),
+  ).slice(0, MOST_FIELDS);
   const [leading] = key;
   if (!leading) return undefined;
   const isFilter = !isSortOnly;
   // Without an equality the sort comes first: then the index orders, and does not filter.
-  const filters = { ...Object.fromEntries(Object.entries(filter).filter(([path]) => key.some(([name]) => name === path))), ...Object.fromEntries(Object.entries(entries).filter(([path]) => key.some(([name]) => name.startsWith(`${path}.`)))) };
-  const limited = typeof limit === 'number' && (isSortOnly || (sorted.length > 0 && ranges.length === 0)) ? { limit } : {};
-  return { questionId, collection, key, why: isFilter ? 'filter' : 'sort', found: { filter: filters as Document, ...limited } };
+  const filters = {
+    ...Object.fromEntries(
+      Object.entries(filter).filter(([path]) => key.some(([name]) => name === path)),
+    ),
+    ...Object.fromEntries(
+      Object.entries(entries).filter(([path]) => key.some(([name]) => name.startsWith(`${path}.`))),
+    ),
+  };
+  const limited =
+    typeof limit === 'number' && (isSortOnly || (sorted.length > 0 && ranges.length === 0))
+      ? { limit }
+      : {};
+  return {
+    questionId,
+    collection,
+    key,
+    why: isFilter ? 'filter' : 'sort',
+    found: { filter: filters as Document, ...limited },
+  };
 }
 
 /** MongoDB indexes one array in a key. */
-function oneArray(parts: readonly (readonly [string, 1 | -1])[], arrays: readonly string[]): (readonly [string, 1 | -1])[] {
-  const arrayOf = (path: string): string | undefined => arrays.find((array) => path === array || path.startsWith(`${array}.`));
+function oneArray(
+  parts: readonly (readonly [string, 1 | -1])[],
+  arrays: readonly string[],
+): (readonly [string, 1 | -1])[] {
+  const arrayOf = (path: string): string | undefined =>
+    arrays.find((array) => path === array || path.startsWith(`${array}.`));
   const first = parts.map(([path]) => arrayOf(path)).find((array) => array !== undefined);
   return parts.filter(([path]) => [undefined, first].includes(arrayOf(path)));
 }
 
 function predicateKind(value: Mql): 'equal' | 'range' | undefined {
-  if (value instanceof RegExp) return value.source.startsWith('^') && !value.flags.includes('i') ? 'range' : undefined;
+  if (value instanceof RegExp)
+    return value.source.startsWith('^') && !value.flags.includes('i') ? 'range' : undefined;
   if (!isDocument(value)) return value === null ? undefined : 'equal';
   const operators = Object.keys(value);
   if (!operators.some((operator) => operator.startsWith('$'))) return undefined;
   if (operators.some((operator) => operator === '$eq' || operator === '$in')) return 'equal';
-  return operators.some((operator) => ['$gt', '$gte', '$lt', '$lte'].includes(operator)) ? 'range' : undefined;
+  return operators.some((operator) => ['$gt', '$gte', '$lt', '$lte'].includes(operator))
+    ? 'range'
+    : undefined;
 }

@@ -39,8 +39,15 @@ export function keyedSql(sql: string, catalog: Catalog): KeyedSql | undefined {
   if ((limit && bounds[0] === undefined) || (offset && bounds[1] === undefined)) return undefined;
   const width = query.columns.length;
   const nullsFirst = query.orderBy[0]?.nulls === 'FIRST';
-  const common = { width, limit: bounds[0], offset: bounds[1] ?? 0, ordered: orderBy.length > 0, nullsFirst };
-  if (orderBy.length === 0) return { ...common, sql: printSelect({ ...rest, body, orderBy }), keys: [] };
+  const common = {
+    width,
+    limit: bounds[0],
+    offset: bounds[1] ?? 0,
+    ordered: orderBy.length > 0,
+    nullsFirst,
+  };
+  if (orderBy.length === 0)
+    return { ...common, sql: printSelect({ ...rest, body, orderBy }), keys: [] };
 
   if (body.kind !== 'select') {
     // A compound is sorted by what it returns.
@@ -64,18 +71,33 @@ export function keyedSql(sql: string, catalog: Catalog): KeyedSql | undefined {
 type Items = Extract<SelectStatement['body'], { kind: 'select' }>['items'];
 
 /** `ORDER BY 2`, and `ORDER BY alias`: the result column that is meant. */
-function outputPosition(expression: SelectStatement['orderBy'][number]['expression'], items: Items, width: number): number | undefined {
+function outputPosition(
+  expression: SelectStatement['orderBy'][number]['expression'],
+  items: Items,
+  width: number,
+): number | undefined {
   if (items.some((item) => item.kind === 'star')) return undefined;
   if (expression.kind === 'number' && /^\d+$/.test(expression.text)) {
     const at = Number(expression.text) - 1;
     return at >= 0 && at < width ? at : undefined;
   }
-  const named = expression.kind === 'name' && expression.table === undefined ? items.findIndex((item) => item.kind === 'expression' && item.alias?.toLowerCase() === expression.name.toLowerCase()) : -1;
+  const named =
+    expression.kind === 'name' && expression.table === undefined
+      ? items.findIndex(
+          (item) =>
+            item.kind === 'expression' &&
+            item.alias?.toLowerCase() === expression.name.toLowerCase(),
+        )
+      : -1;
   if (named >= 0) return named;
   const text = printExpression(expression).toLowerCase();
-  const same = items.findIndex((item) => item.kind === 'expression' && printExpression(item.expression).toLowerCase() === text);
+  const same = items.findIndex(
+    (item) => item.kind === 'expression' && printExpression(item.expression).toLowerCase() === text,
+  );
   return same < 0 ? undefined : same;
 }
 
 const constant = (expression: SelectStatement['limit']): number | undefined =>
-  expression?.kind === 'number' && /^\d+$/.test(expression.text) ? Number(expression.text) : undefined;
+  expression?.kind === 'number' && /^\d+$/.test(expression.text)
+    ? Number(expression.text)
+    : undefined;

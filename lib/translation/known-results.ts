@@ -26,8 +26,14 @@ export class KnownResults {
   /** Expected rows are kept as far as they are small; their number and digest always are. */
   keep(key: string, checked: CheckedQuery): void {
     const bytes = rowsBytes(checked.expected?.rows ?? []);
-    if (bytes <= MOST_ROW_BYTES || !checked.expected) this.#checks.set(key, checked, CHECK_BYTES + bytes);
-    else this.#checks.set(key, { ...checked, expected: { ...checked.expected, rows: undefined } }, CHECK_BYTES);
+    if (bytes <= MOST_ROW_BYTES || !checked.expected)
+      this.#checks.set(key, checked, CHECK_BYTES + bytes);
+    else
+      this.#checks.set(
+        key,
+        { ...checked, expected: { ...checked.expected, rows: undefined } },
+        CHECK_BYTES,
+      );
   }
 }
 
@@ -75,6 +81,16 @@ class Bounded<T> {
 /** About what rows take in memory. */
 function rowsBytes(rows: readonly (readonly Value[])[]): number {
   let bytes = 0;
-  for (const row of rows) for (const value of row) bytes += 24 + (typeof value === 'string' ? 2 * value.length : value instanceof Uint8Array ? value.length : Array.isArray(value) ? 64 * value.length : 0);
+  for (const row of rows)
+    for (const value of row)
+      bytes +=
+        24 +
+        (typeof value === 'string'
+          ? 2 * value.length
+          : value instanceof Uint8Array
+            ? value.length
+            : Array.isArray(value)
+              ? 64 * value.length
+              : 0);
   return bytes;
 }

@@ -6,7 +6,11 @@ export interface PatternRegex {
 
 export const escapeRegex = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 
-type Piece = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'one' } | { readonly kind: 'many' } | { readonly kind: 'class'; readonly source: string };
+type Piece =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'one' }
+  | { readonly kind: 'many' }
+  | { readonly kind: 'class'; readonly source: string };
 
 /**
  * `%` and `_` span line ends; ASCII letters match in both cases, others only as they are
@@ -25,7 +29,12 @@ export function likeRegex(pattern: string, escapeCharacter?: string): PatternReg
   // The option `i` folds all of Unicode; SQLite folds A to Z only.
   const foldable = !/[^\p{ASCII}]/u.test(pattern);
   const letters = /[a-z]/i.test(pattern);
-  const text = foldable ? escapeRegex : (value: string): string => (/[a-z]/i.test(value) ? `[${value.toLowerCase()}${value.toUpperCase()}]` : escapeRegex(value));
+  const text = foldable
+    ? escapeRegex
+    : (value: string): string =>
+        /[a-z]/i.test(value)
+          ? `[${value.toLowerCase()}${value.toUpperCase()}]`
+          : escapeRegex(value);
   return assemble(pieces, text, foldable && letters ? 'i' : '');
 }
 
@@ -49,11 +58,28 @@ export function globRegex(pattern: string): PatternRegex {
   return assemble(pieces, escapeRegex, '');
 }
 
-function assemble(pieces: readonly Piece[], text: (value: string) => string, options: string): PatternRegex {
+function assemble(
+  pieces: readonly Piece[],
+  text: (value: string) => string,
+  options: string,
+): PatternRegex {
   const opens = pieces[0]?.kind === 'many';
   const closes = pieces.at(-1)?.kind === 'many';
   const inner = pieces.slice(opens ? 1 : 0, closes && pieces.length > 1 ? -1 : undefined);
-  const body = inner.map((piece) => (piece.kind === 'many' ? '.*' : piece.kind === 'one' ? '.' : piece.kind === 'class' ? piece.source : text(piece.text))).join('');
+  const body = inner
+    .map((piece) =>
+      piece.kind === 'many'
+        ? '.*'
+        : piece.kind === 'one'
+          ? '.'
+          : piece.kind === 'class'
+            ? piece.source
+            : text(piece.text),
+    )
+    .join('');
   const dots = inner.some(({ kind }) => kind === 'many' || kind === 'one');
-  return { regex: `${opens ? '' : '^'}${body}${closes ? '' : '\\z'}`, options: options + (dots ? 's' : '') };
+  return {
+    regex: `${opens ? '' : '^'}${body}${closes ? '' : '\\z'}`,
+    options: options + (dots ? 's' : ''),
+  };
 }

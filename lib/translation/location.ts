@@ -52,44 +52,82 @@ export interface CopyLocation {
   readonly optional: boolean;
 }
 
-export const under = (base: string, path: string): string => (base === '' ? path : `${base}.${path}`);
+export const under = (base: string, path: string): string =>
+  base === '' ? path : `${base}.${path}`;
 
 export interface LocatedColumn extends Lowered {
   /** Path in the design of the collection, for the record of what a query touches. */
   readonly designPath?: string;
 }
 
-export function locateColumn(location: Location, column: BoundColumn, profile: Profile): LocatedColumn {
+export function locateColumn(
+  location: Location,
+  column: BoundColumn,
+  profile: Profile,
+): LocatedColumn {
   if (location.kind === 'fields') {
     const output = location.fields[column.index];
-    if (!output) throw new Untranslatable('not_placed', `no field for column ${String(column.index + 1)} of ${column.source.name}`);
+    if (!output)
+      throw new Untranslatable(
+        'not_placed',
+        `no field for column ${String(column.index + 1)} of ${column.source.name}`,
+      );
     const path = under(location.base, output.field);
-    return { mql: `$${path}`, path, type: location.optional ? optionalType(output.type) : output.type, transform: output.transform };
+    return {
+      mql: `$${path}`,
+      path,
+      type: location.optional ? optionalType(output.type) : output.type,
+      transform: output.transform,
+    };
   }
   const { name } = columnOf(column);
   if (location.kind === 'copy') return locateCopied(location, name, profile);
   const stored = computedColumn(location.placement, name, profile);
-  const found = stored ? { path: stored.path, transform: IDENTITY, inherited: false } : columnPath(location.placement, name);
-  if (!found) throw new Untranslatable('not_placed', `the design has no field for ${location.placement.table}.${name}`);
+  const found = stored
+    ? { path: stored.path, transform: IDENTITY, inherited: false }
+    : columnPath(location.placement, name);
+  if (!found)
+    throw new Untranslatable(
+      'not_placed',
+      `the design has no field for ${location.placement.table}.${name}`,
+    );
   const type = stored?.type ?? profiledType(profile, location.placement.table, name);
-  const common = { type: location.optional ? optionalType(type) : type, transform: found.transform, designPath: found.path };
+  const common = {
+    type: location.optional ? optionalType(type) : type,
+    transform: found.transform,
+    designPath: found.path,
+  };
   const { entry } = location;
   if (entry && found.path.startsWith(`${entry.path}.`)) {
     const relative = found.path.slice(entry.path.length + 1);
-    return { mql: `${entry.variable}${relative}`, ...(entry.variable === '$' && { path: relative }), ...common };
+    return {
+      mql: `${entry.variable}${relative}`,
+      ...(entry.variable === '$' && { path: relative }),
+      ...common,
+    };
   }
-  if (entry?.variable === '$') throw new Untranslatable('not_placed', `${name} is not part of the entries at ${entry.path}`);
+  if (entry?.variable === '$')
+    throw new Untranslatable('not_placed', `${name} is not part of the entries at ${entry.path}`);
   const path = under(location.base, found.path);
   const own = location.placement.steps.at(-1);
   if (found.inherited && location.optional && own) {
     // The key lies in the parent, which is there even where the child is not.
     const presence = under(location.base, own.path);
-    return { mql: { $cond: [{ $gt: [`$${presence}`, null] }, `$${path}`, null] }, presence, ...common, type: { ...common.type, missing: false } };
+    return {
+      mql: { $cond: [{ $gt: [`$${presence}`, null] }, `$${path}`, null] },
+      presence,
+      ...common,
+      type: { ...common.type, missing: false },
+    };
   }
   return { mql: `$${path}`, path, ...common };
 }
 
-function locateCopied({ table, copy, child, childSource, optional }: CopyLocation, name: string, profile: Profile): LocatedColumn {
+function locateCopied(
+  { table, copy, child, childSource, optional }: CopyLocation,
+  name: string,
+  profile: Profile,
+): LocatedColumn {
   const profiled = profiledType(profile, table, name);
   const type = optional || child.optional ? optionalType(profiled) : profiled;
   const copied = copiedPath(copy, name);
@@ -101,15 +139,28 @@ function locateCopied({ table, copy, child, childSource, optional }: CopyLocatio
   const index = childSource.columns.findIndex((column) => sameName(column.name, pair?.child ?? ''));
   if (!pair || index < 0) throw new Untranslatable('not_placed', `nothing copies ${table}.${name}`);
   const key = locateColumn(child, { kind: 'column', source: childSource, index }, profile);
-  if (!optional || copy.relationship.orphans === 0 || copy.presence === undefined) return { ...key, type };
+  if (!optional || copy.relationship.orphans === 0 || copy.presence === undefined)
+    return { ...key, type };
   // A dangling reference has a key, its parent has none.
   const presence = under(child.base, copy.presence);
-  return { mql: { $cond: [{ $gt: [`$${presence}`, null] }, key.mql, null] }, presence, type: { ...type, missing: false }, transform: key.transform, ...(key.designPath !== undefined && { designPath: key.designPath }) };
+  return {
+    mql: { $cond: [{ $gt: [`$${presence}`, null] }, key.mql, null] },
+    presence,
+    type: { ...type, missing: false },
+    transform: key.transform,
+    ...(key.designPath !== undefined && { designPath: key.designPath }),
+  };
 }
 
 function profiledType(profile: Profile, tableName: string, column: string): ValueType {
-  const table = profile.tables.find((entry) => sameName(entry.table, tableName))?.table ?? tableName;
+  const table =
+    profile.tables.find((entry) => sameName(entry.table, tableName))?.table ?? tableName;
   return columnType(columnProfile(profile, table, column));
 }
 
-export const identityField = (name: string, field: string, type: ValueType): OutputField => ({ name, field, type, transform: IDENTITY });
+export const identityField = (name: string, field: string, type: ValueType): OutputField => ({
+  name,
+  field,
+  type,
+  transform: IDENTITY,
+});

@@ -1,7 +1,18 @@
 import { Binary, Double, Long } from 'mongodb';
 
 /** An aggregation expression, a predicate or a stage: BSON values of the driver where the type matters. */
-export type Mql = null | boolean | number | string | Date | RegExp | Long | Double | Binary | readonly Mql[] | MqlDocument;
+export type Mql =
+  | null
+  | boolean
+  | number
+  | string
+  | Date
+  | RegExp
+  | Long
+  | Double
+  | Binary
+  | readonly Mql[]
+  | MqlDocument;
 export interface MqlDocument {
   readonly [key: string]: Mql;
 }
@@ -24,18 +35,27 @@ export function constant(value: Scalar): Mql {
 }
 
 export const isDocument = (value: unknown): value is MqlDocument =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date) && !(value instanceof RegExp) && !('_bsontype' in value);
+  typeof value === 'object' &&
+  value !== null &&
+  !Array.isArray(value) &&
+  !(value instanceof Date) &&
+  !(value instanceof RegExp) &&
+  !('_bsontype' in value);
 
 /** `$and` without what is always true; `false` swallows the rest. */
 export function and(...conditions: readonly Mql[]): Mql {
-  const flat = conditions.flatMap((condition) => operands(condition, '$and')).filter((condition) => condition !== true);
+  const flat = conditions
+    .flatMap((condition) => operands(condition, '$and'))
+    .filter((condition) => condition !== true);
   if (flat.includes(false)) return false;
   const unique = distinct(flat);
   return unique.length === 0 ? true : unique.length === 1 ? (unique[0] ?? true) : { $and: unique };
 }
 
 export function or(...conditions: readonly Mql[]): Mql {
-  const flat = conditions.flatMap((condition) => operands(condition, '$or')).filter((condition) => condition !== false);
+  const flat = conditions
+    .flatMap((condition) => operands(condition, '$or'))
+    .filter((condition) => condition !== false);
   if (flat.includes(true)) return true;
   const unique = distinct(flat);
   return unique.length === 0 ? false : unique.length === 1 ? (unique[0] ?? false) : { $or: unique };
@@ -54,7 +74,9 @@ export function cond(test: Mql, then: Mql, otherwise: Mql): Mql {
 
 function operands(condition: Mql, operator: '$and' | '$or'): readonly Mql[] {
   const inner = isDocument(condition) ? condition[operator] : undefined;
-  return Array.isArray(inner) && Object.keys(condition as MqlDocument).length === 1 ? (inner as readonly Mql[]) : [condition];
+  return Array.isArray(inner) && Object.keys(condition as MqlDocument).length === 1
+    ? (inner as readonly Mql[])
+    : [condition];
 }
 
 function distinct(conditions: readonly Mql[]): readonly Mql[] {
@@ -67,7 +89,13 @@ function distinct(conditions: readonly Mql[]): readonly Mql[] {
 
 /** Equal for equal values, key order included. */
 export const fingerprint = (value: unknown): string =>
-  JSON.stringify(value, (_, inner: unknown) => (typeof inner === 'bigint' ? `${inner.toString()}n` : inner instanceof RegExp ? `/${inner.source}/${inner.flags}` : inner));
+  JSON.stringify(value, (_, inner: unknown) =>
+    typeof inner === 'bigint'
+      ? `${inner.toString()}n`
+      : inner instanceof RegExp
+        ? `/${inner.source}/${inner.flags}`
+        : inner,
+  );
 
 /** A path of the current document, as expressions write it. */
 export const field = (path: string): string => `$${path}`;

@@ -39,14 +39,33 @@ export function openConstructs(query: BoundQuery): OpenConstructs {
   finder.query(query, 'outermost');
   const { inner, outermost, scanned, innerNullFirst, textKeys } = finder;
   const readsInOrder = finder.readsInOrder;
-  return { inner, outermost, scanned: readsInOrder ? scanned : undefined, innerNullFirst, textKeys };
+  return {
+    inner,
+    outermost,
+    scanned: readsInOrder ? scanned : undefined,
+    innerNullFirst,
+    textKeys,
+  };
 }
 
 type Role = 'outermost' | 'source' | 'scalar' | 'in' | 'exists';
 
 /** Window functions whose value depends on the order among rows of equal keys. */
-const BY_POSITION = new Set(['row_number', 'lag', 'lead', 'first_value', 'last_value', 'nth_value', 'ntile']);
-const CONCATENATIONS = new Set(['group_concat', 'string_agg', 'json_group_array', 'json_group_object']);
+const BY_POSITION = new Set([
+  'row_number',
+  'lag',
+  'lead',
+  'first_value',
+  'last_value',
+  'nth_value',
+  'ntile',
+]);
+const CONCATENATIONS = new Set([
+  'group_concat',
+  'string_agg',
+  'json_group_array',
+  'json_group_object',
+]);
 
 class Finder {
   readonly inner = new Set<Ambiguity>();
@@ -81,8 +100,10 @@ class Finder {
   private sortKeys({ body, orderBy, limit }: BoundQuery, role: Role): void {
     for (const expression of orderKeys(orderBy)) this.textKey(expression);
     const [first] = orderBy;
-    if (role === 'outermost' || !limit || first?.nulls !== 'FIRST' || body.kind !== 'select') return;
-    if (first.key.kind === 'expression' && mayBeNull(first.key.expression)) this.innerNullFirst = true;
+    if (role === 'outermost' || !limit || first?.nulls !== 'FIRST' || body.kind !== 'select')
+      return;
+    if (first.key.kind === 'expression' && mayBeNull(first.key.expression))
+      this.innerNullFirst = true;
   }
 
   private textKey(expression: BoundExpression): void {
@@ -100,11 +121,17 @@ class Finder {
     if (body.kind === 'values') return;
     if (body.from) this.from(body.from);
     const shown = body.items.map(({ expression }) => expression);
-    const outputs = [...shown, ...(body.having ? [body.having] : []), ...orderKeys(query?.orderBy ?? [])];
-    for (const expression of [...outputs, ...body.groupBy, ...(body.where ? [body.where] : [])]) this.within(expression);
+    const outputs = [
+      ...shown,
+      ...(body.having ? [body.having] : []),
+      ...orderKeys(query?.orderBy ?? []),
+    ];
+    for (const expression of [...outputs, ...body.groupBy, ...(body.where ? [body.where] : [])])
+      this.within(expression);
     if (body.aggregated) this.group(body, outputs);
     if (body.distinct) this.distinct(body, shown, orderKeys(query?.orderBy ?? []));
-    for (const window of outputs.flatMap((expression) => [...windowsIn(expression)])) this.window(window, body);
+    for (const window of outputs.flatMap((expression) => [...windowsIn(expression)]))
+      this.window(window, body);
   }
 
   private from(from: BoundFrom): void {
@@ -112,12 +139,17 @@ class Finder {
       this.from(from.left);
       this.from(from.right);
       if (from.on) this.within(from.on);
-    } else if (from.source.content.kind === 'query') this.query(from.source.content.query, 'source');
+    } else if (from.source.content.kind === 'query')
+      this.query(from.source.content.query, 'source');
   }
 
   private within(expression: BoundExpression): void {
     const query = subqueryOf(expression);
-    if (query) this.query(query, expression.kind === 'exists' ? 'exists' : expression.kind === 'inQuery' ? 'in' : 'scalar');
+    if (query)
+      this.query(
+        query,
+        expression.kind === 'exists' ? 'exists' : expression.kind === 'inQuery' ? 'in' : 'scalar',
+      );
     for (const child of childrenOf(expression)) this.within(child);
   }
 
@@ -130,7 +162,9 @@ class Finder {
     if (bare.length > 0 && !determinesColumns(body, body.groupBy, bare, strictKeys)) {
       this.readInOrder(extremes.size === 1 ? 'tie' : 'arbitrary_row', bare);
     }
-    const folded = body.groupBy.filter((key) => isFolded(key) && outputs.some((output) => reads(output, key)));
+    const folded = body.groupBy.filter(
+      (key) => isFolded(key) && outputs.some((output) => reads(output, key)),
+    );
     if (folded.length > 0) this.readInOrder('arbitrary_row', folded);
   }
 
@@ -145,21 +179,33 @@ class Finder {
     }
   }
 
-  private distinct(body: BoundSelect, shown: readonly BoundExpression[], keys: readonly BoundExpression[]): void {
+  private distinct(
+    body: BoundSelect,
+    shown: readonly BoundExpression[],
+    keys: readonly BoundExpression[],
+  ): void {
     const folded = shown.filter(isFolded);
     const items = new Set(shown.map(expressionKey));
     const hidden = keys.filter((key) => !items.has(expressionKey(key)));
-    const isOpen = (key: BoundExpression): boolean => !determinesColumns(body, shown, [...columnsRead(key)], strictKeys);
-    if (folded.length > 0 && !determinesRow(body, shown, strictKeys)) this.readInOrder('arbitrary_row', folded);
+    const isOpen = (key: BoundExpression): boolean =>
+      !determinesColumns(body, shown, [...columnsRead(key)], strictKeys);
+    if (folded.length > 0 && !determinesRow(body, shown, strictKeys))
+      this.readInOrder('arbitrary_row', folded);
     if (hidden.some(isOpen)) this.readInOrder('arbitrary_row', hidden);
   }
 
   private window(window: BoundWindow, body: BoundSelect): void {
-    const isByPosition = BY_POSITION.has(window.name) || CONCATENATIONS.has(window.name) || window.frame?.unit === 'ROWS';
+    const isByPosition =
+      BY_POSITION.has(window.name) ||
+      CONCATENATIONS.has(window.name) ||
+      window.frame?.unit === 'ROWS';
     if (!isByPosition) return;
     const keys = [...window.partitionBy, ...orderKeys(window.orderBy)];
     if (isUniqueOrder({ ...body, distinct: false }, keys)) return;
-    this.readInOrder(window.orderBy.length > 0 ? 'tie' : 'arbitrary_row', [...window.args, ...body.items.map(({ expression }) => expression)]);
+    this.readInOrder(window.orderBy.length > 0 ? 'tie' : 'arbitrary_row', [
+      ...window.args,
+      ...body.items.map(({ expression }) => expression),
+    ]);
   }
 
   private readInOrder(name: Ambiguity, showing: readonly BoundExpression[]): void {
@@ -177,7 +223,10 @@ class Finder {
 /** Columns beside aggregates that the group does not determine, where no single MIN or MAX says which row counts. */
 export function openBareColumns(body: BoundSelect): readonly BoundExpression[] {
   if (!body.aggregated) return [];
-  const outputs = [...body.items.map(({ expression }) => expression), ...(body.having ? [body.having] : [])];
+  const outputs = [
+    ...body.items.map(({ expression }) => expression),
+    ...(body.having ? [body.having] : []),
+  ];
   const extremes = outputs.flatMap((expression) => [...aggregatesIn(expression)]).filter(isExtreme);
   if (new Set(extremes.map(expressionKey)).size === 1) return [];
   const keys = new Set(body.groupBy.map(expressionKey));
@@ -193,12 +242,16 @@ const isFolded = (expression: BoundExpression): boolean =>
 
 function isKey(expression: BoundExpression): boolean {
   if (expression.kind !== 'column') return false;
-  return declaredKeys(expression.source).some((key) => key.length === 1 && key[0]!.toLowerCase() === columnOf(expression).name.toLowerCase());
+  return declaredKeys(expression.source).some(
+    (key) => key.length === 1 && key[0]!.toLowerCase() === columnOf(expression).name.toLowerCase(),
+  );
 }
 
 function reads(expression: BoundExpression, key: BoundExpression): boolean {
   if (expressionKey(expression) === expressionKey(key)) return true;
-  return expression.kind !== 'aggregate' && childrenOf(expression).some((child) => reads(child, key));
+  return (
+    expression.kind !== 'aggregate' && childrenOf(expression).some((child) => reads(child, key))
+  );
 }
 
 /** No two rows have equal keys. */
@@ -206,7 +259,8 @@ function isUniqueOrder(body: BoundSelect, keys: readonly BoundExpression[]): boo
   const exact = keys.filter((key) => collationOfExpression(key) === 'BINARY');
   const present = new Set(exact.map(expressionKey));
   const hasAll = (expressions: readonly BoundExpression[]): boolean =>
-    expressions.length > 0 && expressions.every((expression) => present.has(expressionKey(expression)));
+    expressions.length > 0 &&
+    expressions.every((expression) => present.has(expressionKey(expression)));
   if (body.distinct && hasAll(body.items.map(({ expression }) => expression))) return true;
   if (body.aggregated) return hasAll(body.groupBy);
   return determinesRow(body, exact, strictKeys);
@@ -222,7 +276,8 @@ function isAtMostOne(body: BoundBody): boolean {
     else if (from) [from.left, from.right].forEach(collect);
   };
   collect(body.from);
-  const isGiven = (expression: BoundExpression): boolean => [...columnsRead(expression)].every(({ source }) => !own.has(source.id));
+  const isGiven = (expression: BoundExpression): boolean =>
+    [...columnsRead(expression)].every(({ source }) => !own.has(source.id));
   const fixed = conjuncts(body.where).flatMap((condition) => {
     if (condition.kind !== 'compare' || condition.operator !== '=') return [];
     const { left, right } = condition;
@@ -239,19 +294,26 @@ function isEverything(limit: BoundExpression | undefined): boolean {
 
 /** The column of a table that an expression shows, also through derived tables. */
 function stored(expression: BoundExpression): BoundColumn | undefined {
-  if (expression.kind === 'aggregate' && isExtreme(expression)) return expression.args[0] && stored(expression.args[0]);
+  if (expression.kind === 'aggregate' && isExtreme(expression))
+    return expression.args[0] && stored(expression.args[0]);
   if (expression.kind !== 'column') return undefined;
   const { content } = expression.source;
   if (content.kind === 'table') return expression;
-  const inner = content.kind === 'query' && content.query.body.kind === 'select' ? content.query.body.items[expression.index] : undefined;
+  const inner =
+    content.kind === 'query' && content.query.body.kind === 'select'
+      ? content.query.body.items[expression.index]
+      : undefined;
   return inner && stored(inner.expression);
 }
 
-const sameStored = (a: BoundColumn, b: BoundColumn): boolean => tableOf(a) === tableOf(b) && columnOf(a).name === columnOf(b).name;
-const tableOf = ({ source }: BoundColumn): string | undefined => (source.content.kind === 'table' ? source.content.table.name : undefined);
+const sameStored = (a: BoundColumn, b: BoundColumn): boolean =>
+  tableOf(a) === tableOf(b) && columnOf(a).name === columnOf(b).name;
+const tableOf = ({ source }: BoundColumn): string | undefined =>
+  source.content.kind === 'table' ? source.content.table.name : undefined;
 
 function mayBeNull(expression: BoundExpression): boolean {
-  if (expression.kind === 'aggregate') return expression.name !== 'count' && expression.name !== 'total';
+  if (expression.kind === 'aggregate')
+    return expression.name !== 'count' && expression.name !== 'total';
   if (expression.kind !== 'column' || expression.source.content.kind !== 'table') return true;
   return !expression.source.content.table.columns[expression.index]?.notNull;
 }

@@ -36,7 +36,8 @@ export interface AppliedRule {
 }
 
 /** The collection from which a pipeline starts after some rules. */
-export const startOf = (collection: string, applied: readonly AppliedRule[]): string => applied.reduce((current, rule) => rule.collection ?? current, collection);
+export const startOf = (collection: string, applied: readonly AppliedRule[]): string =>
+  applied.reduce((current, rule) => rule.collection ?? current, collection);
 
 export interface Optimisation {
   readonly pipeline: Document[];
@@ -73,7 +74,13 @@ export const RULES: readonly Rule[] = [
 ]
   .flatMap((rule) => [rule, inSubPipelines(rule)])
   // Last, because only a run shows whether they are right or pay: undoing them must undo nothing else.
-  .concat(matchBeforeUnwind, lookupDirection, plainAggregate, attributeMatch, inSubPipelines(attributeMatch));
+  .concat(
+    matchBeforeUnwind,
+    lookupDirection,
+    plainAggregate,
+    attributeMatch,
+    inSubPipelines(attributeMatch),
+  );
 
 const MOST_STEPS = 100;
 
@@ -89,18 +96,35 @@ export function optimise({ pipeline, without = [], ...context }: OptimisationInp
     const collection = startOf(context.collection, applied);
     const next = firstChange(rules, current, { ...context, collection });
     if (!next) break;
-    applied.push({ rule: next.rule, reason: next.reason, before: current as readonly Document[], after: next.pipeline as readonly Document[], ...(next.collection !== undefined && { collection: next.collection }) });
+    applied.push({
+      rule: next.rule,
+      reason: next.reason,
+      before: current as readonly Document[],
+      after: next.pipeline as readonly Document[],
+      ...(next.collection !== undefined && { collection: next.collection }),
+    });
     current = next.pipeline;
   }
-  return { pipeline: [...current] as Document[], collection: startOf(context.collection, applied), applied };
+  return {
+    pipeline: [...current] as Document[],
+    collection: startOf(context.collection, applied),
+    applied,
+  };
 }
 
-function firstChange(rules: readonly Rule[], pipeline: readonly MqlDocument[], context: RuleContext): { rule: string; reason: string; pipeline: readonly MqlDocument[]; collection?: string } | undefined {
+function firstChange(
+  rules: readonly Rule[],
+  pipeline: readonly MqlDocument[],
+  context: RuleContext,
+):
+  | { rule: string; reason: string; pipeline: readonly MqlDocument[]; collection?: string }
+  | undefined {
   const before = fingerprint(pipeline);
   for (const rule of rules) {
     const found = rule.apply(pipeline, context);
     const rewritten = found && plainFinalProjection(found.pipeline);
-    if (rewritten && fingerprint(rewritten) !== before) return { rule: rule.name, ...found, pipeline: rewritten };
+    if (rewritten && fingerprint(rewritten) !== before)
+      return { rule: rule.name, ...found, pipeline: rewritten };
   }
   return undefined;
 }

@@ -11,7 +11,10 @@ export class OuterScope {
   constructor(readonly env: Environment) {}
 
   column(column: BoundColumn | BoundRowid): Lowered {
-    return this.variable(this.env.column(column), column.kind === 'column' ? describeExpression(column) : 'rowid');
+    return this.variable(
+      this.env.column(column),
+      column.kind === 'column' ? describeExpression(column) : 'rowid',
+    );
   }
 
   computed(expression: BoundExpression): Lowered | undefined {

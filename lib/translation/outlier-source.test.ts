@@ -28,9 +28,21 @@ const FIELD: OutlierField = {
   relationship: 'sale(shop_id)->shop(id)',
   join: [{ parent: 'id', child: 'shop_id' }],
   limit: 2,
-  fields: ['sid', 'price', 'day', 'label', 'who'].map((column) => ({ kind: 'column', name: column === 'sid' ? '_id' : column, column, transform: identity })),
+  fields: ['sid', 'price', 'day', 'label', 'who'].map((column) => ({
+    kind: 'column',
+    name: column === 'sid' ? '_id' : column,
+    column,
+    transform: identity,
+  })),
 };
-const withField = (field: OutlierField) => (design: DocumentDesign): DocumentDesign => ({ ...design, logical: design.logical.map((logical) => (logical.rootTable === 'shop' ? { ...logical, fields: [...logical.fields, field] } : logical)) });
+const withField =
+  (field: OutlierField) =>
+  (design: DocumentDesign): DocumentDesign => ({
+    ...design,
+    logical: design.logical.map((logical) =>
+      logical.rootTable === 'shop' ? { ...logical, fields: [...logical.fields, field] } : logical,
+    ),
+  });
 
 let world: World;
 beforeAll(async () => {
@@ -43,7 +55,18 @@ const LEFT = 'FROM shop s LEFT JOIN sale x ON x.shop_id = s.id';
 
 it('keeps the children of all shops but the one that has too many', async () => {
   const shops = await world.run('shop', [{ $sort: { _id: 1 } }]);
-  expect(shops.map(({ sales, sales_elsewhere: flag }) => [(sales as { _id: number }[]).map(({ _id }) => _id), flag as unknown])).toEqual([[[], 1], [[6, 7], undefined], [[], undefined], [[9], undefined], [[10], undefined]]);
+  expect(
+    shops.map(({ sales, sales_elsewhere: flag }) => [
+      (sales as { _id: number }[]).map(({ _id }) => _id),
+      flag as unknown,
+    ]),
+  ).toEqual([
+    [[], 1],
+    [[6, 7], undefined],
+    [[], undefined],
+    [[9], undefined],
+    [[10], undefined],
+  ]);
   expect(Object.keys(shops[1]!)).not.toContain('sales_elsewhere');
 });
 
@@ -75,7 +98,9 @@ describe('the array and the flag answer', () => {
   ])('%s', async (sql) => {
     const translation = world.translate(sql);
     expect(JSON.stringify(translation.pipeline)).toMatch(/"localField":"(shop\.)?sales_elsewhere"/);
-    expect(translation.touches.find(({ collection }) => collection === 'shop')?.fields).toEqual(expect.arrayContaining(['sales.price', 'sales_elsewhere']));
+    expect(translation.touches.find(({ collection }) => collection === 'shop')?.fields).toEqual(
+      expect.arrayContaining(['sales.price', 'sales_elsewhere']),
+    );
     expect(translation.touches.map(({ collection }) => collection)).toContain('sale');
     const { verdict, detail } = await world.check(sql);
     expect(verdict, detail).toBe('equal');
@@ -85,12 +110,24 @@ describe('the array and the flag answer', () => {
 describe('they do not serve', () => {
   it.each([
     ['a column that is not kept', `SELECT s.name, x.note ${FROM}`],
-    ['the key of the child, which is not kept', `SELECT x.shop_id, count(x.price) ${FROM} GROUP BY x.shop_id`],
-    ['a further condition of a left join', 'SELECT s.name, x.price FROM shop s LEFT JOIN sale x ON x.shop_id = s.id AND x.price > 5'],
+    [
+      'the key of the child, which is not kept',
+      `SELECT x.shop_id, count(x.price) ${FROM} GROUP BY x.shop_id`,
+    ],
+    [
+      'a further condition of a left join',
+      'SELECT s.name, x.price FROM shop s LEFT JOIN sale x ON x.shop_id = s.id AND x.price > 5',
+    ],
     ['another join', 'SELECT s.name, x.price FROM shop s JOIN sale x ON x.label = s.name'],
     ['what has the key of no parent', 'SELECT x.price FROM sale x'],
-    ['a parent that may be missing', 'SELECT c.code, s.name, x.price FROM city c LEFT JOIN shop s ON s.city = c.code LEFT JOIN sale x ON x.shop_id = s.id'],
-    ['a subquery over the children', 'SELECT s.name, (SELECT max(x.price) FROM sale x WHERE x.shop_id = s.id) FROM shop s'],
+    [
+      'a parent that may be missing',
+      'SELECT c.code, s.name, x.price FROM city c LEFT JOIN shop s ON s.city = c.code LEFT JOIN sale x ON x.shop_id = s.id',
+    ],
+    [
+      'a subquery over the children',
+      'SELECT s.name, (SELECT max(x.price) FROM sale x WHERE x.shop_id = s.id) FROM shop s',
+    ],
   ])('%s', async (_, sql) => {
     expect(JSON.stringify(world.translate(sql).pipeline)).not.toContain('sales_elsewhere');
     const { verdict, detail } = await world.check(sql);
@@ -99,7 +136,16 @@ describe('they do not serve', () => {
 
   it('rows that other rows are found in', async () => {
     const sql = `SELECT s.name, x.price, i.what ${FROM} JOIN item i ON i.sale_id = x.sid`;
-    const nested = await World.create(DDL, { strategy: 'access-pattern', directives: [{ kind: 'relationship', relationship: 'item(sale_id)->sale(sid)', choice: 'embed' }, ...['sale(shop_id)->shop(id)', 'sale(who)->seller(who)', 'shop(city)->city(code)'].map((relationship) => ({ kind: 'relationship', relationship, choice: 'reference' }) as const)], change: withField(FIELD) });
+    const nested = await World.create(DDL, {
+      strategy: 'access-pattern',
+      directives: [
+        { kind: 'relationship', relationship: 'item(sale_id)->sale(sid)', choice: 'embed' },
+        ...['sale(shop_id)->shop(id)', 'sale(who)->seller(who)', 'shop(city)->city(code)'].map(
+          (relationship) => ({ kind: 'relationship', relationship, choice: 'reference' }) as const,
+        ),
+      ],
+      change: withField(FIELD),
+    });
     try {
       expect(JSON.stringify(nested.translate(sql).pipeline)).not.toContain('sales_elsewhere');
       expect((await nested.check(sql)).verdict).toBe('equal');
@@ -112,12 +158,27 @@ describe('they do not serve', () => {
   });
 
   it('entries that are named or typed otherwise than the documents', async () => {
-    for (const change of [{ name: 'cost' }, { transform: { kind: 'string', from: 'real' } as never }]) {
-      const fields = FIELD.fields.map((field) => (field.column === 'price' ? { ...field, ...change } : field));
-      const design = withField({ ...FIELD, fields })({ ...world.design, logical: world.design.logical.map((logical) => ({ ...logical, fields: logical.fields.filter(({ kind }) => kind !== 'outlier') })) });
+    for (const change of [
+      { name: 'cost' },
+      { transform: { kind: 'string', from: 'real' } as never },
+    ]) {
+      const fields = FIELD.fields.map((field) =>
+        field.column === 'price' ? { ...field, ...change } : field,
+      );
+      const design = withField({ ...FIELD, fields })({
+        ...world.design,
+        logical: world.design.logical.map((logical) => ({
+          ...logical,
+          fields: logical.fields.filter(({ kind }) => kind !== 'outlier'),
+        })),
+      });
       const other = Object.assign(Object.create(World.prototype) as World, world, { design });
-      expect(JSON.stringify(other.translate(`SELECT s.name, x.price ${FROM}`).pipeline)).not.toContain('sales_elsewhere');
-      expect(JSON.stringify(other.translate(`SELECT s.name, x.day ${FROM}`).pipeline)).toContain('sales_elsewhere');
+      expect(
+        JSON.stringify(other.translate(`SELECT s.name, x.price ${FROM}`).pipeline),
+      ).not.toContain('sales_elsewhere');
+      expect(JSON.stringify(other.translate(`SELECT s.name, x.day ${FROM}`).pipeline)).toContain(
+        'sales_elsewhere',
+      );
     }
   });
 });
@@ -136,28 +197,47 @@ describe('rules', () => {
   ])('leave the flag and the array together: %s', async (sql) => {
     const optimised = JSON.stringify(world.optimised(sql));
     expect(optimised).toMatch(KEPT);
-    expect(optimised).toMatch(/\{"\$set":\{"sale_2":\{"\$concatArrays":\["\$sales","\$sale_2"\]\}\}\}/);
+    expect(optimised).toMatch(
+      /\{"\$set":\{"sale_2":\{"\$concatArrays":\["\$sales","\$sale_2"\]\}\}\}/,
+    );
     const { verdict, detail } = await world.check(sql);
     expect(['equal', 'order'], detail).toContain(verdict);
   });
 
   it('a filter on the parent runs before the lookup', () => {
-    expect(world.optimised(`SELECT x.price ${FROM} WHERE s.city = 'osl'`)[0]).toEqual({ $match: { city: 'osl' } });
+    expect(world.optimised(`SELECT x.price ${FROM} WHERE s.city = 'osl'`)[0]).toEqual({
+      $match: { city: 'osl' },
+    });
   });
 
   it('a join of which a filter leaves few children starts from them, where they are many', async () => {
     const sql = `SELECT s.name, x.price ${FROM} WHERE x.day = '2022-01-05' ORDER BY x.sid`;
     const { collection, pipeline } = translate(sql, world) as Translated;
     expect(JSON.stringify(pipeline)).toMatch(KEPT);
-    const grown = { ...world.profile, tables: world.profile.tables.map((table) => ({ ...table, rowCount: table.rowCount * 1000, columns: table.columns.map((column) => ({ ...column, distinct: column.distinct * 1000 })) })) };
+    const grown = {
+      ...world.profile,
+      tables: world.profile.tables.map((table) => ({
+        ...table,
+        rowCount: table.rowCount * 1000,
+        columns: table.columns.map((column) => ({ ...column, distinct: column.distinct * 1000 })),
+      })),
+    };
     const indexes = { sale: [{ key: { day: 1 as const }, reason: '' }] };
     const turned = optimise({ ...world, collection, pipeline, profile: grown, indexes });
     expect(turned.collection).toBe('sale');
     expect(turned.applied.at(-1)?.rule).toBe('lookup-direction');
-    expect(turned.pipeline.slice(0, 3)).toEqual([{ $match: { day: '2022-01-05' } }, { $lookup: { from: 'shop', localField: 'shop_id', foreignField: '_id', as: 'shop' } }, { $unwind: '$shop' }]);
-    expect(await world.run(turned.collection, turned.pipeline)).toEqual(await world.run(collection, pipeline));
+    expect(turned.pipeline.slice(0, 3)).toEqual([
+      { $match: { day: '2022-01-05' } },
+      { $lookup: { from: 'shop', localField: 'shop_id', foreignField: '_id', as: 'shop' } },
+      { $unwind: '$shop' },
+    ]);
+    expect(await world.run(turned.collection, turned.pipeline)).toEqual(
+      await world.run(collection, pipeline),
+    );
     // A join by the flag that leaves the array out is none of ours.
     const halved = pipeline.filter((stage) => !('$set' in stage));
-    expect(optimise({ ...world, collection, pipeline: halved, profile: grown, indexes }).collection).toBe('shop');
+    expect(
+      optimise({ ...world, collection, pipeline: halved, profile: grown, indexes }).collection,
+    ).toBe('shop');
   });
 });

@@ -19,18 +19,46 @@ export interface KeptChildren {
 }
 
 /** The arrays in which rows of a placement keep the rows of a table, which has documents of its own. */
-export function keptChildren(child: Placement, parent: Placement, profile: Profile): KeptChildren[] {
+export function keptChildren(
+  child: Placement,
+  parent: Placement,
+  profile: Profile,
+): KeptChildren[] {
   if (child.steps.length > 0) return [];
   return copiesOf(parent).flatMap(({ path, field }): KeptChildren[] => {
     if (field.kind !== 'outlier' || !sameName(field.table, child.table)) return [];
     const relationship = profile.relationships.find(({ id }) => id === field.relationship);
     const [pair, ...more] = field.join;
     // A parent without a flag finds what has no key.
-    if (!relationship?.parentIsKey || relationship.nullKeys > 0 || !relationship.sameStorage || !pair || more.length > 0) return [];
+    if (
+      !relationship?.parentIsKey ||
+      relationship.nullKeys > 0 ||
+      !relationship.sameStorage ||
+      !pair ||
+      more.length > 0
+    )
+      return [];
     const has = (column: string): boolean => {
-      const [entry, own] = [field.fields.find((candidate) => sameName(candidate.column, column)), columnPath(child, column)];
-      return entry !== undefined && own !== undefined && entry.name === own.path && JSON.stringify(entry.transform) === JSON.stringify(own.transform);
+      const [entry, own] = [
+        field.fields.find((candidate) => sameName(candidate.column, column)),
+        columnPath(child, column),
+      ];
+      return (
+        entry !== undefined &&
+        own !== undefined &&
+        entry.name === own.path &&
+        JSON.stringify(entry.transform) === JSON.stringify(own.transform)
+      );
     };
-    return [{ array: path, flag: flagPath(path, field), field, parentColumn: pair.parent, childColumn: pair.child, has }];
+    return [
+      {
+        array: path,
+        flag: flagPath(path, field),
+        field,
+        parentColumn: pair.parent,
+        childColumn: pair.child,
+        has,
+      },
+    ];
   });
 }

@@ -20,7 +20,10 @@ test.each([
 ])('%s that hits its limit once is run again; twice is no verdict', async (_, error, resource) => {
   expect(await runPastStalls(failing())).toBe(1);
   expect(await runPastStalls(failing(error))).toBe(2);
-  await expect(runPastStalls(failing(error, error))).rejects.toMatchObject({ name: 'Unavailable', resource });
+  await expect(runPastStalls(failing(error, error))).rejects.toMatchObject({
+    name: 'Unavailable',
+    resource,
+  });
 });
 
 test.each([

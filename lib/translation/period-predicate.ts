@@ -10,7 +10,11 @@ import { onlyKinds, TEXT } from './value-type';
  * `substr(d, 1, 4) < '2010'`, `d LIKE '2008-08%'`, `d > '2008'`. A range of dates is what a MongoDB developer asks for, and
  * what an index serves. Columns are dates by retyping, or text in ISO form throughout, whose order is that of the dates.
  */
-export function periodPredicate({ left, right, operator, collation, nullSafe }: BoundComparison, polarity: boolean, lowering: Lowering): MqlDocument | undefined {
+export function periodPredicate(
+  { left, right, operator, collation, nullSafe }: BoundComparison,
+  polarity: boolean,
+  lowering: Lowering,
+): MqlDocument | undefined {
   if (collation !== 'BINARY' || nullSafe) return undefined;
   const swapped = left.kind === 'literal';
   const [subject, literal] = swapped ? [right, left] : [left, right];
@@ -18,22 +22,52 @@ export function periodPredicate({ left, right, operator, collation, nullSafe }: 
   const wanted = swapped ? MIRRORED[operator] : operator;
   const cut = cutOf(subject, lowering);
   if (!cut) return undefined;
-  const text = typeof literal.value === 'string' ? literal.value : cut.isNumber && typeof literal.value === 'bigint' ? String(literal.value) : undefined;
-  const period = text === undefined || (cut.isNumber && typeof literal.value === 'string') ? undefined : periodOf(text);
+  const text =
+    typeof literal.value === 'string'
+      ? literal.value
+      : cut.isNumber && typeof literal.value === 'bigint'
+        ? String(literal.value)
+        : undefined;
+  const period =
+    text === undefined || (cut.isNumber && typeof literal.value === 'string')
+      ? undefined
+      : periodOf(text);
   return period && compareWith(cut, period, polarity ? wanted : NEGATED[wanted]);
 }
 
 /** `d LIKE '2008-08%'` over a date. */
-export function periodLike(operand: BoundExpression, pattern: BoundExpression, negated: boolean, lowering: Lowering): MqlDocument | undefined {
+export function periodLike(
+  operand: BoundExpression,
+  pattern: BoundExpression,
+  negated: boolean,
+  lowering: Lowering,
+): MqlDocument | undefined {
   const cut = operand.kind === 'column' ? cutOf(operand, lowering) : undefined;
-  const text = pattern.kind === 'literal' && typeof pattern.value === 'string' ? /^(\d{4}(?:-\d{2}){0,2})-?%$/.exec(pattern.value)?.[1] : undefined;
+  const text =
+    pattern.kind === 'literal' && typeof pattern.value === 'string'
+      ? /^(\d{4}(?:-\d{2}){0,2})-?%$/.exec(pattern.value)?.[1]
+      : undefined;
   const period = text === undefined ? undefined : periodOf(text);
   if (!cut?.isDate || !period || period.length > cut.length) return undefined;
   return compareWith({ ...cut, length: period.length }, period, negated ? '<>' : '=');
 }
 
-const MIRRORED: Record<CompareOperator, CompareOperator> = { '=': '=', '<>': '<>', '<': '>', '<=': '>=', '>': '<', '>=': '<=' };
-const NEGATED: Record<CompareOperator, CompareOperator> = { '=': '<>', '<>': '=', '<': '>=', '<=': '>', '>': '<=', '>=': '<' };
+const MIRRORED: Record<CompareOperator, CompareOperator> = {
+  '=': '=',
+  '<>': '<>',
+  '<': '>',
+  '<=': '>=',
+  '>': '<',
+  '>=': '<=',
+};
+const NEGATED: Record<CompareOperator, CompareOperator> = {
+  '=': '<>',
+  '<>': '=',
+  '<': '>=',
+  '<=': '>',
+  '>': '<=',
+  '>=': '<',
+};
 
 /** The first characters of a date's text: 4 are its year, 7 its month, 10 its day, 19 all of it. */
 interface Cut {
@@ -49,7 +83,10 @@ const FORMATS: Readonly<Record<string, number>> = { '%Y': 4, '%Y-%m': 7, '%Y-%m-
 function cutOf(subject: BoundExpression, lowering: Lowering): Cut | undefined {
   if (lowering.env.computed(subject)) return undefined;
   if (subject.kind === 'cast') {
-    const inner = subject.to === 'INTEGER' && subject.operand.kind === 'call' ? cutOf(subject.operand, lowering) : undefined;
+    const inner =
+      subject.to === 'INTEGER' && subject.operand.kind === 'call'
+        ? cutOf(subject.operand, lowering)
+        : undefined;
     return inner?.length === 4 && !inner.isNumber ? { ...inner, isNumber: true } : undefined;
   }
   if (subject.kind === 'column') {
@@ -59,19 +96,28 @@ function cutOf(subject: BoundExpression, lowering: Lowering): Cut | undefined {
   }
   if (subject.kind !== 'call') return undefined;
   const [first, second, third] = subject.args;
-  const number = (expression: BoundExpression | undefined): bigint | undefined => (expression?.kind === 'literal' && typeof expression.value === 'bigint' ? expression.value : undefined);
+  const number = (expression: BoundExpression | undefined): bigint | undefined =>
+    expression?.kind === 'literal' && typeof expression.value === 'bigint'
+      ? expression.value
+      : undefined;
   const cut = (of: BoundExpression | undefined, length: number | undefined): Cut | undefined => {
     const column = of && length !== undefined ? dated(of, lowering) : undefined;
-    return column && length !== undefined && length <= column.length ? { ...column, length, isNumber: false } : undefined;
+    return column && length !== undefined && length <= column.length
+      ? { ...column, length, isNumber: false }
+      : undefined;
   };
   switch (subject.name) {
     case 'strftime':
-      return subject.args.length === 2 && first?.kind === 'literal' ? cut(second, FORMATS[String(first.value as string)]) : undefined;
+      return subject.args.length === 2 && first?.kind === 'literal'
+        ? cut(second, FORMATS[String(first.value as string)])
+        : undefined;
     case 'date':
       return subject.args.length === 1 ? cut(first, 10) : undefined;
     case 'substr':
     case 'substring':
-      return number(second) === 1n && [4n, 7n, 10n].includes(number(third) ?? 0n) ? cut(first, Number(number(third))) : undefined;
+      return number(second) === 1n && [4n, 7n, 10n].includes(number(third) ?? 0n)
+        ? cut(first, Number(number(third)))
+        : undefined;
     default:
       return undefined;
   }
@@ -83,9 +129,16 @@ function dated(expression: BoundExpression, lowering: Lowering): Omit<Cut, 'isNu
   const { path, transform, type } = column;
   if (path === undefined) return undefined;
   const located = { ...column, path };
-  if (transform.kind === 'date' && transform.format === 'YYYY-MM-DD') return { column: located, length: 10, isDate: true };
-  if (transform.kind === 'date' && transform.format === 'YYYY-MM-DD HH:MM:SS') return { column: located, length: 19, isDate: true };
-  if (transform.kind !== 'identity' || !onlyKinds(type, TEXT) || !allFormats(type, ['iso-date', 'iso-datetime'])) return undefined;
+  if (transform.kind === 'date' && transform.format === 'YYYY-MM-DD')
+    return { column: located, length: 10, isDate: true };
+  if (transform.kind === 'date' && transform.format === 'YYYY-MM-DD HH:MM:SS')
+    return { column: located, length: 19, isDate: true };
+  if (
+    transform.kind !== 'identity' ||
+    !onlyKinds(type, TEXT) ||
+    !allFormats(type, ['iso-date', 'iso-datetime'])
+  )
+    return undefined;
   return { column: located, length: 10, isDate: false };
 }
 
@@ -100,26 +153,42 @@ export interface Period {
 export function periodOf(text: string): Period | undefined {
   const match = /^(\d{4})(?:-(\d{2})(?:-(\d{2})(?: (\d{2}):(\d{2}):(\d{2}))?)?)?$/.exec(text);
   if (!match || match[1] === '0000') return undefined;
-  const [year, month, day, hour, minute, second] = match.slice(1).map((part) => (part as string | undefined) === undefined ? undefined : Number(part));
-  const at = (y: number, m: number, d: number, s = 0): Date => new Date(Date.UTC(y, m, d, hour ?? 0, minute ?? 0, (second ?? 0) + s));
+  const [year, month, day, hour, minute, second] = match
+    .slice(1)
+    .map((part) => ((part as string | undefined) === undefined ? undefined : Number(part)));
+  const at = (y: number, m: number, d: number, s = 0): Date =>
+    new Date(Date.UTC(y, m, d, hour ?? 0, minute ?? 0, (second ?? 0) + s));
   const [y, m, d] = [year ?? 0, (month ?? 1) - 1, day ?? 1];
   const start = at(y, m, d);
   // What is no date would be another one.
   const written = start.toISOString().replace('T', ' ').slice(0, text.length);
   if (written !== text || y < 100) return undefined;
-  const end = second !== undefined ? at(y, m, d, 1) : day !== undefined ? at(y, m, d + 1) : month !== undefined ? at(y, m + 1, 1) : at(y + 1, 0, 1);
+  const end =
+    second !== undefined
+      ? at(y, m, d, 1)
+      : day !== undefined
+        ? at(y, m, d + 1)
+        : month !== undefined
+          ? at(y, m + 1, 1)
+          : at(y + 1, 0, 1);
   return { text, length: text.length, start, end };
 }
 
-function compareWith({ column, length, isDate }: Cut, period: Period, operator: CompareOperator): MqlDocument | undefined {
+function compareWith(
+  { column, length, isDate }: Cut,
+  period: Period,
+  operator: CompareOperator,
+): MqlDocument | undefined {
   const { path } = column;
-  const value = (date: Date): Date | string => (isDate ? date : date.toISOString().replace('T', ' ').slice(0, period.length));
+  const value = (date: Date): Date | string =>
+    isDate ? date : date.toISOString().replace('T', ' ').slice(0, period.length);
   const absent = column.type.nullable ? { $ne: null } : {};
   const known: MqlDocument = column.type.nullable ? { [path]: { $ne: null } } : {};
   if (period.length === length) {
     const [from, to] = [value(period.start), value(period.end)];
     // A whole date is a value and no period.
-    if (isDate && (length === 19 || (length === 10 && isMidnight(column)))) return exact(path, from as Date, operator, absent);
+    if (isDate && (length === 19 || (length === 10 && isMidnight(column))))
+      return exact(path, from as Date, operator, absent);
     switch (operator) {
       case '=':
         return { [path]: { $gte: from, $lt: to } };
@@ -136,23 +205,39 @@ function compareWith({ column, length, isDate }: Cut, period: Period, operator: 
     }
   }
   // As texts, a part of a date is less than what it begins.
-  if (period.length < length && operator !== '=' && operator !== '<>') return { [path]: operator.startsWith('<') ? { $lt: value(period.start) } : { $gte: value(period.start) } };
+  if (period.length < length && operator !== '=' && operator !== '<>')
+    return {
+      [path]: operator.startsWith('<')
+        ? { $lt: value(period.start) }
+        : { $gte: value(period.start) },
+    };
   if (period.length < length) return operator === '=' ? { [path]: { $in: [] } } : known;
   if (!isDate || length !== 10) return undefined;
   const day = new Date(Math.floor(period.start.getTime() / 86_400_000) * 86_400_000);
-  if (operator === '=' || operator === '<>') return operator === '=' ? { [path]: { $in: [] } } : known;
+  if (operator === '=' || operator === '<>')
+    return operator === '=' ? { [path]: { $in: [] } } : known;
   return { [path]: operator.startsWith('<') ? { $lte: day } : { $gt: day } };
 }
 
-const isMidnight = ({ transform }: Lowered): boolean => transform.kind === 'date' && transform.format === 'YYYY-MM-DD';
+const isMidnight = ({ transform }: Lowered): boolean =>
+  transform.kind === 'date' && transform.format === 'YYYY-MM-DD';
 
-function exact(path: string, date: Date, operator: CompareOperator, absent: MqlDocument): MqlDocument {
+function exact(
+  path: string,
+  date: Date,
+  operator: CompareOperator,
+  absent: MqlDocument,
+): MqlDocument {
   switch (operator) {
     case '=':
       return { [path]: date };
     case '<>':
       return { [path]: '$ne' in absent ? { $nin: [date, null] } : { $ne: date } };
     default:
-      return { [path]: { [({ '<': '$lt', '<=': '$lte', '>': '$gt', '>=': '$gte' } as const)[operator]]: date } };
+      return {
+        [path]: {
+          [({ '<': '$lt', '<=': '$lte', '>': '$gt', '>=': '$gte' } as const)[operator]]: date,
+        },
+      };
   }
 }

@@ -2,10 +2,12 @@ import type { Mql, MqlDocument } from './mql';
 import { isDocument } from './mql';
 
 /** `a` and `a.b` share data; `a` and `ab` do not. */
-export const overlaps = (a: string, b: string): boolean => a === b || a.startsWith(`${b}.`) || b.startsWith(`${a}.`);
+export const overlaps = (a: string, b: string): boolean =>
+  a === b || a.startsWith(`${b}.`) || b.startsWith(`${a}.`);
 
 /** `path` lies at or below `root`. */
-export const isUnder = (path: string, root: string): boolean => path === root || path.startsWith(`${root}.`);
+export const isUnder = (path: string, root: string): boolean =>
+  path === root || path.startsWith(`${root}.`);
 
 /** Paths of the current document that an expression reads; `*` when it reads the whole document. */
 export function pathsInExpression(expression: unknown): Set<string> {
@@ -16,7 +18,8 @@ export function pathsInExpression(expression: unknown): Set<string> {
 
 function visitExpression(value: unknown, found: Set<string>): void {
   if (typeof value === 'string') {
-    if (/^\$\$(ROOT|CURRENT)(\.|$)/.test(value)) found.add(value.includes('.') ? value.slice(value.indexOf('.') + 1) : '*');
+    if (/^\$\$(ROOT|CURRENT)(\.|$)/.test(value))
+      found.add(value.includes('.') ? value.slice(value.indexOf('.') + 1) : '*');
     else if (value.startsWith('$') && !value.startsWith('$$')) found.add(value.slice(1));
     return;
   }
@@ -39,7 +42,8 @@ export function pathsInMatch(match: unknown): Set<string> {
     if (!isDocument(document)) return;
     for (const [key, value] of Object.entries(document)) {
       if (key === '$expr') visitExpression(value, found);
-      else if (key === '$and' || key === '$or' || key === '$nor') for (const part of value as readonly unknown[]) visit(part);
+      else if (key === '$and' || key === '$or' || key === '$nor')
+        for (const part of value as readonly unknown[]) visit(part);
       else if (key.startsWith('$')) found.add('*');
       else found.add(key);
     }
@@ -82,7 +86,11 @@ export function pathsReadBy(stage: MqlDocument): Set<string> {
       return found;
     }
     case '$setWindowFields': {
-      const { partitionBy, sortBy, output } = operand as { partitionBy?: unknown; sortBy?: object; output: unknown };
+      const { partitionBy, sortBy, output } = operand as {
+        partitionBy?: unknown;
+        sortBy?: object;
+        output: unknown;
+      };
       const found = pathsInExpression([partitionBy ?? null, output]);
       for (const key of Object.keys(sortBy ?? {})) found.add(key);
       return found;
@@ -95,7 +103,8 @@ export function pathsReadBy(stage: MqlDocument): Set<string> {
       return pathsInExpression(operand);
     case '$facet': {
       const found = new Set<string>();
-      for (const pipeline of Object.values(operand as object)) for (const path of pathsReadByAll(pipeline as MqlDocument[])) found.add(path);
+      for (const pipeline of Object.values(operand as object))
+        for (const path of pathsReadByAll(pipeline as MqlDocument[])) found.add(path);
       return found;
     }
     default:
@@ -117,18 +126,33 @@ export function pathsReadByAll(stages: readonly MqlDocument[]): Set<string> {
 /** Behind this stage only what it names is left. */
 export function makesNewDocuments(stage: MqlDocument): boolean {
   const name = Object.keys(stage)[0] ?? '';
-  if (name === '$project') return Object.entries(stage['$project'] as object).some(([field, value]) => !(value === 0 || value === false) && !(field === '_id' && value === 0));
-  return ['$group', '$count', '$replaceRoot', '$replaceWith', '$facet', '$sortByCount', '$bucket', '$bucketAuto'].includes(name);
+  if (name === '$project')
+    return Object.entries(stage['$project'] as object).some(
+      ([field, value]) => !(value === 0 || value === false) && !(field === '_id' && value === 0),
+    );
+  return [
+    '$group',
+    '$count',
+    '$replaceRoot',
+    '$replaceWith',
+    '$facet',
+    '$sortByCount',
+    '$bucket',
+    '$bucketAuto',
+  ].includes(name);
 }
 
 export function unwindPath(stage: MqlDocument): string | undefined {
   const operand = stage['$unwind'];
-  const path = typeof operand === 'string' ? operand : isDocument(operand) ? operand['path'] : undefined;
+  const path =
+    typeof operand === 'string' ? operand : isDocument(operand) ? operand['path'] : undefined;
   return typeof path === 'string' ? path.slice(1) : undefined;
 }
 
 /** A plain `$unwind`, which drops documents without entries. */
-export const dropsEmpty = (stage: MqlDocument): boolean => typeof stage['$unwind'] === 'string' || (isDocument(stage['$unwind']) && Object.keys(stage['$unwind']).length === 1);
+export const dropsEmpty = (stage: MqlDocument): boolean =>
+  typeof stage['$unwind'] === 'string' ||
+  (isDocument(stage['$unwind']) && Object.keys(stage['$unwind']).length === 1);
 
 /** Paths that a stage writes. */
 export function pathsWrittenBy(stage: MqlDocument): readonly string[] | undefined {
@@ -157,14 +181,28 @@ export function pathsWrittenBy(stage: MqlDocument): readonly string[] | undefine
 export const stageName = (stage: MqlDocument): string => Object.keys(stage)[0] ?? '';
 
 /** `$unwind` of one of these arrays at the top of a document, as it is stored, and the `$group` that follows. */
-export function storedArrayGroup(pipeline: readonly MqlDocument[], at: number, arrays: readonly string[]): { readonly path: string; readonly group: MqlDocument } | undefined {
+export function storedArrayGroup(
+  pipeline: readonly MqlDocument[],
+  at: number,
+  arrays: readonly string[],
+): { readonly path: string; readonly group: MqlDocument } | undefined {
   const unwind = pipeline[at];
   const group = pipeline[at + 1]?.['$group'];
   const path = unwind && '$unwind' in unwind && dropsEmpty(unwind) ? unwindPath(unwind) : undefined;
-  if (path === undefined || path.includes('.') || !isDocument(group) || !arrays.includes(path)) return undefined;
-  const isStored = pipeline.slice(0, at).every((stage) => stageName(stage) !== '$lookup' && (pathsWrittenBy(stage) ?? [path]).every((written) => !isUnder(path, written) && !isUnder(written, path)));
+  if (path === undefined || path.includes('.') || !isDocument(group) || !arrays.includes(path))
+    return undefined;
+  const isStored = pipeline
+    .slice(0, at)
+    .every(
+      (stage) =>
+        stageName(stage) !== '$lookup' &&
+        (pathsWrittenBy(stage) ?? [path]).every(
+          (written) => !isUnder(path, written) && !isUnder(written, path),
+        ),
+    );
   return isStored ? { path, group } : undefined;
 }
 
 /** Whether an expression reads an array, or anything in it. */
-export const readsArray = (value: Mql, path: string): boolean => [...pathsInExpression(value)].some((read) => read === '*' || isUnder(read, path));
+export const readsArray = (value: Mql, path: string): boolean =>
+  [...pathsInExpression(value)].some((read) => read === '*' || isUnder(read, path));

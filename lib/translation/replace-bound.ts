@@ -9,7 +9,11 @@ export function replaceIn<T>(tree: T, replacements: ReadonlyMap<object, unknown>
     const isList = Array.isArray(value);
     const before = isList ? (value as unknown[]) : Object.values(value);
     const after = before.map(walk);
-    const result = after.every((inner, at) => inner === before[at]) ? value : isList ? after : Object.fromEntries(Object.keys(value).map((key, at) => [key, after[at]]));
+    const result = after.every((inner, at) => inner === before[at])
+      ? value
+      : isList
+        ? after
+        : Object.fromEntries(Object.keys(value).map((key, at) => [key, after[at]]));
     known.set(value, result);
     return result;
   };
@@ -17,10 +21,20 @@ export function replaceIn<T>(tree: T, replacements: ReadonlyMap<object, unknown>
 }
 
 /** Visits every object of a tree, parents before children, but none at or below `skip`, and none below where `visit` says false. */
-export function walkBound(tree: unknown, visit: (node: object) => boolean | void, skip: ReadonlySet<object> = new Set()): void {
+export function walkBound(
+  tree: unknown,
+  visit: (node: object) => boolean | void,
+  skip: ReadonlySet<object> = new Set(),
+): void {
   const seen = new Set<object>(skip);
   const walk = (value: unknown): void => {
-    if (typeof value !== 'object' || value === null || value instanceof Uint8Array || seen.has(value)) return;
+    if (
+      typeof value !== 'object' ||
+      value === null ||
+      value instanceof Uint8Array ||
+      seen.has(value)
+    )
+      return;
     seen.add(value);
     if (!Array.isArray(value) && visit(value) === false) return;
     for (const inner of Object.values(value)) walk(inner);

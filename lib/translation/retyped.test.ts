@@ -48,19 +48,46 @@ const PREDICATES: readonly (readonly [string, object])[] = [
   ["day <> '2008-08-01'", { day: { $nin: [day('2008-08-01T00:00'), null] } }],
   ["day LIKE '2008-08%'", { day: { $gte: day('2008-08-01T00:00'), $lt: day('2008-09-01T00:00') } }],
   ["day LIKE '2008-%'", { day: { $gte: day('2008-01-01T00:00'), $lt: day('2009-01-01T00:00') } }],
-  ["day NOT LIKE '2008%'", { day: { $not: { $gte: day('2008-01-01T00:00'), $lt: day('2009-01-01T00:00') }, $ne: null } }],
-  ["strftime('%Y', day) = '2008'", { day: { $gte: day('2008-01-01T00:00'), $lt: day('2009-01-01T00:00') } }],
-  ["strftime('%Y-%m', at) = '2008-12'", { at: { $gte: day('2008-12-01T00:00'), $lt: day('2009-01-01T00:00') } }],
+  [
+    "day NOT LIKE '2008%'",
+    { day: { $not: { $gte: day('2008-01-01T00:00'), $lt: day('2009-01-01T00:00') }, $ne: null } },
+  ],
+  [
+    "strftime('%Y', day) = '2008'",
+    { day: { $gte: day('2008-01-01T00:00'), $lt: day('2009-01-01T00:00') } },
+  ],
+  [
+    "strftime('%Y-%m', at) = '2008-12'",
+    { at: { $gte: day('2008-12-01T00:00'), $lt: day('2009-01-01T00:00') } },
+  ],
   ["strftime('%Y', day) > '2008'", { day: { $gte: day('2009-01-01T00:00') } }],
   ["strftime('%Y', day) <= '2008'", { day: { $lt: day('2009-01-01T00:00') } }],
   ["'2008' < strftime('%Y', day)", { day: { $gte: day('2009-01-01T00:00') } }],
-  ["CAST(strftime('%Y', day) AS INTEGER) BETWEEN 2008 AND 2010", { day: { $gte: day('2008-01-01T00:00'), $lt: day('2011-01-01T00:00') } }],
-  ["substr(day, 1, 4) = '2009'", { day: { $gte: day('2009-01-01T00:00'), $lt: day('2010-01-01T00:00') } }],
-  ["substr(day, 1, 7) <> '2008-08'", { day: { $not: { $gte: day('2008-08-01T00:00'), $lt: day('2008-09-01T00:00') }, $ne: null } }],
-  ["date(at) = '2008-08-31'", { at: { $gte: day('2008-08-31T00:00'), $lt: day('2008-09-01T00:00') } }],
+  [
+    "CAST(strftime('%Y', day) AS INTEGER) BETWEEN 2008 AND 2010",
+    { day: { $gte: day('2008-01-01T00:00'), $lt: day('2011-01-01T00:00') } },
+  ],
+  [
+    "substr(day, 1, 4) = '2009'",
+    { day: { $gte: day('2009-01-01T00:00'), $lt: day('2010-01-01T00:00') } },
+  ],
+  [
+    "substr(day, 1, 7) <> '2008-08'",
+    { day: { $not: { $gte: day('2008-08-01T00:00'), $lt: day('2008-09-01T00:00') }, $ne: null } },
+  ],
+  [
+    "date(at) = '2008-08-31'",
+    { at: { $gte: day('2008-08-31T00:00'), $lt: day('2008-09-01T00:00') } },
+  ],
   ["date(at) > '2008-08-31'", { at: { $gte: day('2008-09-01T00:00') } }],
-  ["day BETWEEN '2008-08-01' AND '2008-08-31'", { day: { $gte: day('2008-08-01T00:00'), $lte: day('2008-08-31T00:00') } }],
-  ["at BETWEEN '2008-08-01' AND '2008-08-31'", { at: { $gte: day('2008-08-01T00:00'), $lt: day('2008-08-31T00:00') } }],
+  [
+    "day BETWEEN '2008-08-01' AND '2008-08-31'",
+    { day: { $gte: day('2008-08-01T00:00'), $lte: day('2008-08-31T00:00') } },
+  ],
+  [
+    "at BETWEEN '2008-08-01' AND '2008-08-31'",
+    { at: { $gte: day('2008-08-01T00:00'), $lt: day('2008-08-31T00:00') } },
+  ],
   ["day > '2008'", { day: { $gte: day('2008-01-01T00:00') } }],
   ["day <= '2008-09'", { day: { $lt: day('2008-09-01T00:00') } }],
   ["day >= '2008-08-31 12:00:00'", { day: { $gt: day('2008-08-31T00:00') } }],
@@ -87,7 +114,7 @@ describe('predicates over retyped columns', () => {
 });
 
 const QUERIES = [
-  "SELECT id, paid, flag, day, at, us FROM ride ORDER BY id",
+  'SELECT id, paid, flag, day, at, us FROM ride ORDER BY id',
   "SELECT strftime('%Y', day), strftime('%m', day), strftime('%H:%M', at), date(at), substr(day, 6, 2), substr(us, 1, 2) FROM ride",
   "SELECT strftime('%Y', day) AS y, COUNT(*) FROM ride GROUP BY y ORDER BY y",
   "SELECT COUNT(CASE WHEN paid = 'TRUE' THEN 1 END), SUM(paid = 'TRUE'), AVG(CASE WHEN flag = 'y' THEN 1.0 ELSE 0 END) FROM ride",
@@ -100,10 +127,10 @@ const QUERIES = [
   "SELECT id FROM ride WHERE us > '2'",
   "SELECT id FROM ride WHERE flag > 'm' AND paid >= 'G'",
   "SELECT id FROM ride WHERE strftime('%m', day) = '08' OR strftime('%d', at) IN ('29', '31')",
-  "SELECT id FROM ride WHERE julianday(at) - julianday(day) > 0.4",
-  "SELECT id FROM ride WHERE day < born OR day = date(at)",
-  "SELECT a.id, b.id FROM ride a JOIN ride b ON a.day = b.day",
-  "SELECT r.id FROM ride r JOIN stop s ON s.ride_id = r.id WHERE s.reached = r.day",
+  'SELECT id FROM ride WHERE julianday(at) - julianday(day) > 0.4',
+  'SELECT id FROM ride WHERE day < born OR day = date(at)',
+  'SELECT a.id, b.id FROM ride a JOIN ride b ON a.day = b.day',
+  'SELECT r.id FROM ride r JOIN stop s ON s.ride_id = r.id WHERE s.reached = r.day',
   "SELECT r.id FROM ride r WHERE EXISTS (SELECT 1 FROM stop s WHERE s.ride_id = r.id AND s.late = 'yes' AND s.reached LIKE '2009%')",
   "SELECT r.id FROM ride r JOIN stop s ON s.ride_id = r.id WHERE s.late <> 'no' AND strftime('%Y', s.reached) = '2008'",
   "SELECT r.id, s.reached FROM ride r LEFT JOIN stop s ON s.ride_id = r.id AND s.reached >= '2008-08-02'",
@@ -111,7 +138,7 @@ const QUERIES = [
   'SELECT day FROM ride UNION SELECT reached FROM stop',
   "SELECT CASE WHEN day > '2008-08-31' THEN 'new' ELSE paid END, paid || '!', LENGTH(day), UPPER(flag) FROM ride",
   "SELECT id FROM ride WHERE paid IS NOT NULL AND NOT (day BETWEEN '2008-08-15' AND '2008-12-31')",
-  "SELECT id FROM ride WHERE day > (SELECT MIN(reached) FROM stop)",
+  'SELECT id FROM ride WHERE day > (SELECT MIN(reached) FROM stop)',
   "SELECT strftime('%Y', day) - strftime('%Y', born), CAST(strftime('%Y', us) AS INTEGER) FROM ride",
   "SELECT IIF(paid = 'TRUE', at, day), COALESCE(day, at), NULLIF(flag, 'n') FROM ride",
   "SELECT day FROM ride WHERE strftime('%Y', day) > 2008",
@@ -125,8 +152,21 @@ describe('results from retyped columns', () => {
   });
 
   it('compare flags by their texts inside arrays too', () => {
-    expect(world.optimised("SELECT r.id FROM ride r WHERE EXISTS (SELECT 1 FROM stop s WHERE s.ride_id = r.id AND s.late = 'yes' AND s.reached LIKE '2009%')")).toEqual([
-      { $match: { stop: { $elemMatch: { late: true, reached: { $gte: day('2009-01-01T00:00'), $lt: day('2010-01-01T00:00') } } } } },
+    expect(
+      world.optimised(
+        "SELECT r.id FROM ride r WHERE EXISTS (SELECT 1 FROM stop s WHERE s.ride_id = r.id AND s.late = 'yes' AND s.reached LIKE '2009%')",
+      ),
+    ).toEqual([
+      {
+        $match: {
+          stop: {
+            $elemMatch: {
+              late: true,
+              reached: { $gte: day('2009-01-01T00:00'), $lt: day('2010-01-01T00:00') },
+            },
+          },
+        },
+      },
       { $project: { _id: 0, id: '$_id' } },
     ]);
   });

@@ -1,4 +1,11 @@
-import type { BoundColumn, BoundExists, BoundExpression, BoundInQuery, BoundRowid, BoundSubquery } from '../sqlite/select/bound';
+import type {
+  BoundColumn,
+  BoundExists,
+  BoundExpression,
+  BoundInQuery,
+  BoundRowid,
+  BoundSubquery,
+} from '../sqlite/select/bound';
 import { expressionKey } from './bound-references';
 import type { Compilation, Draft } from './compilation';
 import type { Environment, Lowered, SubqueryCondition } from './environment';
@@ -36,13 +43,21 @@ export class RowEnvironment implements Environment {
     const location = this.locations.get(column.source.id);
     if (!location) {
       if (this.scope) return this.scope.column(column);
-      throw new Untranslatable('aggregate', `${column.source.name} is read where its rows are no longer there`);
+      throw new Untranslatable(
+        'aggregate',
+        `${column.source.name} is read where its rows are no longer there`,
+      );
     }
-    if (column.kind === 'rowid') throw new Untranslatable('not_placed', `the rowid of ${column.source.name}`);
+    if (column.kind === 'rowid')
+      throw new Untranslatable('not_placed', `the rowid of ${column.source.name}`);
     const located = locateColumn(location, column, this.compilation.profile);
-    if (location.kind === 'table') this.compilation.touch(location.placement.collection, located.designPath);
-    if (location.kind === 'copy') this.compilation.touch(location.child.placement.collection, located.designPath);
-    return this.present.has(keyOf(column)) ? { ...located, type: { ...located.type, nullable: false, missing: false } } : located;
+    if (location.kind === 'table')
+      this.compilation.touch(location.placement.collection, located.designPath);
+    if (location.kind === 'copy')
+      this.compilation.touch(location.child.placement.collection, located.designPath);
+    return this.present.has(keyOf(column))
+      ? { ...located, type: { ...located.type, nullable: false, missing: false } }
+      : located;
   }
 
   /** From here on only rows are left in which the column has a value. */
@@ -52,7 +67,10 @@ export class RowEnvironment implements Environment {
 
   computed(expression: BoundExpression): Lowered | undefined {
     if (expression.kind === 'column' || expression.kind === 'literal') return undefined;
-    return (this.values.size > 0 ? this.values.get(keyOf(expression)) : undefined) ?? this.scope?.computed(expression);
+    return (
+      (this.values.size > 0 ? this.values.get(keyOf(expression)) : undefined) ??
+      this.scope?.computed(expression)
+    );
   }
 
   setComputed(expression: BoundExpression, value: Lowered): void {

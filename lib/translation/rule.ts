@@ -30,7 +30,12 @@ export interface Rewriting {
 }
 
 /** The pipeline with `count` stages from `at` on replaced. */
-export const replaceStages = (pipeline: readonly MqlDocument[], at: number, count: number, ...stages: readonly MqlDocument[]): MqlDocument[] => [...pipeline.slice(0, at), ...stages, ...pipeline.slice(at + count)];
+export const replaceStages = (
+  pipeline: readonly MqlDocument[],
+  at: number,
+  count: number,
+  ...stages: readonly MqlDocument[]
+): MqlDocument[] => [...pipeline.slice(0, at), ...stages, ...pipeline.slice(at + count)];
 
 /** Documents of a collection, as far as the profile knows. */
 export function documentsOf(collection: string, { design, profile }: RuleContext): number {

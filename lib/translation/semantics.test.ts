@@ -185,7 +185,7 @@ const GROUPS: Record<string, readonly string[]> = {
     'SELECT id FROM people WHERE name > 5',
     "SELECT id FROM people WHERE +age = '30'",
     "SELECT id FROM people WHERE age > 'abc'",
-    "SELECT id, age = 30.0, height = 2 FROM people",
+    'SELECT id, age = 30.0, height = 2 FROM people',
     "SELECT id FROM people WHERE age = '030'",
   ],
   'dates (18)': [
@@ -199,7 +199,7 @@ const GROUPS: Record<string, readonly string[]> = {
     "SELECT julianday(born), julianday('2020-01-01') - julianday(born) FROM people",
     "SELECT date(name), strftime('%Y', city), date('2012/05/01'), date('2012-5-1') FROM people",
     "SELECT date(born, '+1 day'), date(born, 'start of month'), datetime(born, '-2 hours') FROM people",
-    "SELECT substr(born, 1, 4), substr(born, 6, 2) FROM people",
+    'SELECT substr(born, 1, 4), substr(born, 6, 2) FROM people',
   ],
   'order and limit (20)': [
     'SELECT id FROM people ORDER BY age, id',
@@ -230,9 +230,13 @@ const GROUPS: Record<string, readonly string[]> = {
     'SELECT id FROM people WHERE age = (SELECT MAX(age) FROM people)',
     'SELECT id, name FROM people GROUP BY id',
   ],
-  'numbers out of text (23)': ['SELECT SUM(code), AVG(code) FROM people', 'SELECT SUM(code) / 3, SUM(code) / COUNT(*), SUM(zip) / 2, SUM(DISTINCT zip) / 4 FROM people JOIN pets ON pet_id = id',
+  'numbers out of text (23)': [
+    'SELECT SUM(code), AVG(code) FROM people',
+    'SELECT SUM(code) / 3, SUM(code) / COUNT(*), SUM(zip) / 2, SUM(DISTINCT zip) / 4 FROM people JOIN pets ON pet_id = id',
     "SELECT SUM(code) / 2 FROM people WHERE code IN ('10', '9')",
-    'SELECT code / 3, code / 4.0, code % 3, zip / 3, 7 / zip FROM people JOIN pets ON pet_id = id', 'SELECT total(code) FROM people WHERE id > 3'],
+    'SELECT code / 3, code / 4.0, code % 3, zip / 3, 7 / zip FROM people JOIN pets ON pet_id = id',
+    'SELECT total(code) FROM people WHERE id > 3',
+  ],
   'text (24, 25)': [
     "SELECT name || age, 'a' || 1, name || '-' || city, height || '' FROM people",
     'SELECT substr(name, 2, 2), substr(name, -2), substr(name, 0, 2), substr(name, 2), substr(name, -2, 1), substr(name, -9, 8) FROM people',
@@ -308,7 +312,7 @@ const GROUPS: Record<string, readonly string[]> = {
     "SELECT id FROM people WHERE name || '$' = '$name$' OR name IN ('$name', '$id') OR lower(name) IN ('$NAME', '$name')",
     "SELECT CASE name WHEN '$name' THEN '$a' ELSE '$b' END, name = '$name', '$' || id, min(name, '$'), max('$z', name) FROM people",
     "SELECT '$c' AS c, COUNT(*) FROM people GROUP BY '$c', CASE WHEN age > 20 THEN '$old' ELSE '$young' END",
-    "SELECT \"$n\" FROM (SELECT name AS \"$n\", '$v' AS \"$v.w\" FROM people) WHERE \"$v.w\" = '$v'",
+    'SELECT "$n" FROM (SELECT name AS "$n", \'$v\' AS "$v.w" FROM people) WHERE "$v.w" = \'$v\'',
     "SELECT id FROM people WHERE substr(name, 1, 2) = '$n' UNION SELECT '$id'",
   ],
   'Julian days as text': [
@@ -330,7 +334,11 @@ const GROUPS: Record<string, readonly string[]> = {
     'SELECT name FROM people WHERE id IN (SELECT id FROM people INTERSECT SELECT owner FROM pets)',
     'SELECT COUNT(*) FROM (SELECT id FROM people UNION SELECT owner FROM pets)',
   ],
-  'big and small numbers (29, 31)': ['SELECT 9007199254740993, -9223372036854775808, 4294967296 + 1', 'SELECT 0.1 + 0.2, SUM(price) FROM sales', 'SELECT SUM(owed) FROM people'],
+  'big and small numbers (29, 31)': [
+    'SELECT 9007199254740993, -9223372036854775808, 4294967296 + 1',
+    'SELECT 0.1 + 0.2, SUM(price) FROM sales',
+    'SELECT SUM(owed) FROM people',
+  ],
   'common tables and derived tables': [
     'WITH t AS (SELECT city, COUNT(*) AS n FROM people GROUP BY city) SELECT city FROM t WHERE n = (SELECT MAX(n) FROM t)',
     'SELECT AVG(n) FROM (SELECT COUNT(*) AS n FROM pets GROUP BY owner)',

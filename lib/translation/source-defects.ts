@@ -1,6 +1,14 @@
 import { columnProfile, type Profile } from '../sqlite/profile';
 import { childrenOf } from '../sqlite/select/bind';
-import { columnOf, type BoundBody, type BoundColumn, type BoundComparison, type BoundExpression, type BoundFrom, type BoundQuery } from '../sqlite/select/bound';
+import {
+  columnOf,
+  type BoundBody,
+  type BoundColumn,
+  type BoundComparison,
+  type BoundExpression,
+  type BoundFrom,
+  type BoundQuery,
+} from '../sqlite/select/bound';
 import { subqueryOf } from './bound-references';
 import { columnType, NUMBER, onlyKinds } from './value-type';
 
@@ -22,8 +30,17 @@ export function sourceDefects(query: BoundQuery, profile: Profile): SourceDefect
 function defectOf(expression: BoundExpression, profile: Profile): SourceDefect | undefined {
   if (expression.kind === 'aggregate') {
     const [argument] = expression.args;
-    if (expression.name === 'count' && !expression.distinct && argument?.kind === 'case' && argument.otherwise.kind === 'literal' && argument.otherwise.value !== null) {
-      return { kind: 'count_of_else', detail: 'COUNT(CASE … ELSE value END) counts every row: the ELSE branch is not null' };
+    if (
+      expression.name === 'count' &&
+      !expression.distinct &&
+      argument?.kind === 'case' &&
+      argument.otherwise.kind === 'literal' &&
+      argument.otherwise.value !== null
+    ) {
+      return {
+        kind: 'count_of_else',
+        detail: 'COUNT(CASE … ELSE value END) counts every row: the ELSE branch is not null',
+      };
     }
     return undefined;
   }
@@ -32,40 +49,106 @@ function defectOf(expression: BoundExpression, profile: Profile): SourceDefect |
 }
 
 function datePart({ left, right, operator }: BoundComparison): SourceDefect | undefined {
-  for (const [text, number] of [[left, right], [right, left]] as const) {
-    if (text.kind === 'call' && ['strftime', 'date', 'substr'].includes(text.name) && number.kind === 'literal' && (typeof number.value === 'bigint' || typeof number.value === 'number')) {
-      const outcome = operator === '=' ? 'never true' : operator === '<>' ? 'always true' : 'decided by the types alone, text being greater than any number';
-      return { kind: 'date_part_as_number', detail: `${text.name}() gives text; compared with the number ${String(number.value)} the condition is ${outcome}` };
+  for (const [text, number] of [
+    [left, right],
+    [right, left],
+  ] as const) {
+    if (
+      text.kind === 'call' &&
+      ['strftime', 'date', 'substr'].includes(text.name) &&
+      number.kind === 'literal' &&
+      (typeof number.value === 'bigint' || typeof number.value === 'number')
+    ) {
+      const outcome =
+        operator === '='
+          ? 'never true'
+          : operator === '<>'
+            ? 'always true'
+            : 'decided by the types alone, text being greater than any number';
+      return {
+        kind: 'date_part_as_number',
+        detail: `${text.name}() gives text; compared with the number ${String(number.value)} the condition is ${outcome}`,
+      };
     }
   }
   return undefined;
 }
 
 // '10' < '9': only the order suffers, equality with the number's text is what was meant.
-function numberAsText({ left, right, operator, affinity }: BoundComparison): SourceDefect | undefined {
+function numberAsText({
+  left,
+  right,
+  operator,
+  affinity,
+}: BoundComparison): SourceDefect | undefined {
   if (affinity !== 'TEXT' || operator === '=' || operator === '<>') return undefined;
   const [column, constant] = left.kind === 'column' ? [left, right] : [right, left];
-  if (column.kind !== 'column' || constant.kind !== 'literal' || typeof constant.value === 'string' || constant.value === null) return undefined;
-  return { kind: 'number_as_text', detail: `${columnOf(column).name} is text: it is compared with ${String(constant.value as bigint)} letter by letter` };
+  if (
+    column.kind !== 'column' ||
+    constant.kind !== 'literal' ||
+    typeof constant.value === 'string' ||
+    constant.value === null
+  )
+    return undefined;
+  return {
+    kind: 'number_as_text',
+    detail: `${columnOf(column).name} is text: it is compared with ${String(constant.value as bigint)} letter by letter`,
+  };
 }
 
-function unrelatedJoin({ left, right, operator }: BoundComparison, profile: Profile): SourceDefect | undefined {
-  if (operator !== '=' || left.kind !== 'column' || right.kind !== 'column' || left.source === right.source) return undefined;
+function unrelatedJoin(
+  { left, right, operator }: BoundComparison,
+  profile: Profile,
+): SourceDefect | undefined {
+  if (
+    operator !== '=' ||
+    left.kind !== 'column' ||
+    right.kind !== 'column' ||
+    left.source === right.source
+  )
+    return undefined;
   const a = place(left);
   const b = place(right);
   if (!a || !b) return undefined;
   const related = profile.relationships.some(
     ({ childTable, childColumns, parentTable, parentColumns }) =>
-      childColumns.some((column, at) => (childTable === a.table && column === a.column && parentTable === b.table && parentColumns[at] === b.column) || (childTable === b.table && column === b.column && parentTable === a.table && parentColumns[at] === a.column)),
+      childColumns.some(
+        (column, at) =>
+          (childTable === a.table &&
+            column === a.column &&
+            parentTable === b.table &&
+            parentColumns[at] === b.column) ||
+          (childTable === b.table &&
+            column === b.column &&
+            parentTable === a.table &&
+            parentColumns[at] === a.column),
+      ),
   );
-  const [x, y] = [columnType(columnProfile(profile, a.table, a.column)), columnType(columnProfile(profile, b.table, b.column))];
+  const [x, y] = [
+    columnType(columnProfile(profile, a.table, a.column)),
+    columnType(columnProfile(profile, b.table, b.column)),
+  ];
   if (related || x.kinds === 0 || y.kinds === 0) return undefined;
-  const disjoint = onlyKinds(x, NUMBER) && onlyKinds(y, NUMBER) && x.min !== undefined && x.max !== undefined && y.min !== undefined && y.max !== undefined && (x.max < y.min || y.max < x.min);
-  return disjoint ? { kind: 'unrelated_join', detail: `${a.table}.${a.column} and ${b.table}.${b.column} have no value in common: their ranges do not meet` } : undefined;
+  const disjoint =
+    onlyKinds(x, NUMBER) &&
+    onlyKinds(y, NUMBER) &&
+    x.min !== undefined &&
+    x.max !== undefined &&
+    y.min !== undefined &&
+    y.max !== undefined &&
+    (x.max < y.min || y.max < x.min);
+  return disjoint
+    ? {
+        kind: 'unrelated_join',
+        detail: `${a.table}.${a.column} and ${b.table}.${b.column} have no value in common: their ranges do not meet`,
+      }
+    : undefined;
 }
 
 const place = (column: BoundColumn): { table: string; column: string } | undefined =>
-  column.source.content.kind === 'table' ? { table: column.source.content.table.name, column: columnOf(column).name } : undefined;
+  column.source.content.kind === 'table'
+    ? { table: column.source.content.table.name, column: columnOf(column).name }
+    : undefined;
 
 function* expressionsOf(query: BoundQuery): Generator<BoundExpression> {
   yield* inBody(query.body);
@@ -78,7 +161,8 @@ function* inBody(body: BoundBody): Generator<BoundExpression> {
     yield* inBody(body.right);
   } else if (body.kind === 'select') {
     if (body.from) yield* inFrom(body.from);
-    for (const expression of [...body.items.map((item) => item.expression), ...body.groupBy]) yield* within(expression);
+    for (const expression of [...body.items.map((item) => item.expression), ...body.groupBy])
+      yield* within(expression);
     if (body.where) yield* within(body.where);
     if (body.having) yield* within(body.having);
   }

@@ -19,10 +19,23 @@ const SUBSET: SubsetField = {
   relationship: 'sale(shop_id)->shop(id)',
   join: [{ parent: 'id', child: 'shop_id' }],
   limit: 2,
-  orderBy: [{ column: 'price', direction: 'desc' }, { column: 'day', direction: 'asc' }],
-  fields: ['price', 'day', 'label'].map((column) => ({ kind: 'column', name: column, column, transform: identity })),
+  orderBy: [
+    { column: 'price', direction: 'desc' },
+    { column: 'day', direction: 'asc' },
+  ],
+  fields: ['price', 'day', 'label'].map((column) => ({
+    kind: 'column',
+    name: column,
+    column,
+    transform: identity,
+  })),
 };
-const withSubset = (design: DocumentDesign): DocumentDesign => ({ ...design, logical: design.logical.map((logical) => (logical.rootTable === 'shop' ? { ...logical, fields: [...logical.fields, SUBSET] } : logical)) });
+const withSubset = (design: DocumentDesign): DocumentDesign => ({
+  ...design,
+  logical: design.logical.map((logical) =>
+    logical.rootTable === 'shop' ? { ...logical, fields: [...logical.fields, SUBSET] } : logical,
+  ),
+});
 
 let world: World;
 beforeAll(async () => {
@@ -63,9 +76,15 @@ it.each([
   ['a column that is not copied', `SELECT x.note ${FROM} ${ORDER} LIMIT 2`],
   ['distinct rows', `SELECT DISTINCT x.price ${FROM} ${ORDER} LIMIT 2`],
   ['groups', `SELECT max(x.price) ${FROM} GROUP BY s.id ORDER BY x.price DESC LIMIT 2`],
-  ['parents without children', `SELECT s.name, x.price FROM shop s LEFT JOIN sale x ON x.shop_id = s.id ${ORDER} LIMIT 2`],
+  [
+    'parents without children',
+    `SELECT s.name, x.price FROM shop s LEFT JOIN sale x ON x.shop_id = s.id ${ORDER} LIMIT 2`,
+  ],
   ['children without a parent', 'SELECT x.price FROM sale x ORDER BY x.price DESC LIMIT 2'],
-  ['a subquery', `SELECT x.price, (SELECT count(*) FROM sale y WHERE y.price > x.price) ${FROM} ${ORDER} LIMIT 2`],
+  [
+    'a subquery',
+    `SELECT x.price, (SELECT count(*) FROM sale y WHERE y.price > x.price) ${FROM} ${ORDER} LIMIT 2`,
+  ],
   ['a window', `SELECT x.price, row_number() OVER (ORDER BY x.day) ${FROM} ${ORDER} LIMIT 2`],
 ])('the subset does not serve %s', async (_, sql) => {
   expect(JSON.stringify(world.translate(sql).pipeline)).not.toContain('sale_by_price');

@@ -2,8 +2,18 @@ import { expect, test } from 'vitest';
 import { equalKeys, tiedRows } from './tied-rows';
 
 test('runs of equal keys, wherever they are', () => {
-  const rows = [['a', 1n], ['b', 1n], ['c', 2n], ['d', null], ['e', null], ['f', 3n]];
-  expect(tiedRows(rows, [1])).toEqual([[0, 1], [3, 4]]);
+  const rows = [
+    ['a', 1n],
+    ['b', 1n],
+    ['c', 2n],
+    ['d', null],
+    ['e', null],
+    ['f', 3n],
+  ];
+  expect(tiedRows(rows, [1])).toEqual([
+    [0, 1],
+    [3, 4],
+  ]);
   expect(tiedRows(rows, [0])).toEqual([]);
   expect(tiedRows(rows, [])).toEqual([[0, 5]]);
   expect(tiedRows([], [0])).toEqual([]);

@@ -34,7 +34,11 @@ export interface Translated {
   /** Where SQL leaves open which row counts: the pipeline that takes the other one. */
   readonly alternative?: Document[];
   /** One entry for each result column of the SQL, in its order; `path` is the output field. */
-  readonly columns: readonly { readonly name: string; readonly path: string; readonly transform: Transform }[];
+  readonly columns: readonly {
+    readonly name: string;
+    readonly path: string;
+    readonly transform: Transform;
+  }[];
   /** What ORDER BY sorts by; `path` is null for a key that is no result column. Null without ORDER BY. */
   readonly ordering: readonly Ordering[] | null;
   readonly limit?: number;
@@ -59,7 +63,10 @@ export interface Untranslated {
  * Translates one SELECT to an aggregation pipeline over a document design. The rows are meant to be equal, but only a
  * run can show it: whoever calls this compares both sides before calling the item translated.
  */
-export function translate(sql: string, { catalog, profile, design: whole }: TranslationContext): Translation {
+export function translate(
+  sql: string,
+  { catalog, profile, design: whole }: TranslationContext,
+): Translation {
   try {
     const bound = bindSelect(parseSelect(sql), catalog).query;
     const folded = withConstantCalls(bound);
@@ -67,7 +74,13 @@ export function translate(sql: string, { catalog, profile, design: whole }: Tran
     const query = useComputedFields(folded, { catalog, design, profile });
     const compilation = new Compilation(catalog, profile, design);
     const compiled = new QueryCompiler(compilation).query(query, undefined, { purpose: 'rows' });
-    const alternative = compilation.choseRow ? new QueryCompiler(new Compilation(catalog, profile, design, 'last')).query(query, undefined, { purpose: 'rows' }) : undefined;
+    const alternative = compilation.choseRow
+      ? new QueryCompiler(new Compilation(catalog, profile, design, 'last')).query(
+          query,
+          undefined,
+          { purpose: 'rows' },
+        )
+      : undefined;
     assertBudget(compiled.stages);
     const defects = sourceDefects(bound, profile);
     if (defects.length > 0) compilation.caveats.add('source_defect');
@@ -75,8 +88,15 @@ export function translate(sql: string, { catalog, profile, design: whole }: Tran
       status: 'translated',
       collection: compiled.collection,
       pipeline: plainFinalProjection(compiled.stages) as Document[],
-      ...(alternative && fingerprint(alternative.stages) !== fingerprint(compiled.stages) && { alternative: plainFinalProjection(alternative.stages) as Document[] }),
-      columns: bound.columns.map(({ name }, at) => ({ name, path: compiled.fields[at]?.field ?? '', transform: compiled.fields[at]?.transform ?? { kind: 'identity' } })),
+      ...(alternative &&
+        fingerprint(alternative.stages) !== fingerprint(compiled.stages) && {
+          alternative: plainFinalProjection(alternative.stages) as Document[],
+        }),
+      columns: bound.columns.map(({ name }, at) => ({
+        name,
+        path: compiled.fields[at]?.field ?? '',
+        transform: compiled.fields[at]?.transform ?? { kind: 'identity' },
+      })),
       ordering: compiled.ordering,
       ...(compiled.limit !== undefined && { limit: compiled.limit }),
       caveats: [...compilation.caveats].sort(),
@@ -86,9 +106,16 @@ export function translate(sql: string, { catalog, profile, design: whole }: Tran
   } catch (error) {
     if (error instanceof Untranslatable) return untranslated(error.code, error.message);
     if (error instanceof SqlSyntaxError) return untranslated(10, error.message);
-    if (error instanceof SqlBindError) return error.problem === 'unsupported' ? untranslated(30, error.message) : untranslated(11, error.message);
+    if (error instanceof SqlBindError)
+      return error.problem === 'unsupported'
+        ? untranslated(30, error.message)
+        : untranslated(11, error.message);
     throw error;
   }
 }
 
-const untranslated = (code: UntranslatedCode, detail: string): Untranslated => ({ status: 'untranslated', code, reason: `${UNTRANSLATED[code].cause} ${detail}` });
+const untranslated = (code: UntranslatedCode, detail: string): Untranslated => ({
+  status: 'untranslated',
+  code,
+  reason: `${UNTRANSLATED[code].cause} ${detail}`,
+});

@@ -24,21 +24,35 @@ export interface ValueType {
   readonly formats?: readonly ValueFormat[];
 }
 
-export const typeOf = (kinds: number, nullable = false): ValueType => ({ kinds, nullable, missing: false });
+export const typeOf = (kinds: number, nullable = false): ValueType => ({
+  kinds,
+  nullable,
+  missing: false,
+});
 
 export const nullable = (type: ValueType): ValueType => ({ ...type, nullable: true });
-export const optional = (type: ValueType): ValueType => ({ ...type, nullable: true, missing: true });
+export const optional = (type: ValueType): ValueType => ({
+  ...type,
+  nullable: true,
+  missing: true,
+});
 
 /** Only these classes can occur (nulls aside). */
 export const onlyKinds = (type: ValueType, kinds: number): boolean => (type.kinds & ~kinds) === 0;
 export const mayBe = (type: ValueType, kinds: number): boolean => (type.kinds & kinds) !== 0;
 
-export const isNeverZero = (type: ValueType): boolean => (type.min !== undefined && type.min > 0) || (type.max !== undefined && type.max < 0);
-export const isNeverNegative = (type: ValueType): boolean => type.min !== undefined && type.min >= 0;
+export const isNeverZero = (type: ValueType): boolean =>
+  (type.min !== undefined && type.min > 0) || (type.max !== undefined && type.max < 0);
+export const isNeverNegative = (type: ValueType): boolean =>
+  type.min !== undefined && type.min >= 0;
 
 /** A value that is one of two. */
 export function unionType(a: ValueType, b: ValueType): ValueType {
-  const both = { kinds: a.kinds | b.kinds, nullable: a.nullable || b.nullable, missing: a.missing || b.missing };
+  const both = {
+    kinds: a.kinds | b.kinds,
+    nullable: a.nullable || b.nullable,
+    missing: a.missing || b.missing,
+  };
   const whole = a.whole === true || b.whole === true ? { whole: true } : {};
   const bounds = [a, b].filter(({ kinds }) => kinds !== 0);
   const [mins, maxs] = [bounds.map(({ min }) => min), bounds.map(({ max }) => max)];
@@ -53,8 +67,13 @@ export function unionType(a: ValueType, b: ValueType): ValueType {
 export function columnType(profile: ColumnProfile | undefined): ValueType {
   if (!profile) return { kinds: NUMBER | TEXT | BLOB, nullable: true, missing: false };
   const { stored, min, max, formats } = profile;
-  const kinds = (stored.integer > 0 ? INTEGER : 0) | (stored.real > 0 ? REAL : 0) | (stored.text > 0 ? TEXT : 0) | (stored.blob > 0 ? BLOB : 0);
-  const number = (value: unknown): number | undefined => (typeof value === 'bigint' || typeof value === 'number' ? Number(value) : undefined);
+  const kinds =
+    (stored.integer > 0 ? INTEGER : 0) |
+    (stored.real > 0 ? REAL : 0) |
+    (stored.text > 0 ? TEXT : 0) |
+    (stored.blob > 0 ? BLOB : 0);
+  const number = (value: unknown): number | undefined =>
+    typeof value === 'bigint' || typeof value === 'number' ? Number(value) : undefined;
   const low = number(min);
   // Text sorts above numbers, so that the maximum of a mixed column says nothing about its numbers.
   const high = (kinds & ~NUMBER) === 0 ? number(max) : undefined;

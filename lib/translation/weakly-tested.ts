@@ -33,8 +33,18 @@ const LIMITS = { maxTimeMS: 20_000, maxRows: MOST_DIGESTED, maxBytes: 64 * 1024 
 const MOST_EXAMINED = 200_000;
 
 /** The pipeline has a predicate that could be any of its near misses without another result: this data does not show that it is right. */
-export async function isWeaklyTested({ db, collection, pipeline, design, ordered, clock, signal, known }: WeaklyTestedInput): Promise<boolean> {
-  const run = (stages: readonly Document[], maxRows: number): Promise<Document[]> => runGuarded(db, collection, pinPipeline(stages, clock), { ...LIMITS, maxRows, signal });
+export async function isWeaklyTested({
+  db,
+  collection,
+  pipeline,
+  design,
+  ordered,
+  clock,
+  signal,
+  known,
+}: WeaklyTestedInput): Promise<boolean> {
+  const run = (stages: readonly Document[], maxRows: number): Promise<Document[]> =>
+    runGuarded(db, collection, pinPipeline(stages, clock), { ...LIMITS, maxRows, signal });
   const mutations = mutationsOf({ collection, pipeline, design, ordered });
   if (!mutations.some(({ predicate }) => predicate !== undefined)) return false;
   const original = known ?? (await firstRun(() => run(pipeline, MOST_DIGESTED), ordered));
@@ -54,10 +64,17 @@ export async function isWeaklyTested({ db, collection, pipeline, design, ordered
   return (await weakPredicates(mutations, original.digest, digest)).length > 0;
 }
 
-async function firstRun(run: () => Promise<Document[]>, ordered: boolean): Promise<PipelineRun | undefined> {
+async function firstRun(
+  run: () => Promise<Document[]>,
+  ordered: boolean,
+): Promise<PipelineRun | undefined> {
   try {
     const documents = await runPastStalls(run);
-    return { milliseconds: 0, documents: documents.length, digest: documentsDigest(documents, ordered) };
+    return {
+      milliseconds: 0,
+      documents: documents.length,
+      digest: documentsDigest(documents, ordered),
+    };
   } catch (error) {
     if (error instanceof Unavailable && error.resource === 'time') return undefined;
     if (!(error instanceof GuardedError)) throw error;

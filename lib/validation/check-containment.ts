@@ -6,7 +6,18 @@ import type { SqliteValue, Value } from '../results/value';
 import { quoteName as q } from '../sqlite/catalog';
 import type { Relationship } from '../sqlite/profile';
 import type { SqlRunner } from './mapping';
-import { claim, distinctOf, filled, keyOf, keysOf, readCombinations, required, rowsOf, SAMPLES, type ReferenceCheck } from './reference-check';
+import {
+  claim,
+  distinctOf,
+  filled,
+  keyOf,
+  keysOf,
+  readCombinations,
+  required,
+  rowsOf,
+  SAMPLES,
+  type ReferenceCheck,
+} from './reference-check';
 
 interface Side {
   readonly placement: Placement;
@@ -19,32 +30,63 @@ interface Side {
 function side(placement: Placement, columns: readonly string[]): Side {
   const paths = columns.map((column) => required(placement, column));
   const at = paths.map(({ path }) => path);
-  return { placement, paths, pipeline: [...rowsOf(placement), filled(at), distinctOf(at)], name: at.map((path) => `${placement.collection}.${path}`).join(', ') };
+  return {
+    placement,
+    paths,
+    pipeline: [...rowsOf(placement), filled(at), distinctOf(at)],
+    name: at.map((path) => `${placement.collection}.${path}`).join(', '),
+  };
 }
 
 /** Every reference of the child documents has a target, except where the source has none either. */
-export async function checkContainment(relationship: Relationship, childPlacement: Placement, parentPlacement: Placement, sql: SqlRunner, db: Db): Promise<ReferenceCheck> {
+export async function checkContainment(
+  relationship: Relationship,
+  childPlacement: Placement,
+  parentPlacement: Placement,
+  sql: SqlRunner,
+  db: Db,
+): Promise<ReferenceCheck> {
   const child = side(childPlacement, relationship.childColumns);
   const parent = side(parentPlacement, relationship.parentColumns);
   const width = child.paths.length;
   const targets = await keysOf(db, parentPlacement.collection, parent.pipeline, width, rowKey);
   let distinctValues = 0;
   const violating = new Map<string, readonly Value[]>();
-  for await (const values of readCombinations(db, childPlacement.collection, child.pipeline, width)) {
+  for await (const values of readCombinations(
+    db,
+    childPlacement.collection,
+    child.pipeline,
+    width,
+  )) {
     distinctValues++;
     const key = rowKey(values);
     if (!targets.has(key)) violating.set(key, values);
   }
   targets.clear();
-  for (const values of sourceKeys(sql, relationship.parentTable, relationship.parentColumns, parent.paths)) targets.add(rowKey(values));
+  for (const values of sourceKeys(
+    sql,
+    relationship.parentTable,
+    relationship.parentColumns,
+    parent.paths,
+  ))
+    targets.add(rowKey(values));
   const sourceViolating = new Map<string, readonly Value[]>();
-  for (const values of sourceKeys(sql, relationship.childTable, relationship.childColumns, child.paths)) {
+  for (const values of sourceKeys(
+    sql,
+    relationship.childTable,
+    relationship.childColumns,
+    child.paths,
+  )) {
     const key = rowKey(values);
     if (!targets.has(key)) sourceViolating.set(key, values);
   }
   const sides = [...new Map([...violating, ...sourceViolating])].map(([key, value]) => ({
     value,
-    side: !violating.has(key) ? ('source only' as const) : sourceViolating.has(key) ? ('both' as const) : ('documents only' as const),
+    side: !violating.has(key)
+      ? ('source only' as const)
+      : sourceViolating.has(key)
+        ? ('both' as const)
+        : ('documents only' as const),
   }));
   sides.sort((a, b) => Number(a.side === 'both') - Number(b.side === 'both'));
   return {
@@ -62,23 +104,57 @@ export async function checkContainment(relationship: Relationship, childPlacemen
 }
 
 /** Where every parent of the source has children, every parent document has some too. */
-export async function checkEveryParent(relationship: Relationship, childPlacement: Placement, parentPlacement: Placement, db: Db): Promise<ReferenceCheck> {
+export async function checkEveryParent(
+  relationship: Relationship,
+  childPlacement: Placement,
+  parentPlacement: Placement,
+  db: Db,
+): Promise<ReferenceCheck> {
   const child = side(childPlacement, relationship.childColumns);
   const parent = side(parentPlacement, relationship.parentColumns);
   const by = keyOf(relationship.sameStorage);
-  const children = await keysOf(db, childPlacement.collection, child.pipeline, child.paths.length, by);
+  const children = await keysOf(
+    db,
+    childPlacement.collection,
+    child.pipeline,
+    child.paths.length,
+    by,
+  );
   let distinctValues = 0;
   const childless: Value[][] = [];
-  for await (const values of readCombinations(db, parentPlacement.collection, parent.pipeline, parent.paths.length)) {
+  for await (const values of readCombinations(
+    db,
+    parentPlacement.collection,
+    parent.pipeline,
+    parent.paths.length,
+  )) {
     distinctValues++;
     if (!children.has(by(values))) childless.push(values);
   }
-  return claim({ relationship: `${relationship.id}, every parent has children`, from: parent.name, to: child.name, fromPipeline: parent.pipeline, toPipeline: child.pipeline, distinctValues }, childless);
+  return claim(
+    {
+      relationship: `${relationship.id}, every parent has children`,
+      from: parent.name,
+      to: child.name,
+      fromPipeline: parent.pipeline,
+      toPipeline: child.pipeline,
+      distinctValues,
+    },
+    childless,
+  );
 }
 
-function* sourceKeys(sql: SqlRunner, table: string, columns: readonly string[], paths: readonly ColumnPath[]): Generator<Value[]> {
+function* sourceKeys(
+  sql: SqlRunner,
+  table: string,
+  columns: readonly string[],
+  paths: readonly ColumnPath[],
+): Generator<Value[]> {
   const names = columns.map(q);
   // By their bytes: a collation would take several spellings for one, which documents tell apart.
-  const { rows } = sql(`SELECT DISTINCT ${names.map((name) => `${name} COLLATE BINARY AS ${name}`).join(', ')} FROM ${q(table)} WHERE ${names.map((name) => `${name} IS NOT NULL`).join(' AND ')}`);
-  for (const row of rows) yield row.map((value, at) => applyTransform(paths[at]!.transform, value as SqliteValue));
+  const { rows } = sql(
+    `SELECT DISTINCT ${names.map((name) => `${name} COLLATE BINARY AS ${name}`).join(', ')} FROM ${q(table)} WHERE ${names.map((name) => `${name} IS NOT NULL`).join(' AND ')}`,
+  );
+  for (const row of rows)
+    yield row.map((value, at) => applyTransform(paths[at]!.transform, value as SqliteValue));
 }

@@ -19,7 +19,12 @@ import { catalogOf } from '../sqlite/introspect';
 import { openSource } from '../sqlite/open';
 import type { Profile } from '../sqlite/profile';
 import { profileDatabase } from '../sqlite/profile-database';
-import { collectionMappings, passed, reportCoverage, type CollectionValidation } from './collection-validation';
+import {
+  collectionMappings,
+  passed,
+  reportCoverage,
+  type CollectionValidation,
+} from './collection-validation';
 import { validateReferences, type ReferenceCheck } from './cross-validation';
 import { readPlaces, ValueIds } from './document-places';
 import { runMapping } from './mapping';
@@ -88,20 +93,61 @@ export class ConversionFixture {
   }
 
   /** Writes the source and designs it, without a row moving. */
-  plan(source: TestSource, { strategy = 'access-pattern', change = (design) => design, workload: asked, directives = [] }: ConvertOptions = {}): Omit<ConvertedSource, 'migration' | 'db' | 'validate' | 'failing'> {
+  plan(
+    source: TestSource,
+    {
+      strategy = 'access-pattern',
+      change = (design) => design,
+      workload: asked,
+      directives = [],
+    }: ConvertOptions = {},
+  ): Omit<ConvertedSource, 'migration' | 'db' | 'validate' | 'failing'> {
     const name = `s${++this.#made}`;
-    const sourcePath = typeof source === 'object' ? source.file : path.join(this.folder, `${name}.sqlite`);
+    const sourcePath =
+      typeof source === 'object' ? source.file : path.join(this.folder, `${name}.sqlite`);
     if (typeof source !== 'object') write(sourcePath, source);
     const sqlite = openSource(sourcePath);
     try {
       const catalog = catalogOf(sqlite, { name, sha256: name, descriptions: {} });
       const profile = profileDatabase(sqlite, catalog);
-      const items = asked?.map((sql, at) => ({ questionId: String(at), split: 'dev', database: name, question: '', evidence: '', sql, difficulty: null }));
-      const workload = items ? readWorkload(items, catalog, profile) : { database: name, patterns: [], unread: [] };
-      const { design: conceptual } = proposeDesign({ catalog, profile, workload, strategy, limits: testLimits, directives });
+      const items = asked?.map((sql, at) => ({
+        questionId: String(at),
+        split: 'dev',
+        database: name,
+        question: '',
+        evidence: '',
+        sql,
+        difficulty: null,
+      }));
+      const workload = items
+        ? readWorkload(items, catalog, profile)
+        : { database: name, patterns: [], unread: [] };
+      const { design: conceptual } = proposeDesign({
+        catalog,
+        profile,
+        workload,
+        strategy,
+        limits: testLimits,
+        directives,
+      });
       const design = change(deriveDesign({ conceptual, catalog, profile, directives: [] }));
-      const input = { sourcePath, catalog, design, indexes: items ? proposeIndexes(design, catalog, profile, workload) : {}, mongo: this.mongo, prefix: 'test', signal: new AbortController().signal };
-      return { sourcePath, catalog, profile, design, problems: checkDesign(design, catalog, profile, testLimits), input };
+      const input = {
+        sourcePath,
+        catalog,
+        design,
+        indexes: items ? proposeIndexes(design, catalog, profile, workload) : {},
+        mongo: this.mongo,
+        prefix: 'test',
+        signal: new AbortController().signal,
+      };
+      return {
+        sourcePath,
+        catalog,
+        profile,
+        design,
+        problems: checkDesign(design, catalog, profile, testLimits),
+        input,
+      };
     } finally {
       sqlite.close();
     }
@@ -116,7 +162,10 @@ export class ConversionFixture {
       const sqlite = openSource(sourcePath);
       const run = (query: string): { columns: string[]; rows: Value[][] } => {
         const statement = sqlite.prepare(query);
-        return { columns: statement.columns().map((column) => column.name), rows: statement.raw().all() as Value[][] };
+        return {
+          columns: statement.columns().map((column) => column.name),
+          rows: statement.raw().all() as Value[][],
+        };
       };
       try {
         const collections: CollectionValidation[] = [];
@@ -124,14 +173,30 @@ export class ConversionFixture {
           const mappings = collectionMappings(logical, catalog);
           const results = [];
           for (const mapping of mappings) results.push(await runMapping(mapping, run, db));
-          collections.push(reportCoverage(logical, results, await plantFaults(logical, mappings, db, this.mongo, input.signal)));
+          collections.push(
+            reportCoverage(
+              logical,
+              results,
+              await plantFaults(logical, mappings, db, this.mongo, input.signal),
+            ),
+          );
         }
         const ids = new ValueIds();
         const places = await readPlaces(db, ids, input.signal);
-        const sources = catalog.tables.map((table) => ({ table: table.name, columns: table.columns.map((column) => column.name), read: () => run(`SELECT ${table.columns.map((column) => quoteName(column.name)).join(', ')} FROM ${quoteName(table.name)}`).rows }));
+        const sources = catalog.tables.map((table) => ({
+          table: table.name,
+          columns: table.columns.map((column) => column.name),
+          read: () =>
+            run(
+              `SELECT ${table.columns.map((column) => quoteName(column.name)).join(', ')} FROM ${quoteName(table.name)}`,
+            ).rows,
+        }));
         const tables = validateTables(sources, places, ids);
         const references: ReferenceCheck[] = [];
-        for (const logical of design.logical) references.push(...(await validateReferences(logical.collection, design, profile, run, db)).references);
+        for (const logical of design.logical)
+          references.push(
+            ...(await validateReferences(logical.collection, design, profile, run, db)).references,
+          );
         return { collections, tables, references };
       } finally {
         sqlite.close();
@@ -140,12 +205,26 @@ export class ConversionFixture {
     const failing = async (): Promise<string[]> => {
       const { collections, tables, references } = await validate();
       return [
-        ...profile.tables.filter(({ table, rowCount }) => migration.rows[table] !== rowCount).map(({ table }) => `rows lost: ${table}`),
-        ...collections.flatMap((entry) => entry.mappings.filter((mapping) => !passed(mapping)).map((mapping) => `collection: ${mapping.name}`)),
-        ...collections.flatMap((entry) => Object.entries(entry.coverage).filter(([, names]) => names.length === 0).map(([path]) => `hole: ${path}`)),
-        ...collections.flatMap((entry) => entry.faults.holes.map((fault) => `not caught: ${fault.kind} at ${fault.path}`)),
+        ...profile.tables
+          .filter(({ table, rowCount }) => migration.rows[table] !== rowCount)
+          .map(({ table }) => `rows lost: ${table}`),
+        ...collections.flatMap((entry) =>
+          entry.mappings
+            .filter((mapping) => !passed(mapping))
+            .map((mapping) => `collection: ${mapping.name}`),
+        ),
+        ...collections.flatMap((entry) =>
+          Object.entries(entry.coverage)
+            .filter(([, names]) => names.length === 0)
+            .map(([path]) => `hole: ${path}`),
+        ),
+        ...collections.flatMap((entry) =>
+          entry.faults.holes.map((fault) => `not caught: ${fault.kind} at ${fault.path}`),
+        ),
         ...tables.filter(hasGenuineLoss).map((entry) => `table: ${entry.table}`),
-        ...references.filter((reference) => !reference.holds).map((reference) => `reference: ${reference.relationship}`),
+        ...references
+          .filter((reference) => !reference.holds)
+          .map((reference) => `reference: ${reference.relationship}`),
       ];
     };
     return { ...planned, migration, db, validate, failing };

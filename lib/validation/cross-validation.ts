@@ -5,7 +5,12 @@ import type { Profile } from '../sqlite/profile';
 import { checkAttributes } from './check-attributes';
 import { checkComputed } from './check-computed';
 import { checkContainment, checkEveryParent } from './check-containment';
-import { checkCopiedFields, checkCopyPresence, checkKeptLength, checkOutlierFlags } from './check-copies';
+import {
+  checkCopiedFields,
+  checkCopyPresence,
+  checkKeptLength,
+  checkOutlierFlags,
+} from './check-copies';
 import type { SqlRunner } from './mapping';
 import type { ReferenceCheck } from './reference-check';
 
@@ -22,16 +27,31 @@ export interface CrossValidation {
  * directions, its copies value by value, its names and values against the fields that they repeat, its computed fields against what they were computed from. The source is asked
  * only for the violations that it has itself.
  */
-export async function validateReferences(collection: string, design: DocumentDesign, profile: Profile, sql: SqlRunner, db: Db): Promise<CrossValidation> {
+export async function validateReferences(
+  collection: string,
+  design: DocumentDesign,
+  profile: Profile,
+  sql: SqlRunner,
+  db: Db,
+): Promise<CrossValidation> {
   const references: ReferenceCheck[] = [];
   for (const { id } of profile.relationships) {
     const relationship = profile.relationships.find((candidate) => candidate.id === id)!;
     const child = placementOf(design, relationship.childTable);
     const parent = placementOf(design, relationship.parentTable);
-    if (!child || !parent || child.collection !== collection || child.steps.some((step) => step.relationship === id)) continue;
+    if (
+      !child ||
+      !parent ||
+      child.collection !== collection ||
+      child.steps.some((step) => step.relationship === id)
+    )
+      continue;
     references.push(await checkContainment(relationship, child, parent, sql, db));
-    const hasParents = profile.tables.some(({ table, rowCount }) => table === relationship.parentTable && rowCount > 0);
-    if (hasParents && relationship.fanOut.childlessParents === 0) references.push(await checkEveryParent(relationship, child, parent, db));
+    const hasParents = profile.tables.some(
+      ({ table, rowCount }) => table === relationship.parentTable && rowCount > 0,
+    );
+    if (hasParents && relationship.fanOut.childlessParents === 0)
+      references.push(await checkEveryParent(relationship, child, parent, db));
   }
   for (const { table } of profile.tables) {
     const holder = placementOf(design, table);
@@ -44,12 +64,14 @@ export async function validateReferences(collection: string, design: DocumentDes
       const relationship = profile.relationships.find(({ id }) => id === field.relationship);
       const other = placementOf(design, field.table);
       if (!relationship || !other) continue;
-      if (field.kind === 'computed') references.push(await checkComputed(relationship, path, field, holder, other, db));
+      if (field.kind === 'computed')
+        references.push(await checkComputed(relationship, path, field, holder, other, db));
       if (isKeptRows(field)) {
         references.push(await checkCopiedFields(relationship, path, field, holder, other, db));
         references.push(await checkKeptLength(relationship, path, field, holder, other, db));
       }
-      if (field.kind === 'outlier') references.push(await checkOutlierFlags(relationship, path, field, holder, other, db));
+      if (field.kind === 'outlier')
+        references.push(await checkOutlierFlags(relationship, path, field, holder, other, db));
       if (field.kind === 'extendedReference') {
         references.push(await checkCopiedFields(relationship, path, field, holder, other, db));
         references.push(await checkCopyPresence(relationship, path, field, holder, other, db));

@@ -33,11 +33,15 @@ export class ValueIds {
     switch (typeof value) {
       case 'bigint': {
         const number = Number(value);
-        return Number.isSafeInteger(number) ? this.#id(this.#numbers, number) : this.#id(this.#others, valueKey(value));
+        return Number.isSafeInteger(number)
+          ? this.#id(this.#numbers, number)
+          : this.#id(this.#others, valueKey(value));
       }
       case 'number':
         // Integral doubles of that size are integers too; all others are told apart to the last digit.
-        return Number.isInteger(value) && !Number.isSafeInteger(value) ? this.#id(this.#others, valueKey(value)) : this.#id(this.#numbers, value);
+        return Number.isInteger(value) && !Number.isSafeInteger(value)
+          ? this.#id(this.#others, valueKey(value))
+          : this.#id(this.#numbers, value);
       case 'string':
         return this.#id(this.#texts, value);
       default:
@@ -58,11 +62,15 @@ const BATCH = 2000;
 /** Reads all documents of all collections once. */
 export async function readPlaces(db: Db, ids: ValueIds, signal: AbortSignal): Promise<Place[]> {
   const places: Place[] = [];
-  const collections = (await db.listCollections({}, { nameOnly: true }).toArray()).map(({ name }) => name).sort();
+  const collections = (await db.listCollections({}, { nameOnly: true }).toArray())
+    .map(({ name }) => name)
+    .sort();
   for (const collection of collections) {
     const reader = new PlaceReader(collection, ids);
     // Long, binary and decimal values keep their BSON class; of the other numbers only the value matters here.
-    const cursor = db.collection(collection).find({}, { promoteLongs: false, promoteBuffers: false, batchSize: BATCH });
+    const cursor = db
+      .collection(collection)
+      .find({}, { promoteLongs: false, promoteBuffers: false, batchSize: BATCH });
     for await (const document of cursor) {
       signal.throwIfAborted();
       reader.add(document);
@@ -120,26 +128,50 @@ class PlaceReader {
   }
 
   /** Leaves at any depth outside arrays; of what is nested only what is next below, which finds the rest by itself. */
-  #collect(value: unknown, at: PathNode, top: PathNode, leaves: Leaf[], nested: { value: unknown; at: PathNode }[] | undefined): void {
+  #collect(
+    value: unknown,
+    at: PathNode,
+    top: PathNode,
+    leaves: Leaf[],
+    nested: { value: unknown; at: PathNode }[] | undefined,
+  ): void {
     if (Array.isArray(value)) nested?.push({ value, at });
     else if (isDocument(value)) {
       if (at !== top) nested?.push({ value, at });
       const below = at === top ? nested : undefined;
-      for (const [key, inner] of Object.entries(value)) this.#collect(inner, childOf(at, key), top, leaves, below);
-    } else leaves.push({ path: at.path, id: typeof value === 'string' || typeof value === 'number' ? this.ids.of(value) : this.ids.of(fromBson(value)) });
+      for (const [key, inner] of Object.entries(value))
+        this.#collect(inner, childOf(at, key), top, leaves, below);
+    } else
+      leaves.push({
+        path: at.path,
+        id:
+          typeof value === 'string' || typeof value === 'number'
+            ? this.ids.of(value)
+            : this.ids.of(fromBson(value)),
+      });
   }
 
   #placeAt(node: PathNode): Place {
-    if (!node.place) this.places.push((node.place = { name: node.path, rows: 0, columns: new Map() }));
+    if (!node.place)
+      this.places.push((node.place = { name: node.path, rows: 0, columns: new Map() }));
     return node.place;
   }
 }
 
 function childOf(node: PathNode, key: string): PathNode {
   let child = node.children.get(key);
-  if (!child) node.children.set(key, (child = { path: `${node.path}.${key}`, children: new Map(), place: undefined }));
+  if (!child)
+    node.children.set(
+      key,
+      (child = { path: `${node.path}.${key}`, children: new Map(), place: undefined }),
+    );
   return child;
 }
 
 const isDocument = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date) && !(value instanceof Uint8Array) && !('_bsontype' in value);
+  typeof value === 'object' &&
+  value !== null &&
+  !Array.isArray(value) &&
+  !(value instanceof Date) &&
+  !(value instanceof Uint8Array) &&
+  !('_bsontype' in value);

@@ -32,7 +32,19 @@ test('rows nested three deep: every mapping passes, every planted fault is caugh
   expect(await source.failing()).toEqual([]);
   const { faults } = (await source.validate()).collections[0]!;
   expect(faults.holes).toEqual([]);
-  expect(await source.db.collection('a').findOne({ _id: 1 as never })).toMatchObject({ b: [{ id: 1, c: [{ id: 1, d: [{ id: 1 }, { id: 2 }] }, { id: 2, d: [{ id: 3 }] }] }, { id: 2 }, { id: 4, c: [] }] });
+  expect(await source.db.collection('a').findOne({ _id: 1 as never })).toMatchObject({
+    b: [
+      {
+        id: 1,
+        c: [
+          { id: 1, d: [{ id: 1 }, { id: 2 }] },
+          { id: 2, d: [{ id: 3 }] },
+        ],
+      },
+      { id: 2 },
+      { id: 4, c: [] },
+    ],
+  });
 });
 
 test.each<[string, (document: Entry) => unknown]>([
@@ -44,7 +56,10 @@ test.each<[string, (document: Entry) => unknown]>([
   ['an array without entries gone', ({ b }) => Reflect.deleteProperty(b[2]!, 'c')],
   ['an array without entries made null', ({ b }) => Object.assign(b[2]!, { c: null })],
   ['an array of one entry made that entry', ({ b }) => Object.assign(b[1]!, { c: b[1]!.c[0] })],
-  ['a field named as what every object has gone', ({ b }) => Reflect.deleteProperty(b[0]!, 'toString')],
+  [
+    'a field named as what every object has gone',
+    ({ b }) => Reflect.deleteProperty(b[0]!, 'toString'),
+  ],
 ])('%s is seen', async (_, edit) => {
   const source = await converted();
   const collection = source.db.collection<{ _id: number } & Entry>('a');
@@ -57,10 +72,20 @@ test.each<[string, (document: Entry) => unknown]>([
 
 test('an array in a document in a document: its entries are rows once, however deep', async () => {
   const depth = 14;
-  const chain = Array.from({ length: depth }, (_, at) => `CREATE TABLE t${at} (id INTEGER PRIMARY KEY${at > 0 ? ` REFERENCES t${at - 1}(id)` : ''}, v TEXT); INSERT INTO t${at} VALUES (1, 'a${at}'), (2, 'b${at}');`).join(' ');
-  const source = await fixture.convert(`${chain} CREATE TABLE leaf (t_id INTEGER NOT NULL REFERENCES t${depth - 1}(id), n TEXT); INSERT INTO leaf VALUES (1, 'x'), (1, 'y'), (2, 'z');`, { strategy: 'fk-embedding' });
+  const chain = Array.from(
+    { length: depth },
+    (_, at) =>
+      `CREATE TABLE t${at} (id INTEGER PRIMARY KEY${at > 0 ? ` REFERENCES t${at - 1}(id)` : ''}, v TEXT); INSERT INTO t${at} VALUES (1, 'a${at}'), (2, 'b${at}');`,
+  ).join(' ');
+  const source = await fixture.convert(
+    `${chain} CREATE TABLE leaf (t_id INTEGER NOT NULL REFERENCES t${depth - 1}(id), n TEXT); INSERT INTO leaf VALUES (1, 'x'), (1, 'y'), (2, 'z');`,
+    { strategy: 'fk-embedding' },
+  );
   const ids = new ValueIds();
   const places = await readPlaces(source.db, ids, new AbortController().signal);
-  expect(places.map(({ name, rows }) => [name.split('.').length, rows])).toEqual([...Array.from({ length: depth }, (_, at) => [at + 1, 2]), [depth + 1, 3]]);
+  expect(places.map(({ name, rows }) => [name.split('.').length, rows])).toEqual([
+    ...Array.from({ length: depth }, (_, at) => [at + 1, 2]),
+    [depth + 1, 3],
+  ]);
   expect(await source.failing()).toEqual([]);
 }, 60_000);

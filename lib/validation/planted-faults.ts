@@ -1,6 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { Binary, Double, Int32, Long, type Db, type Document, type MongoClient } from 'mongodb';
-import { entryPaths, isArray, isNested, type Field, type LogicalDesign } from '../design/document-design';
+import {
+  entryPaths,
+  isArray,
+  isNested,
+  type Field,
+  type LogicalDesign,
+} from '../design/document-design';
 import { documentsToResultSet } from '../results/compare';
 import { rowKey, valueKey } from '../results/equality';
 import { fromBson } from '../results/value';
@@ -24,11 +30,27 @@ export interface PlantedFault {
   readonly path: string;
 }
 
-export type FaultKind = 'field dropped' | 'value altered' | 'values swapped between rows' | 'array shortened' | 'array dropped' | 'entries reordered' | 'entry moved to another row' | 'outlier filled' | 'row lost' | 'row doubled';
+export type FaultKind =
+  | 'field dropped'
+  | 'value altered'
+  | 'values swapped between rows'
+  | 'array shortened'
+  | 'array dropped'
+  | 'entries reordered'
+  | 'entry moved to another row'
+  | 'outlier filled'
+  | 'row lost'
+  | 'row doubled';
 
 const SAMPLE = 10;
 
-export async function plantFaults(design: LogicalDesign, mappings: readonly ValidationMapping[], db: Db, mongo: MongoClient, signal: AbortSignal): Promise<PlantedFaults> {
+export async function plantFaults(
+  design: LogicalDesign,
+  mappings: readonly ValidationMapping[],
+  db: Db,
+  mongo: MongoClient,
+  signal: AbortSignal,
+): Promise<PlantedFaults> {
   const sample = await sampleDocuments(design, db);
   const scratch = mongo.db(`aptmql_faults_${randomBytes(6).toString('hex')}`);
   const holes: PlantedFault[] = [];
@@ -37,22 +59,30 @@ export async function plantFaults(design: LogicalDesign, mappings: readonly Vali
   try {
     const collection = scratch.collection(design.collection);
     const run = async (mapping: ValidationMapping): Promise<string> => {
-      const documents = await collection.aggregate([...mapping.pipeline], { promoteValues: false, promoteLongs: false }).toArray();
+      const documents = await collection
+        .aggregate([...mapping.pipeline], { promoteValues: false, promoteLongs: false })
+        .toArray();
       const { columns, rows } = documentsToResultSet(documents.map(fromBson));
       return [columns.join('\u0001'), ...rows.map(rowKey).sort()].join('\n');
     };
     // Only what a fault touches is written, and put back: there are thousands of faults.
-    const write = async (before: readonly Document[], after: readonly Document[]): Promise<void> => {
-      for (const [at, old] of before.entries()) if (!after[at]) await collection.deleteOne({ _id: old._id as never });
+    const write = async (
+      before: readonly Document[],
+      after: readonly Document[],
+    ): Promise<void> => {
+      for (const [at, old] of before.entries())
+        if (!after[at]) await collection.deleteOne({ _id: old._id as never });
       for (const [at, document] of after.entries()) {
         if (!before[at]) await collection.insertOne({ ...document });
-        else if (before[at] !== document) await collection.replaceOne({ _id: document._id as never }, document);
+        else if (before[at] !== document)
+          await collection.replaceOne({ _id: document._id as never }, document);
       }
     };
     await write([], sample);
     const sound = new Map<ValidationMapping, string>();
     for (const mapping of mappings) sound.set(mapping, await run(mapping));
-    const catches = async (mapping: ValidationMapping): Promise<boolean> => (await run(mapping)) !== sound.get(mapping);
+    const catches = async (mapping: ValidationMapping): Promise<boolean> =>
+      (await run(mapping)) !== sound.get(mapping);
     const record = (fault: PlantedFault, by: ValidationMapping | undefined): void => {
       planted++;
       if (by) caught.set(by.name, [...(caught.get(by.name) ?? []), fault]);
@@ -63,7 +93,10 @@ export async function plantFaults(design: LogicalDesign, mappings: readonly Vali
     // Faults that different mappings are to catch are planted together; one that its mapping misses is tried alone.
     for (const round of roundsOf(leaves, mappings)) {
       signal.throwIfAborted();
-      const documents = applied(sample, round.flatMap(({ fault }) => fault.edits));
+      const documents = applied(
+        sample,
+        round.flatMap(({ fault }) => fault.edits),
+      );
       await write(sample, documents);
       for (const { fault, mapping } of round) {
         if (await catches(mapping)) record(fault.fault, mapping);
@@ -71,12 +104,16 @@ export async function plantFaults(design: LogicalDesign, mappings: readonly Vali
       }
       await write(documents, sample);
     }
-    for (const fault of leaves) if (!mappings.some((mapping) => mapping.covers.includes(fault.fault.path))) alone.push({ fault: fault.fault, documents: applied(sample, fault.edits) });
+    for (const fault of leaves)
+      if (!mappings.some((mapping) => mapping.covers.includes(fault.fault.path)))
+        alone.push({ fault: fault.fault, documents: applied(sample, fault.edits) });
     for (const { fault, documents } of alone) {
       signal.throwIfAborted();
       await write(sample, documents);
       // Those that read the path are asked first; the others may notice too.
-      const order = [...mappings].sort((a, b) => Number(b.covers.includes(fault.path)) - Number(a.covers.includes(fault.path)));
+      const order = [...mappings].sort(
+        (a, b) => Number(b.covers.includes(fault.path)) - Number(a.covers.includes(fault.path)),
+      );
       let by: ValidationMapping | undefined;
       for (const mapping of order) {
         if (!(await catches(mapping))) continue;
@@ -98,12 +135,20 @@ async function sampleDocuments(design: LogicalDesign, db: Db): Promise<Document[
   const options = { promoteValues: false, promoteLongs: false } as const;
   const found = new Map<string, Document>();
   const take = async (filter: Document, limit: number): Promise<void> => {
-    for (const document of await collection.find(filter, options).limit(limit).toArray()) found.set(valueKey(fromBson(document._id)), shorten(document));
+    for (const document of await collection.find(filter, options).limit(limit).toArray())
+      found.set(valueKey(fromBson(document._id)), shorten(document));
   };
-  const filled = (path: string): number => [...found.values()].filter((document) => placesOf(document, document, path.split('.')).some(({ holder, name }) => !Array.isArray(holder[name]) || holder[name].length > 0)).length;
+  const filled = (path: string): number =>
+    [...found.values()].filter((document) =>
+      placesOf(document, document, path.split('.')).some(
+        ({ holder, name }) => !Array.isArray(holder[name]) || holder[name].length > 0,
+      ),
+    ).length;
   await take({}, SAMPLE);
-  for (const path of embeddedPaths(design.fields, '')) if (filled(path) < 3) await take({ [path]: { $exists: true, $nin: [[], null] } }, 3);
-  for (const path of leafPaths(design.fields, '')) if (filled(path) < 2) await take({ [path]: { $ne: null } }, 2);
+  for (const path of embeddedPaths(design.fields, ''))
+    if (filled(path) < 3) await take({ [path]: { $exists: true, $nin: [[], null] } }, 3);
+  for (const path of leafPaths(design.fields, ''))
+    if (filled(path) < 2) await take({ [path]: { $ne: null } }, 2);
   return [...found.values()];
 }
 
@@ -111,21 +156,46 @@ async function sampleDocuments(design: LogicalDesign, db: Db): Promise<Document[
 const ENTRIES = 4;
 function shorten<T>(node: T): T {
   if (Array.isArray(node)) return node.slice(0, ENTRIES).map(shorten) as T;
-  if (node === null || typeof node !== 'object' || node instanceof Date || '_bsontype' in node) return node;
-  return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, shorten(value as unknown)])) as T;
+  if (node === null || typeof node !== 'object' || node instanceof Date || '_bsontype' in node)
+    return node;
+  return Object.fromEntries(
+    Object.entries(node).map(([key, value]) => [key, shorten(value as unknown)]),
+  ) as T;
 }
 
 const embeddedPaths = (fields: readonly Field[], prefix: string): string[] =>
-  fields.flatMap((field) => (isNested(field) ? [prefix + field.name, ...embeddedPaths(field.fields, `${prefix}${field.name}.`)] : field.kind === 'attribute' ? [prefix + field.name] : []));
+  fields.flatMap((field) =>
+    isNested(field)
+      ? [prefix + field.name, ...embeddedPaths(field.fields, `${prefix}${field.name}.`)]
+      : field.kind === 'attribute'
+        ? [prefix + field.name]
+        : [],
+  );
 
 const leafPaths = (fields: readonly Field[], prefix: string): string[] =>
-  fields.flatMap((field) => [...(isNested(field) ? leafPaths(field.fields, `${prefix}${field.name}.`) : field.kind === 'attribute' ? entryPaths(prefix + field.name) : [prefix + field.name]), ...(field.kind === 'outlier' ? [prefix + field.flag] : [])]);
+  fields.flatMap((field) => [
+    ...(isNested(field)
+      ? leafPaths(field.fields, `${prefix}${field.name}.`)
+      : field.kind === 'attribute'
+        ? entryPaths(prefix + field.name)
+        : [prefix + field.name]),
+    ...(field.kind === 'outlier' ? [prefix + field.flag] : []),
+  ]);
 
 const outlierPaths = (fields: readonly Field[], prefix: string): { path: string; flag: string }[] =>
-  fields.flatMap((field) => (field.kind === 'outlier' ? [{ path: prefix + field.name, flag: field.flag }] : isNested(field) ? outlierPaths(field.fields, `${prefix}${field.name}.`) : []));
+  fields.flatMap((field) =>
+    field.kind === 'outlier'
+      ? [{ path: prefix + field.name, flag: field.flag }]
+      : isNested(field)
+        ? outlierPaths(field.fields, `${prefix}${field.name}.`)
+        : [],
+  );
 
 const arrayPaths = (fields: readonly Field[], prefix: string): string[] =>
-  fields.flatMap((field) => [...(isArray(field) ? [prefix + field.name] : []), ...(isNested(field) ? arrayPaths(field.fields, `${prefix}${field.name}.`) : [])]);
+  fields.flatMap((field) => [
+    ...(isArray(field) ? [prefix + field.name] : []),
+    ...(isNested(field) ? arrayPaths(field.fields, `${prefix}${field.name}.`) : []),
+  ]);
 
 interface Planted {
   readonly fault: PlantedFault;
@@ -152,16 +222,36 @@ function leafFaults(design: LogicalDesign, sample: readonly Document[]): LeafFau
     const places = sample.flatMap((document) => placesOf(document, document, path.split('.')));
     const [first, ...others] = places;
     if (!first) return [];
-    const edit = ({ document, nth }: Place, change: Edit['change']): Edit => ({ document, path, nth, change });
-    const set = (place: Place, value: unknown): Edit => edit(place, (holder, name) => void (holder[name] = value));
+    const edit = ({ document, nth }: Place, change: Edit['change']): Edit => ({
+      document,
+      path,
+      nth,
+      change,
+    });
+    const set = (place: Place, value: unknown): Edit =>
+      edit(place, (holder, name) => void (holder[name] = value));
     const value = first.holder[first.name];
     const key = (place: Place): string => valueKey(fromBson(place.holder[place.name]));
     const other = alterValue(value);
-    const second = others.find((place) => place.document !== first.document && key(place) !== key(first));
+    const second = others.find(
+      (place) => place.document !== first.document && key(place) !== key(first),
+    );
     return [
-      ...(other === undefined ? [] : [{ fault: { kind: 'value altered', path }, edits: [set(first, other)] } as const]),
-      { fault: { kind: 'field dropped', path }, edits: [edit(first, (holder, name) => void delete holder[name])] },
-      ...(second ? [{ fault: { kind: 'values swapped between rows', path }, edits: [set(first, second.holder[second.name]), set(second, value)] } as const] : []),
+      ...(other === undefined
+        ? []
+        : [{ fault: { kind: 'value altered', path }, edits: [set(first, other)] } as const]),
+      {
+        fault: { kind: 'field dropped', path },
+        edits: [edit(first, (holder, name) => void delete holder[name])],
+      },
+      ...(second
+        ? [
+            {
+              fault: { kind: 'values swapped between rows', path },
+              edits: [set(first, second.holder[second.name]), set(second, value)],
+            } as const,
+          ]
+        : []),
     ];
   });
 }
@@ -170,9 +260,16 @@ function leafFaults(design: LogicalDesign, sample: readonly Document[]): LeafFau
 function structuralFaults(design: LogicalDesign, sample: readonly Document[]): Planted[] {
   if (sample.length === 0) return [];
   const shortened = arrayPaths(design.fields, '').flatMap((path): Planted[] => {
-    const full = sample.flatMap((document) => placesOf(document, document, path.split('.'))).find(({ holder, name }) => Array.isArray(holder[name]) && holder[name].length > 0);
+    const full = sample
+      .flatMap((document) => placesOf(document, document, path.split('.')))
+      .find(({ holder, name }) => Array.isArray(holder[name]) && holder[name].length > 0);
     if (!full) return [];
-    const edit: Edit = { document: full.document, path, nth: full.nth, change: (holder, name) => void (holder[name] as unknown[]).pop() };
+    const edit: Edit = {
+      document: full.document,
+      path,
+      nth: full.nth,
+      change: (holder, name) => void (holder[name] as unknown[]).pop(),
+    };
     return [{ fault: { kind: 'array shortened', path }, documents: applied(sample, [edit]) }];
   });
   const arrays = arrayPaths(design.fields, '').flatMap((path) => arrayFaults(path, sample));
@@ -180,9 +277,16 @@ function structuralFaults(design: LogicalDesign, sample: readonly Document[]): P
   const filled = outlierPaths(design.fields, '').flatMap(({ path, flag }): Planted[] => {
     const places = sample.flatMap((document) => placesOf(document, document, path.split('.')));
     const outlier = places.find(({ holder }) => Object.hasOwn(holder, flag));
-    const other = places.find(({ holder, name }) => Array.isArray(holder[name]) && holder[name].length > 0);
+    const other = places.find(
+      ({ holder, name }) => Array.isArray(holder[name]) && holder[name].length > 0,
+    );
     if (!outlier || !other) return [];
-    const edit: Edit = { document: outlier.document, path, nth: outlier.nth, change: (holder, name) => void (holder[name] = copy(other.holder[other.name])) };
+    const edit: Edit = {
+      document: outlier.document,
+      path,
+      nth: outlier.nth,
+      change: (holder, name) => void (holder[name] = copy(other.holder[other.name])),
+    };
     return [{ fault: { kind: 'outlier filled', path }, documents: applied(sample, [edit]) }];
   });
   return [
@@ -190,37 +294,74 @@ function structuralFaults(design: LogicalDesign, sample: readonly Document[]): P
     ...arrays,
     ...filled,
     { fault: { kind: 'row lost', path: '_id' }, documents: sample.slice(0, -1) },
-    { fault: { kind: 'row doubled', path: '_id' }, documents: [...sample, { ...copy(sample[0]!), _id: 'planted twice' }] },
+    {
+      fault: { kind: 'row doubled', path: '_id' },
+      documents: [...sample, { ...copy(sample[0]!), _id: 'planted twice' }],
+    },
   ];
 }
 
 /** What leaves every value in place but the order of entries, the row that they belong to, or an empty array. */
 function arrayFaults(path: string, sample: readonly Document[]): Planted[] {
-  const places = sample.flatMap((document) => placesOf(document, document, path.split('.'))).filter(({ holder, name }) => Array.isArray(holder[name]));
+  const places = sample
+    .flatMap((document) => placesOf(document, document, path.split('.')))
+    .filter(({ holder, name }) => Array.isArray(holder[name]));
   const entries = ({ holder, name }: Place): unknown[] => holder[name] as unknown[];
   const key = (entry: unknown): string => valueKey(fromBson(entry));
-  const fault = (kind: FaultKind, ...edits: readonly (readonly [Place, Edit['change']])[]): Planted => ({
+  const fault = (
+    kind: FaultKind,
+    ...edits: readonly (readonly [Place, Edit['change']])[]
+  ): Planted => ({
     fault: { kind, path },
-    documents: applied(sample, edits.map(([{ document, nth }, change]) => ({ document, path, nth, change }))),
+    documents: applied(
+      sample,
+      edits.map(([{ document, nth }, change]) => ({ document, path, nth, change })),
+    ),
   });
-  const several = places.find((place) => entries(place).length > 1 && key(entries(place)[0]) !== key(entries(place)[1]));
+  const several = places.find(
+    (place) => entries(place).length > 1 && key(entries(place)[0]) !== key(entries(place)[1]),
+  );
   const from = places.find((place) => entries(place).length > 0);
   // Within one document: beyond it, the document's key tells.
-  const to = from && places.find((place) => place.document === from.document && place.nth !== from.nth);
+  const to =
+    from && places.find((place) => place.document === from.document && place.nth !== from.nth);
   const empty = places.find((place) => entries(place).length === 0) ?? from;
   return [
-    ...(several ? [fault('entries reordered', [several, (holder, name) => void (holder[name] = firstTwoSwapped(holder[name] as unknown[]))])] : []),
-    ...(from && to ? [fault('entry moved to another row', [from, (holder, name) => void (holder[name] as unknown[]).pop()], [to, (holder, name) => void (holder[name] as unknown[]).push(entries(from).at(-1))])] : []),
+    ...(several
+      ? [
+          fault('entries reordered', [
+            several,
+            (holder, name) => void (holder[name] = firstTwoSwapped(holder[name] as unknown[])),
+          ]),
+        ]
+      : []),
+    ...(from && to
+      ? [
+          fault(
+            'entry moved to another row',
+            [from, (holder, name) => void (holder[name] as unknown[]).pop()],
+            [to, (holder, name) => void (holder[name] as unknown[]).push(entries(from).at(-1))],
+          ),
+        ]
+      : []),
     ...(empty ? [fault('array dropped', [empty, (holder, name) => void delete holder[name]])] : []),
   ];
 }
 
-const firstTwoSwapped = ([first, second, ...rest]: readonly unknown[]): unknown[] => [second, first, ...rest];
+const firstTwoSwapped = ([first, second, ...rest]: readonly unknown[]): unknown[] => [
+  second,
+  first,
+  ...rest,
+];
 
 /** Rounds of faults, each with the mapping that is to catch it, no mapping twice in a round. */
-function roundsOf(faults: readonly LeafFault[], mappings: readonly ValidationMapping[]): { fault: LeafFault; mapping: ValidationMapping }[][] {
+function roundsOf(
+  faults: readonly LeafFault[],
+  mappings: readonly ValidationMapping[],
+): { fault: LeafFault; mapping: ValidationMapping }[][] {
   const owner = new Map<string, ValidationMapping>();
-  for (const mapping of mappings) for (const path of mapping.covers) if (!owner.has(path)) owner.set(path, mapping);
+  for (const mapping of mappings)
+    for (const path of mapping.covers) if (!owner.has(path)) owner.set(path, mapping);
   const next = new Map<ValidationMapping, number>();
   const rounds: { fault: LeafFault; mapping: ValidationMapping }[][] = [];
   for (const fault of faults) {
@@ -254,9 +395,13 @@ interface Place {
   readonly nth: number;
 }
 
-const placesOf = (document: Document, node: unknown, path: readonly string[]): Place[] => holdersOf(node, path).map(({ holder, name }, nth) => ({ document, holder, name, nth }));
+const placesOf = (document: Document, node: unknown, path: readonly string[]): Place[] =>
+  holdersOf(node, path).map(({ holder, name }, nth) => ({ document, holder, name, nth }));
 
-function holdersOf(node: unknown, [name, ...rest]: readonly string[]): { holder: Record<string, unknown>; name: string }[] {
+function holdersOf(
+  node: unknown,
+  [name, ...rest]: readonly string[],
+): { holder: Record<string, unknown>; name: string }[] {
   if (Array.isArray(node)) return node.flatMap((entry) => holdersOf(entry, [name!, ...rest]));
   if (node === null || typeof node !== 'object' || !Object.hasOwn(node, name!)) return [];
   const holder = node as Record<string, unknown>;
@@ -268,8 +413,11 @@ function holdersOf(node: unknown, [name, ...rest]: readonly string[]): { holder:
 /** Documents and arrays are copied; values are never changed in place. */
 function copy<T>(node: T): T {
   if (Array.isArray(node)) return node.map(copy) as T;
-  if (node === null || typeof node !== 'object' || node instanceof Date || '_bsontype' in node) return node;
-  return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, copy(value as unknown)])) as T;
+  if (node === null || typeof node !== 'object' || node instanceof Date || '_bsontype' in node)
+    return node;
+  return Object.fromEntries(
+    Object.entries(node).map(([key, value]) => [key, copy(value as unknown)]),
+  ) as T;
 }
 
 /** Another value of the same type; undefined where there is none. */
@@ -279,7 +427,8 @@ function alterValue(value: unknown): unknown {
   if (typeof value === 'number') return value + 1;
   if (value instanceof Int32) return new Int32(value.value === 2 ** 31 - 1 ? 0 : value.value + 1);
   if (value instanceof Long) return value.add(1);
-  if (value instanceof Double) return new Double(value.value === 0 || !Number.isFinite(value.value) ? 1 : value.value * 2);
+  if (value instanceof Double)
+    return new Double(value.value === 0 || !Number.isFinite(value.value) ? 1 : value.value * 2);
   if (value instanceof Date) return new Date(value.getTime() + 86_400_000);
   if (value instanceof Binary) return new Binary(Buffer.concat([value.buffer, Buffer.from([1])]));
   return undefined;

@@ -18,7 +18,10 @@ export interface ReferenceCheck {
   readonly violations: number;
   readonly sourceViolations: number;
   /** Values that are violated on one side only, or, where the check holds, the source's own orphans; at most 50. */
-  readonly samples: readonly { readonly value: readonly Value[]; readonly side: 'documents only' | 'source only' | 'both' }[];
+  readonly samples: readonly {
+    readonly value: readonly Value[];
+    readonly side: 'documents only' | 'source only' | 'both';
+  }[];
   readonly holds: boolean;
 }
 
@@ -28,7 +31,13 @@ export const SAMPLES = 50;
 const BATCH = 2000;
 
 /** A claim of which every violation is the documents' own. */
-export function claim(check: Pick<ReferenceCheck, 'relationship' | 'from' | 'to' | 'fromPipeline' | 'toPipeline' | 'distinctValues'>, violating: Iterable<readonly Value[]>): ReferenceCheck {
+export function claim(
+  check: Pick<
+    ReferenceCheck,
+    'relationship' | 'from' | 'to' | 'fromPipeline' | 'toPipeline' | 'distinctValues'
+  >,
+  violating: Iterable<readonly Value[]>,
+): ReferenceCheck {
   const samples: ReferenceCheck['samples'][number][] = [];
   let violations = 0;
   for (const value of violating) {
@@ -38,7 +47,8 @@ export function claim(check: Pick<ReferenceCheck, 'relationship' | 'from' | 'to'
   return { ...check, violations, sourceViolations: 0, samples, holds: violations === 0 };
 }
 
-export const placeName = ({ collection, steps }: Placement): string => (steps.length === 0 ? collection : `${collection}.${steps.at(-1)!.path}`);
+export const placeName = ({ collection, steps }: Placement): string =>
+  steps.length === 0 ? collection : `${collection}.${steps.at(-1)!.path}`;
 
 export function required(placement: Placement, column: string): ColumnPath {
   const found = columnPath(placement, column);
@@ -48,22 +58,45 @@ export function required(placement: Placement, column: string): ColumnPath {
 
 /** Stages after which every document is one row of the placement. */
 export const rowsOf = (placement: Placement): Document[] =>
-  placement.steps.map((step) => (step.kind === 'embedMany' ? { $unwind: `$${step.path}` } : { $match: { [step.path]: { $exists: true } } }));
+  placement.steps.map((step) =>
+    step.kind === 'embedMany'
+      ? { $unwind: `$${step.path}` }
+      : { $match: { [step.path]: { $exists: true } } },
+  );
 
 /** Distinct combinations of what lies at these paths, missing as null. */
-export const distinctOf = (paths: readonly string[]): Document => ({ $group: { _id: combinationOf(paths) } });
+export const distinctOf = (paths: readonly string[]): Document => ({
+  $group: { _id: combinationOf(paths) },
+});
 
 /** The same, with how often each combination occurs. */
-export const countsOf = (paths: readonly string[]): Document => ({ $group: { _id: combinationOf(paths), n: { $sum: 1 } } });
+export const countsOf = (paths: readonly string[]): Document => ({
+  $group: { _id: combinationOf(paths), n: { $sum: 1 } },
+});
 
-const combinationOf = (paths: readonly string[]): Document => Object.fromEntries(paths.map((path, at) => [`k${at}`, { $ifNull: [`$${path}`, null] }]));
+const combinationOf = (paths: readonly string[]): Document =>
+  Object.fromEntries(paths.map((path, at) => [`k${at}`, { $ifNull: [`$${path}`, null] }]));
 
 /** Rows where none of these is null or missing. */
-export const filled = (paths: readonly string[]): Document => ({ $match: Object.fromEntries(paths.map((path) => [path, { $ne: null }])) });
+export const filled = (paths: readonly string[]): Document => ({
+  $match: Object.fromEntries(paths.map((path) => [path, { $ne: null }])),
+});
 
 /** The combinations that a pipeline ending in `distinctOf` returns, one at a time. */
-export async function* readCombinations(db: Db, collection: string, pipeline: readonly Document[], width: number): AsyncGenerator<Value[]> {
-  const cursor = db.collection(collection).aggregate([...pipeline], { promoteValues: false, promoteLongs: false, allowDiskUse: true, batchSize: BATCH });
+export async function* readCombinations(
+  db: Db,
+  collection: string,
+  pipeline: readonly Document[],
+  width: number,
+): AsyncGenerator<Value[]> {
+  const cursor = db
+    .collection(collection)
+    .aggregate([...pipeline], {
+      promoteValues: false,
+      promoteLongs: false,
+      allowDiskUse: true,
+      batchSize: BATCH,
+    });
   for await (const { _id } of cursor) {
     const key = _id as Record<string, unknown>;
     yield Array.from({ length: width }, (_, at) => fromBson(key[`k${at}`]));
@@ -73,7 +106,8 @@ export async function* readCombinations(db: Db, collection: string, pipeline: re
 /** What makes two keys the same; SQLite's `=` where they are stored differently on both sides of a relationship. */
 export type KeyOf = (key: readonly Value[]) => string;
 
-export const keyOf = (sameStorage: boolean): KeyOf => (sameStorage ? rowKey : (key) => rowKey(key.map(asSqliteCompares)));
+export const keyOf = (sameStorage: boolean): KeyOf =>
+  sameStorage ? rowKey : (key) => rowKey(key.map(asSqliteCompares));
 
 // Affinity makes '1' equal to 1, collations ignore case or blanks at the end: what either may do is done here.
 function asSqliteCompares(value: Value): Value {
@@ -85,8 +119,15 @@ function asSqliteCompares(value: Value): Value {
 }
 
 /** The keys of all combinations that a pipeline returns. */
-export async function keysOf(db: Db, collection: string, pipeline: readonly Document[], width: number, by: KeyOf): Promise<Set<string>> {
+export async function keysOf(
+  db: Db,
+  collection: string,
+  pipeline: readonly Document[],
+  width: number,
+  by: KeyOf,
+): Promise<Set<string>> {
   const keys = new Set<string>();
-  for await (const values of readCombinations(db, collection, pipeline, width)) keys.add(by(values));
+  for await (const values of readCombinations(db, collection, pipeline, width))
+    keys.add(by(values));
   return keys;
 }

@@ -23,8 +23,14 @@ const [MIN_TRIALS, MAX_TRIALS] = [60, 2000];
  * after the other, and a candidate stays only while all rows of the columns so far are found: counts leave open which
  * of two words is true, or which of two fields holds a column, and the rows decide it. Undefined where nothing is found.
  */
-export function assignByRows(columns: readonly (readonly Candidate[])[], rows: number, place: Place): Candidate[] | undefined {
-  const order = columns.map((_, index) => index).sort((a, b) => columns[a]!.length - columns[b]!.length);
+export function assignByRows(
+  columns: readonly (readonly Candidate[])[],
+  rows: number,
+  place: Place,
+): Candidate[] | undefined {
+  const order = columns
+    .map((_, index) => index)
+    .sort((a, b) => columns[a]!.length - columns[b]!.length);
   const pick: Candidate[] = [];
   let trials = Math.min(MAX_TRIALS, Math.max(MIN_TRIALS, Math.floor(SEARCH_ROWS / rows)));
   const extend = (): boolean => {
@@ -43,12 +49,26 @@ export function assignByRows(columns: readonly (readonly Candidate[])[], rows: n
 
 /** Rows of the table that no entry of the place holds as a whole, when the columns are in these fields. */
 export function rowsApart(pick: readonly Candidate[], rows: number, place: Place): number {
-  const wanted = rowHashes(pick.map(({ code }) => code), rows);
-  return lackingRows(wanted, rowHashes(pick.map(({ path }) => place.columns.get(path)!), place.rows));
+  const wanted = rowHashes(
+    pick.map(({ code }) => code),
+    rows,
+  );
+  return lackingRows(
+    wanted,
+    rowHashes(
+      pick.map(({ path }) => place.columns.get(path)!),
+      place.rows,
+    ),
+  );
 }
 
 /** The least number of rows apart that is found by changing the field of one column, or those of two, at a time. */
-export function leastRowsApart(first: readonly Candidate[], columns: readonly (readonly Candidate[])[], rows: number, place: Place): number {
+export function leastRowsApart(
+  first: readonly Candidate[],
+  columns: readonly (readonly Candidate[])[],
+  rows: number,
+  place: Place,
+): number {
   let pick = [...first];
   let now = rowsApart(pick, rows, place);
   const attempt = (trial: Candidate[]): void => {
@@ -67,7 +87,8 @@ export function leastRowsApart(first: readonly Candidate[], columns: readonly (r
       for (let b = a + 1; b < columns.length; b++) {
         const forA = candidates.find(({ path }) => path === pick[b]!.path);
         const forB = columns[b]!.find(({ path }) => path === pick[a]!.path);
-        if (now === 0 || pick[a]!.path === pick[b]!.path || !forA || !forB || ++swaps > MAX_SWAPS) continue;
+        if (now === 0 || pick[a]!.path === pick[b]!.path || !forA || !forB || ++swaps > MAX_SWAPS)
+          continue;
         attempt(pick.with(a, forA).with(b, forB));
       }
     }

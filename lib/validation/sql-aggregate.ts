@@ -16,7 +16,8 @@ export class SqlAggregate {
     if (value === null) return;
     this.#count++;
     if (this.kind === 'sum' || this.kind === 'avg') this.#addNumber(asNumber(value));
-    else if (this.kind !== 'count') for (const collate of COLLATIONS) this.#addExtreme(value, collate);
+    else if (this.kind !== 'count')
+      for (const collate of COLLATIONS) this.#addExtreme(value, collate);
   }
 
   /** The result; several where it depends on the column's collation. */
@@ -39,13 +40,16 @@ export class SqlAggregate {
 
   #addExtreme(value: Value, collate: (text: string) => string): void {
     const known = this.#extremes.get(collate);
-    const order = known === undefined ? -1 : compare(value, known, collate) * (this.kind === 'min' ? 1 : -1);
+    const order =
+      known === undefined ? -1 : compare(value, known, collate) * (this.kind === 'min' ? 1 : -1);
     if (order < 0) this.#extremes.set(collate, value);
   }
 }
 
 /** BINARY, NOCASE and RTRIM; the documents do not say which one the source's column has. */
-const COLLATIONS = (['BINARY', 'NOCASE', 'RTRIM'] as const).map((collation) => (text: string) => foldText(text, collation));
+const COLLATIONS = (['BINARY', 'NOCASE', 'RTRIM'] as const).map(
+  (collation) => (text: string) => foldText(text, collation),
+);
 
 /** Text counts as the number that it begins with: an integer only when it is one altogether. */
 function asNumber(value: Value): bigint | number {
@@ -55,12 +59,14 @@ function asNumber(value: Value): bigint | number {
   return Number(/^\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)/i.exec(text)?.[1] ?? 0);
 }
 
-const rank = (value: Value): number => (typeof value === 'bigint' || typeof value === 'number' ? 0 : typeof value === 'string' ? 1 : 2);
+const rank = (value: Value): number =>
+  typeof value === 'bigint' || typeof value === 'number' ? 0 : typeof value === 'string' ? 1 : 2;
 
 /** SQLite's order: numbers, text, blobs. */
 function compare(a: Value, b: Value, collate: (text: string) => string): number {
   if (rank(a) !== rank(b)) return rank(a) - rank(b);
-  if (typeof a === 'string') return Buffer.compare(Buffer.from(collate(a)), Buffer.from(collate(b as string)));
+  if (typeof a === 'string')
+    return Buffer.compare(Buffer.from(collate(a)), Buffer.from(collate(b as string)));
   if (a instanceof Uint8Array) return Buffer.compare(a, b as Uint8Array);
   const [x, y] = [a as number | bigint, b as number | bigint];
   return x < y ? -1 : Number(x > y);

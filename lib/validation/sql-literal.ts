@@ -11,7 +11,9 @@ export function sqlLiteral(value: Value): string {
       return Number.isInteger(value) ? value.toFixed(1) : String(value);
     case 'string':
       // A NUL would end the text.
-      return value.includes('\0') ? `CAST(x'${Buffer.from(value).toString('hex')}' AS TEXT)` : `'${value.replaceAll("'", "''")}'`;
+      return value.includes('\0')
+        ? `CAST(x'${Buffer.from(value).toString('hex')}' AS TEXT)`
+        : `'${value.replaceAll("'", "''")}'`;
     default:
       if (value instanceof Uint8Array) return `x'${Buffer.from(value).toString('hex')}'`;
       throw new TypeError('no source value');

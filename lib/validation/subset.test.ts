@@ -27,49 +27,104 @@ const subset: SubsetField = {
   join: [{ parent: 'id', child: 'p_id' }],
   limit: 2,
   orderBy: [{ column: 'price', direction: 'desc' }],
-  fields: [{ kind: 'column', name: 'price', column: 'price', transform: identity }, { kind: 'column', name: 'day', column: 'day', transform: { kind: 'date', format: 'YYYY-MM-DD' } }, { kind: 'column', name: 'what', column: 'label', transform: identity }],
+  fields: [
+    { kind: 'column', name: 'price', column: 'price', transform: identity },
+    {
+      kind: 'column',
+      name: 'day',
+      column: 'day',
+      transform: { kind: 'date', format: 'YYYY-MM-DD' },
+    },
+    { kind: 'column', name: 'what', column: 'label', transform: identity },
+  ],
 };
 const withSubset = (design: DocumentDesign, field: SubsetField = subset): DocumentDesign => ({
   ...design,
   logical: design.logical.map((logical) => ({
     ...logical,
-    fields: [...logical.fields.map((own) => (own.kind === 'column' && own.column === 'day' ? { ...own, transform: { kind: 'date', format: 'YYYY-MM-DD' } as const } : own)), ...(logical.rootTable === 'p' ? [field] : [])],
+    fields: [
+      ...logical.fields.map((own) =>
+        own.kind === 'column' && own.column === 'day'
+          ? { ...own, transform: { kind: 'date', format: 'YYYY-MM-DD' } as const }
+          : own,
+      ),
+      ...(logical.rootTable === 'p' ? [field] : []),
+    ],
   })),
 });
-const converted = (): Promise<ConvertedSource> => fixture.convert(sql, { strategy: 'one-to-one', change: withSubset });
+const converted = (): Promise<ConvertedSource> =>
+  fixture.convert(sql, { strategy: 'one-to-one', change: withSubset });
 
 test('the first children of each parent, in order; all others only in their own collection', async () => {
   const source = await converted();
   expect(source.problems).toEqual([]);
   const documents = await source.db.collection('p').find().sort({ _id: 1 }).toArray();
   expect(documents.map(({ dearest }) => dearest as unknown)).toEqual([
-    [{ price: 7, day: new Date('2024-01-02'), what: 'A' }, { price: 7, day: null, what: 'a' }],
+    [
+      { price: 7, day: new Date('2024-01-02'), what: 'A' },
+      { price: 7, day: null, what: 'a' },
+    ],
     [{ price: 1, day: new Date('2022-01-02'), what: null }],
     [],
   ]);
   expect(await source.db.collection('c').countDocuments()).toBe(7);
   expect(await source.failing()).toEqual([]);
   const [collection] = (await source.validate()).collections;
-  expect(collection!.coverage).toMatchObject({ 'dearest.price': ['p.dearest: first 2 rows of c'], 'dearest.what': ['p.dearest: first 2 rows of c'] });
+  expect(collection!.coverage).toMatchObject({
+    'dearest.price': ['p.dearest: first 2 rows of c'],
+    'dearest.what': ['p.dearest: first 2 rows of c'],
+  });
   expect(collection!.faults.holes).toEqual([]);
 });
 
-const first = (update: object) => (db: Db) => db.collection<{ _id: number }>('p').updateOne({ _id: 1 }, update);
+const first = (update: object) => (db: Db) =>
+  db.collection<{ _id: number }>('p').updateOne({ _id: 1 }, update);
 describe('faults are caught', () => {
   test.each<[string, (db: Db) => Promise<unknown>, readonly string[]]>([
     ['an altered entry', first({ $set: { 'dearest.0.price': 8 } }), [', first 2 copied']],
-    ['an entry of another parent', first({ $set: { 'dearest.1': { price: 1, day: new Date('2022-01-02'), what: null } } }), [', first 2 copied']],
+    [
+      'an entry of another parent',
+      first({ $set: { 'dearest.1': { price: 1, day: new Date('2022-01-02'), what: null } } }),
+      [', first 2 copied'],
+    ],
     ['an entry too few', first({ $pop: { dearest: 1 } }), [', as many as there are up to 2']],
-    ['an entry too many', first({ $push: { dearest: { price: 5, day: new Date('2024-01-02'), what: 'b' } } } as never), [', as many as there are up to 2']],
+    [
+      'an entry too many',
+      first({ $push: { dearest: { price: 5, day: new Date('2024-01-02'), what: 'b' } } } as never),
+      [', as many as there are up to 2'],
+    ],
     ['no array', first({ $unset: { dearest: '' } }), [', as many as there are up to 2']],
-    ['entries in another order', first({ $set: { dearest: [{ price: 7, day: null, what: 'a' }, { price: 7, day: new Date('2024-01-02'), what: 'A' }] } }), []],
-    ['a later entry in the place of an earlier', first({ $set: { 'dearest.1': { price: 5, day: new Date('2024-01-02'), what: 'b' } } }), []],
-    ['an original that changed', (db) => db.collection<{ _id: string }>('c').updateOne({ _id: 'b' }, { $set: { price: 6 } }), [', first 2 copied']],
+    [
+      'entries in another order',
+      first({
+        $set: {
+          dearest: [
+            { price: 7, day: null, what: 'a' },
+            { price: 7, day: new Date('2024-01-02'), what: 'A' },
+          ],
+        },
+      }),
+      [],
+    ],
+    [
+      'a later entry in the place of an earlier',
+      first({ $set: { 'dearest.1': { price: 5, day: new Date('2024-01-02'), what: 'b' } } }),
+      [],
+    ],
+    [
+      'an original that changed',
+      (db) => db.collection<{ _id: string }>('c').updateOne({ _id: 'b' }, { $set: { price: 6 } }),
+      [', first 2 copied'],
+    ],
   ])('%s', async (_, fault, references) => {
     const source = await converted();
     await fault(source.db);
     const found = await source.validate();
-    expect(found.references.filter(({ holds }) => !holds).map(({ relationship }) => relationship.replace('c(p_id)->p(id)', ''))).toEqual(references);
+    expect(
+      found.references
+        .filter(({ holds }) => !holds)
+        .map(({ relationship }) => relationship.replace('c(p_id)->p(id)', '')),
+    ).toEqual(references);
     // What the documents say of each other cannot show the order: the source does.
     expect(await source.failing()).not.toEqual([]);
     await source.db.dropDatabase();
@@ -77,17 +132,32 @@ describe('faults are caught', () => {
 });
 
 test('it stands in the CSV and the schema; what is none is refused', () => {
-  const { design, catalog, profile } = fixture.plan(sql, { strategy: 'one-to-one', change: withSubset });
+  const { design, catalog, profile } = fixture.plan(sql, {
+    strategy: 'one-to-one',
+    change: withSubset,
+  });
   const logical = design.logical.find(({ rootTable }) => rootTable === 'p')!;
   const csv = logicalCsv(logical);
-  expect(csv).toContain('"c","p.dearest","Subset","first 2 rows of c where p_id = parent id; order: price desc; relationship ""c(p_id)->p(id)"""');
+  expect(csv).toContain(
+    '"c","p.dearest","Subset","first 2 rows of c where p_id = parent id; order: price desc; relationship ""c(p_id)->p(id)"""',
+  );
   expect(parseLogicalCsv(csv)).toEqual(logical);
   expect(() => parseLogicalCsv(csv.replace('first 2 rows', 'some rows'))).toThrow('line 4');
   expect(documentDesignSchema.parse(design)).toEqual(design);
-  const problems = (field: Partial<SubsetField>) => checkDesign(withSubset(fixture.plan(sql, { strategy: 'one-to-one' }).design, { ...subset, ...field }), catalog, profile, testLimits).map(({ kind, detail }) => `${kind}: ${detail}`);
+  const problems = (field: Partial<SubsetField>) =>
+    checkDesign(
+      withSubset(fixture.plan(sql, { strategy: 'one-to-one' }).design, { ...subset, ...field }),
+      catalog,
+      profile,
+      testLimits,
+    ).map(({ kind, detail }) => `${kind}: ${detail}`);
   expect(problems({})).toEqual([]);
-  expect(problems({ orderBy: [{ column: 'nothing', direction: 'asc' }] })).toEqual(['broken: c has no column nothing to sort by']);
+  expect(problems({ orderBy: [{ column: 'nothing', direction: 'asc' }] })).toEqual([
+    'broken: c has no column nothing to sort by',
+  ]);
   expect(problems({ limit: 5000 })).toEqual(['limit: an array of 5000 entries; the limit is 1000']);
-  expect(problems({ fields: subset.fields.map((field) => ({ ...field, transform: identity })) })).toEqual(['broken: a copy has the type of its original']);
+  expect(
+    problems({ fields: subset.fields.map((field) => ({ ...field, transform: identity })) }),
+  ).toEqual(['broken: a copy has the type of its original']);
   expect(problems({ relationship: 'x' })[0]).toContain('broken: x is no relationship');
 });

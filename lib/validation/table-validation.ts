@@ -54,8 +54,13 @@ const KNOWN_TRANSFORMS: readonly Transform[] = [
 /** A column of two texts may have become a boolean, whichever of them is true. */
 function possibleTransforms(values: readonly Value[]): Transform[] {
   const [one, other = '', ...more] = values;
-  if (typeof one !== 'string' || typeof other !== 'string' || more.length > 0) return [...KNOWN_TRANSFORMS];
-  return [...KNOWN_TRANSFORMS, { kind: 'bool', true: one, false: other }, { kind: 'bool', true: other, false: one }];
+  if (typeof one !== 'string' || typeof other !== 'string' || more.length > 0)
+    return [...KNOWN_TRANSFORMS];
+  return [
+    ...KNOWN_TRANSFORMS,
+    { kind: 'bool', true: one, false: other },
+    { kind: 'bool', true: other, false: one },
+  ];
 }
 
 const SAMPLES = 20;
@@ -71,7 +76,12 @@ export interface NamedSource extends TableSource {
 }
 
 /** All tables of a source, since no two of them may be served by one place; `onTable` is called before each. */
-export function validateTables(tables: readonly NamedSource[], places: readonly Place[], ids: ValueIds, onTable: (at: number) => void = () => undefined): TableValidation[] {
+export function validateTables(
+  tables: readonly NamedSource[],
+  places: readonly Place[],
+  ids: ValueIds,
+  onTable: (at: number) => void = () => undefined,
+): TableValidation[] {
   const found = tables.map((table, at) => {
     onTable(at);
     return findPlace(table, places, ids);
@@ -79,7 +89,9 @@ export function validateTables(tables: readonly NamedSource[], places: readonly 
   const { own, shared } = placesOfTheirOwn(tables, found, places, ids);
   return found.map((entry, at) => {
     if (own[at]) return validated(tables[at]!, entry.rows, own[at]);
-    return shared[at] === undefined ? entry.validation : withoutPlace(new EncodedTable(tables[at]!, ids), tables[at]!.table, shared[at]);
+    return shared[at] === undefined
+      ? entry.validation
+      : withoutPlace(new EncodedTable(tables[at]!, ids), tables[at]!.table, shared[at]);
   });
 }
 
@@ -94,27 +106,59 @@ function findPlace(source: NamedSource, places: readonly Place[], ids: ValueIds)
   const { table } = source;
   const encoded = new EncodedTable(source, ids);
   const { rows } = encoded;
-  const found = (validation: TableValidation, perfect?: Fit): Found => ({ rows, validation, perfect });
-  if (rows === 0) return found({ table, rows, place: null, rowsApart: 0, columns: source.columns.map((column) => ({ column, destination: null, matched: 0, unmatched: 0 })), flags: [] });
+  const found = (validation: TableValidation, perfect?: Fit): Found => ({
+    rows,
+    validation,
+    perfect,
+  });
+  if (rows === 0)
+    return found({
+      table,
+      rows,
+      place: null,
+      rowsApart: 0,
+      columns: source.columns.map((column) => ({
+        column,
+        destination: null,
+        matched: 0,
+        unmatched: 0,
+      })),
+      flags: [],
+    });
 
   let best: Fit | undefined;
   for (const place of likelyFirst(places, table, rows)) {
     const fit = fitPlace(table, encoded, place);
     if (!best || isBetter(fit, best)) best = fit;
     // A place of another name may hold the values as they are, where this one has them retyped.
-    if (isPerfect(best) && (best.flags.length === 0 || likeness(place, table, rows) >= NAMED)) break;
+    if (isPerfect(best) && (best.flags.length === 0 || likeness(place, table, rows) >= NAMED))
+      break;
   }
   if (!best) return found(withoutPlace(encoded, table, 'the database holds no documents'));
   if (isPerfect(best)) return found(validated(source, rows, best), best);
   // All values are there, but these are the rows of something else, of which this table's are a part.
-  if (best.unmatched === 0 && best.rowsApart === 0) return found(withoutPlace(encoded, table, `no place of its own: its values are in ${best.place}, which has ${best.placeRows} rows where the table has ${rows}`));
+  if (best.unmatched === 0 && best.rowsApart === 0)
+    return found(
+      withoutPlace(
+        encoded,
+        table,
+        `no place of its own: its values are in ${best.place}, which has ${best.placeRows} rows where the table has ${rows}`,
+      ),
+    );
   return found(validated(source, rows, best));
 }
 
-const validated = ({ table }: NamedSource, rows: number, { place, columns, rowsApart, flags }: Fit): TableValidation => ({ table, rows, place, columns, rowsApart, flags });
+const validated = (
+  { table }: NamedSource,
+  rows: number,
+  { place, columns, rowsApart, flags }: Fit,
+): TableValidation => ({ table, rows, place, columns, rowsApart, flags });
 
 /** Values decide, then rows; of places that hold both, the one that has no other rows. */
-const isBetter = (fit: Fit, than: Fit): boolean => (fit.unmatched - than.unmatched || fit.rowsApart - than.rowsApart || Number(than.isWhole) - Number(fit.isWhole)) < 0;
+const isBetter = (fit: Fit, than: Fit): boolean =>
+  (fit.unmatched - than.unmatched ||
+    fit.rowsApart - than.rowsApart ||
+    Number(than.isWhole) - Number(fit.isWhole)) < 0;
 
 const isPerfect = (fit: Fit): boolean => fit.unmatched === 0 && fit.rowsApart === 0 && fit.isWhole;
 
@@ -123,34 +167,67 @@ function withoutPlace(encoded: EncodedTable, table: string, explanation: string)
   const { rows, source } = encoded;
   const filled = source.columns.map((_, c) => encoded.filled(c));
   const isEmpty = filled.every((values) => values === 0);
-  const flags = source.columns.map((column, c): LossFlag => ({ column, values: isEmpty ? rows : filled[c]!, samples: encoded.samples(c, () => true), class: 'genuine_loss', explanation }));
-  const columns = source.columns.map((column, c) => ({ column, destination: null, matched: 0, unmatched: filled[c]! }));
-  return { table, rows, place: null, rowsApart: 0, columns, flags: isEmpty ? flags.slice(0, 1) : flags.filter((flag) => flag.values > 0) };
+  const flags = source.columns.map((column, c): LossFlag => ({
+    column,
+    values: isEmpty ? rows : filled[c]!,
+    samples: encoded.samples(c, () => true),
+    class: 'genuine_loss',
+    explanation,
+  }));
+  const columns = source.columns.map((column, c) => ({
+    column,
+    destination: null,
+    matched: 0,
+    unmatched: filled[c]!,
+  }));
+  return {
+    table,
+    rows,
+    place: null,
+    rowsApart: 0,
+    columns,
+    flags: isEmpty ? flags.slice(0, 1) : flags.filter((flag) => flag.values > 0),
+  };
 }
 
 /**
  * Tables of equal contents fit the same places, and a table that was left out fits the place of another: each place is
  * given to one table, so that as many as possible have one. Only for tables in conflict are other places looked at.
  */
-function placesOfTheirOwn(tables: readonly NamedSource[], found: readonly Found[], places: readonly Place[], ids: ValueIds): { own: (Fit | undefined)[]; shared: (string | undefined)[] } {
+function placesOfTheirOwn(
+  tables: readonly NamedSource[],
+  found: readonly Found[],
+  places: readonly Place[],
+  ids: ValueIds,
+): { own: (Fit | undefined)[]; shared: (string | undefined)[] } {
   const placeOf = new Map(places.map((place) => [place.name, place]));
   // Who has the place's name has it before a table that merely has the same contents.
-  const perfect = found.flatMap(({ perfect: fit, rows }, at) => (fit ? [{ at, fit, likeness: likeness(placeOf.get(fit.place)!, tables[at]!.table, rows) }] : []));
+  const perfect = found.flatMap(({ perfect: fit, rows }, at) =>
+    fit ? [{ at, fit, likeness: likeness(placeOf.get(fit.place)!, tables[at]!.table, rows) }] : [],
+  );
   const order = perfect.sort((a, b) => b.likeness - a.likeness).map(({ at }) => at);
   const fits = found.map(({ perfect: fit }) => new Map(fit ? [[fit.place, fit]] : []));
-  const owners = assign(order, (at) => found[at]!.perfect!.place, (at) => {
-    const { table } = tables[at]!;
-    const encoded = new EncodedTable(tables[at]!, ids);
-    for (const place of likelyFirst(places, table, encoded.rows)) {
-      if (place.rows !== encoded.rows || fits[at]!.has(place.name)) continue;
-      const fit = fitPlace(table, encoded, place);
-      if (isPerfect(fit)) fits[at]!.set(place.name, fit);
-    }
-    return [...fits[at]!.keys()];
-  });
+  const owners = assign(
+    order,
+    (at) => found[at]!.perfect!.place,
+    (at) => {
+      const { table } = tables[at]!;
+      const encoded = new EncodedTable(tables[at]!, ids);
+      for (const place of likelyFirst(places, table, encoded.rows)) {
+        if (place.rows !== encoded.rows || fits[at]!.has(place.name)) continue;
+        const fit = fitPlace(table, encoded, place);
+        if (isPerfect(fit)) fits[at]!.set(place.name, fit);
+      }
+      return [...fits[at]!.keys()];
+    },
+  );
   const own = found.map((): Fit | undefined => undefined);
   for (const [place, at] of owners) own[at] = fits[at]!.get(place)!;
-  const shared = found.map(({ perfect: fit }, at) => (fit && !own[at] ? `no place of its own: its values are in ${fit.place}, which holds the rows of ${tables[owners.get(fit.place)!]!.table}` : undefined));
+  const shared = found.map(({ perfect: fit }, at) =>
+    fit && !own[at]
+      ? `no place of its own: its values are in ${fit.place}, which holds the rows of ${tables[owners.get(fit.place)!]!.table}`
+      : undefined,
+  );
   return { own, shared };
 }
 
@@ -158,7 +235,11 @@ function placesOfTheirOwn(tables: readonly NamedSource[], found: readonly Found[
  * Gives each of them something of its own among its possibilities; as many as can be get one, the earlier ones first.
  * Returns who has what. Possibilities are asked for only where the first choice is taken.
  */
-function assign(order: readonly number[], first: (at: number) => string, possibilities: (at: number) => readonly string[]): Map<string, number> {
+function assign(
+  order: readonly number[],
+  first: (at: number) => string,
+  possibilities: (at: number) => readonly string[],
+): Map<string, number> {
   const owners = new Map<string, number>();
   const late = order.filter((at) => {
     if (owners.has(first(at))) return true;
@@ -224,7 +305,8 @@ class EncodedTable {
   transformed(c: number, transform: Transform): IdColumn | undefined {
     const out = new IdColumn();
     try {
-      for (const row of this.source.read()) out.push(this.ids.of(applyTransform(transform, row[c]! as SqliteValue)));
+      for (const row of this.source.read())
+        out.push(this.ids.of(applyTransform(transform, row[c]! as SqliteValue)));
     } catch (error) {
       if (error instanceof TransformError) return undefined;
       throw error;
@@ -235,11 +317,15 @@ class EncodedTable {
 
 /** Places that have the table's name and number of rows are looked at first: most often nothing else needs to be. */
 function likelyFirst(places: readonly Place[], table: string, rows: number): Place[] {
-  return places.filter((place) => place.rows > 0).sort((a, b) => likeness(b, table, rows) - likeness(a, table, rows));
+  return places
+    .filter((place) => place.rows > 0)
+    .sort((a, b) => likeness(b, table, rows) - likeness(a, table, rows));
 }
 
 const NAMED = 2;
-const likeness = (place: Place, table: string, rows: number): number => (plainName(place.name.slice(place.name.lastIndexOf('.') + 1)) === plainName(table) ? NAMED : 0) + (place.rows === rows ? 1 : 0);
+const likeness = (place: Place, table: string, rows: number): number =>
+  (plainName(place.name.slice(place.name.lastIndexOf('.') + 1)) === plainName(table) ? NAMED : 0) +
+  (place.rows === rows ? 1 : 0);
 
 const plainName = (name: string): string => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 
@@ -263,7 +349,14 @@ function fitPlace(table: string, source: EncodedTable, place: Place): Fit {
     return found;
   };
   const taken = new Set<string>();
-  const fit = (code: IdColumn, column: string): PathFit => bestPath(code, source, place, countsAt, (path) => nameLikeness(path, place.name, table, column) - (taken.has(path) ? TAKEN : 0));
+  const fit = (code: IdColumn, column: string): PathFit =>
+    bestPath(
+      code,
+      source,
+      place,
+      countsAt,
+      (path) => nameLikeness(path, place.name, table, column) - (taken.has(path) ? TAKEN : 0),
+    );
   const columns: ColumnDestination[] = [];
   const flags: LossFlag[] = [];
   const chosen: (string | null)[] = [];
@@ -273,7 +366,12 @@ function fitPlace(table: string, source: EncodedTable, place: Place): Fit {
     const direct = fit(source.codes[c]!, column);
     const filled = source.filled(c);
     if (direct.lacking === 0) {
-      columns.push({ column, destination: filled === 0 ? null : direct.paths[0]!, matched: filled, unmatched: 0 });
+      columns.push({
+        column,
+        destination: filled === 0 ? null : direct.paths[0]!,
+        matched: filled,
+        unmatched: 0,
+      });
       chosen.push(filled === 0 ? null : direct.paths[0]!);
       if (filled > 0) taken.add(direct.paths[0]!);
       codes.push(direct.code);
@@ -288,23 +386,39 @@ function fitPlace(table: string, source: EncodedTable, place: Place): Fit {
       flags.push(retypedFlag(c, source, retyped.transform, direct.lacking));
       return;
     }
-    columns.push({ column, destination: direct.paths[0] ?? null, matched: filled - direct.lacking, unmatched: direct.lacking });
+    columns.push({
+      column,
+      destination: direct.paths[0] ?? null,
+      matched: filled - direct.lacking,
+      unmatched: direct.lacking,
+    });
     chosen.push(null);
     codes.push(direct.code);
     unmatched += direct.lacking;
     const missing = new Set(direct.lackingIds);
-    flags.push({ column, values: direct.lacking, samples: source.samples(c, (id) => missing.has(id)), class: 'genuine_loss', explanation: `${direct.lacking} values are nowhere in ${direct.paths[0] ?? place.name}` });
+    flags.push({
+      column,
+      values: direct.lacking,
+      samples: source.samples(c, (id) => missing.has(id)),
+      class: 'genuine_loss',
+      explanation: `${direct.lacking} values are nowhere in ${direct.paths[0] ?? place.name}`,
+    });
   });
   const holders = (code: IdColumn): string[] => {
     const wanted = source.counts(code);
-    return [...place.columns.keys()].filter((path) => wanted.distinct.every((id) => id === NULL_ID || countsAt(path).get(id) >= wanted.get(id)));
+    return [...place.columns.keys()].filter((path) =>
+      wanted.distinct.every((id) => id === NULL_ID || countsAt(path).get(id) >= wanted.get(id)),
+    );
   };
-  const likelihood = (path: string, c: number): number => nameLikeness(path, place.name, table, columns[c]!.column);
+  const likelihood = (path: string, c: number): number =>
+    nameLikeness(path, place.name, table, columns[c]!.column);
   const candidates = new Map<number, Candidate[]>();
   const candidatesOf = (c: number): Candidate[] => {
     const known = candidates.get(c);
     if (known) return known;
-    const all = readings(c, source).flatMap((reading) => holders(reading.code).map((path): Candidate => ({ ...reading, path })));
+    const all = readings(c, source).flatMap((reading) =>
+      holders(reading.code).map((path): Candidate => ({ ...reading, path })),
+    );
     all.sort((x, y) => likelihood(y.path, c) - likelihood(x.path, c));
     candidates.set(c, all);
     return all;
@@ -312,8 +426,14 @@ function fitPlace(table: string, source: EncodedTable, place: Place): Fit {
   const isRetyped = (c: number): boolean => codes[c] !== source.codes[c];
   // Columns that are as they were go first: a retyped one might have become something else as well.
   const rank = (c: number): number => likelihood(chosen[c]!, c) - (isRetyped(c) ? TAKEN : 0);
-  const used = chosen.flatMap((path, c) => (path === null ? [] : [c])).sort((a, b) => rank(b) - rank(a));
-  const owners = assign(used, (c) => chosen[c]!, (c) => holders(codes[c]!));
+  const used = chosen
+    .flatMap((path, c) => (path === null ? [] : [c]))
+    .sort((a, b) => rank(b) - rank(a));
+  const owners = assign(
+    used,
+    (c) => chosen[c]!,
+    (c) => holders(codes[c]!),
+  );
   const homeless = new Set(used);
   for (const [path, c] of owners) {
     homeless.delete(c);
@@ -321,10 +441,19 @@ function fitPlace(table: string, source: EncodedTable, place: Place): Fit {
     columns[c] = { ...columns[c]!, destination: path };
   }
   const isWhole = place.rows === source.rows;
-  const fitOf = (rows: number): Fit => ({ place: place.name, columns, flags, unmatched, rowsApart: rows, placeRows: place.rows, isWhole });
+  const fitOf = (rows: number): Fit => ({
+    place: place.name,
+    columns,
+    flags,
+    unmatched,
+    rowsApart: rows,
+    placeRows: place.rows,
+    isWhole,
+  });
   const current = (c: number): Candidate => ({ path: chosen[c]!, code: codes[c]! });
   const isShared = [...homeless].some((c) => !isRetyped(c));
-  if (unmatched === 0 && !isShared && rowsApart(used.map(current), source.rows, place) === 0) return fitOf(0);
+  if (unmatched === 0 && !isShared && rowsApart(used.map(current), source.rows, place) === 0)
+    return fitOf(0);
   if (unmatched === 0 && isWhole) {
     const found = assignByRows(used.map(candidatesOf), source.rows, place);
     if (found) return { ...fitOf(0), ...assigned(source, columns, used, found, flags) };
@@ -335,9 +464,19 @@ function fitPlace(table: string, source: EncodedTable, place: Place): Fit {
     columns[c] = { column, destination, matched: 0, unmatched: matched };
     chosen[c] = null;
     unmatched += matched;
-    flags.push({ column, values: matched, samples: source.samples(c, () => true), class: 'genuine_loss', explanation: `no field of its own: its values are in ${destination}, which holds ${columns[owners.get(destination!)!]!.column}` });
+    flags.push({
+      column,
+      values: matched,
+      samples: source.samples(c, () => true),
+      class: 'genuine_loss',
+      explanation: `no field of its own: its values are in ${destination}, which holds ${columns[owners.get(destination!)!]!.column}`,
+    });
   }
-  return fitOf(unmatched > 0 ? 0 : leastRowsApart(used.map(current), used.map(candidatesOf), source.rows, place));
+  return fitOf(
+    unmatched > 0
+      ? 0
+      : leastRowsApart(used.map(current), used.map(candidatesOf), source.rows, place),
+  );
 }
 
 /** A column's values as they are, then after each transformation that is recognised. */
@@ -347,11 +486,20 @@ function readings(c: number, source: EncodedTable): Omit<Candidate, 'path'>[] {
     return code ? [{ code, transform }] : [];
   });
   const direct = { code: source.codes[c]! };
-  return [direct, ...retyped.filter(({ code }) => code.ids.some((id, row) => id !== direct.code.at(row)))];
+  return [
+    direct,
+    ...retyped.filter(({ code }) => code.ids.some((id, row) => id !== direct.code.at(row))),
+  ];
 }
 
 /** The columns and flags of a fit whose rows have decided which field holds which column, and how. */
-function assigned(source: EncodedTable, columns: readonly ColumnDestination[], used: readonly number[], found: readonly Candidate[], before: readonly LossFlag[]): Pick<Fit, 'columns' | 'flags'> {
+function assigned(
+  source: EncodedTable,
+  columns: readonly ColumnDestination[],
+  used: readonly number[],
+  found: readonly Candidate[],
+  before: readonly LossFlag[],
+): Pick<Fit, 'columns' | 'flags'> {
   const out = [...columns];
   const flags: LossFlag[] = [];
   for (const [index, c] of used.entries()) {
@@ -362,14 +510,29 @@ function assigned(source: EncodedTable, columns: readonly ColumnDestination[], u
     if (transform) flags.push(retypedFlag(c, source, transform, values));
   }
   const position = new Map(columns.map(({ column }, c) => [column, c]));
-  return { columns: out, flags: flags.sort((a, b) => position.get(a.column)! - position.get(b.column)!) };
+  return {
+    columns: out,
+    flags: flags.sort((a, b) => position.get(a.column)! - position.get(b.column)!),
+  };
 }
 
-function retypedFlag(c: number, source: EncodedTable, transform: Transform, values: number): LossFlag {
+function retypedFlag(
+  c: number,
+  source: EncodedTable,
+  transform: Transform,
+  values: number,
+): LossFlag {
   const samples = source.samples(c, () => true);
   const stored = samples.map((value) => applyTransform(transform, value as SqliteValue));
   const column = source.source.columns[c]!;
-  return { column, values, samples, stored, class: 'intentional_transformation', explanation: describe(transform) };
+  return {
+    column,
+    values,
+    samples,
+    stored,
+    class: 'intentional_transformation',
+    explanation: describe(transform),
+  };
 }
 
 interface PathFit {
@@ -380,7 +543,13 @@ interface PathFit {
   readonly code: IdColumn;
 }
 
-function bestPath(code: IdColumn, source: EncodedTable, place: Place, countsAt: (path: string) => IdCounts, likeness: (path: string) => number): PathFit {
+function bestPath(
+  code: IdColumn,
+  source: EncodedTable,
+  place: Place,
+  countsAt: (path: string) => IdCounts,
+  likeness: (path: string) => number,
+): PathFit {
   const wanted = source.counts(code);
   const isEmpty = code.ids.every((id) => id === NULL_ID);
   let lacking = Infinity;
@@ -413,10 +582,18 @@ const TAKEN = 100;
 function nameLikeness(path: string, place: string, table: string, column: string): number {
   const leaf = path.slice(path.lastIndexOf('.') + 1);
   const own = path.slice(0, path.lastIndexOf('.')) === place;
-  return (plainName(leaf) === plainName(column) ? 4 : 0) + (own ? 2 : 0) + (plainName(path).includes(plainName(table)) ? 1 : 0);
+  return (
+    (plainName(leaf) === plainName(column) ? 4 : 0) +
+    (own ? 2 : 0) +
+    (plainName(path).includes(plainName(table)) ? 1 : 0)
+  );
 }
 
-function explain(c: number, source: EncodedTable, fit: (code: IdColumn) => PathFit): (PathFit & { transform: Transform }) | undefined {
+function explain(
+  c: number,
+  source: EncodedTable,
+  fit: (code: IdColumn) => PathFit,
+): (PathFit & { transform: Transform }) | undefined {
   for (const transform of possibleTransforms(source.samples(c, () => true))) {
     const code = source.transformed(c, transform);
     const found = code && fit(code);

@@ -15,23 +15,36 @@ export function claudeAgent(settings: ClaudeSettings): Agent {
       let answer: ConceptualDesignAnswer | undefined;
       const submit: Tool = {
         name: 'submit_design',
-        description: 'Submit the design. It is checked: what loses data or breaks a limit is refused with reasons.',
+        description:
+          'Submit the design. It is checked: what loses data or breaks a limit is refused with reasons.',
         inputSchema: jsonSchemaOf(submissionSchema),
         run: async (input) => {
           const judged = judgeSubmission(input, task);
-          if (!judged.ok) return { text: `Refused:\n${judged.problems.map((problem) => `- ${problem}`).join('\n')}`, failed: true };
+          if (!judged.ok)
+            return {
+              text: `Refused:\n${judged.problems.map((problem) => `- ${problem}`).join('\n')}`,
+              failed: true,
+            };
           answer = judged.answer;
           return { text: 'Accepted.', done: true };
         },
       };
-      await converse(settings, systemPrompt(), taskPrompt(task), [querySource(task), submit], context);
+      await converse(
+        settings,
+        systemPrompt(),
+        taskPrompt(task),
+        [querySource(task), submit],
+        context,
+      );
       if (!answer) throw new AgentFailed('no_answer', 'the model ended without an accepted design');
       return answer;
     },
   };
 }
 
-const querySchema = z.strictObject({ sql: z.string().describe('One SELECT in SQLite’s dialect; at most 200 rows come back.') });
+const querySchema = z.strictObject({
+  sql: z.string().describe('One SELECT in SQLite’s dialect; at most 200 rows come back.'),
+});
 
 const querySource = (task: ConceptualDesignTask): Tool => ({
   name: 'query_source',
@@ -42,7 +55,15 @@ const querySource = (task: ConceptualDesignTask): Tool => ({
     if (!parsed.success) return { text: parsed.error.message, failed: true };
     try {
       const { columns, rows } = await task.query(parsed.data.sql);
-      const text = [columns, ...rows].map((row) => JSON.stringify(row, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value instanceof Uint8Array ? `<${value.length} bytes>` : value)));
+      const text = [columns, ...rows].map((row) =>
+        JSON.stringify(row, (_, value: unknown) =>
+          typeof value === 'bigint'
+            ? value.toString()
+            : value instanceof Uint8Array
+              ? `<${value.length} bytes>`
+              : value,
+        ),
+      );
       return { text: text.join('\n') };
     } catch (error) {
       if (!(error instanceof QueryError) || error.kind === 'cancelled') throw error;

@@ -10,7 +10,9 @@ export const GET = handler({ access: 'public' }, async ({ db }) => {
     );
   const [postgres, mongo] = await Promise.all([
     answers(db.prisma.$queryRaw`SELECT 1`),
-    answers(processMongo().then((client) => client.db('admin').command({ ping: 1 }, { timeoutMS: 3000 }))),
+    answers(
+      processMongo().then((client) => client.db('admin').command({ ping: 1 }, { timeoutMS: 3000 })),
+    ),
   ]);
   const health: Health = { ok: postgres && mongo, postgres, mongo };
   return json(health.ok ? 200 : 503, health);

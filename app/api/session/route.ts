@@ -2,14 +2,24 @@ import { signIn, signOut } from '@/lib/auth/accounts';
 import { clearedSessionCookie, handler, sessionCookie } from '@/lib/auth/handler';
 import { roles, signInBody, type SessionResponse } from '@/lib/review/api-types';
 
-export const GET = handler({ access: roles, scope: 'read' }, async ({ user: { id, email, name, role } }): Promise<SessionResponse> => ({ user: { id, email, name, role } }));
+export const GET = handler(
+  { access: roles, scope: 'read' },
+  async ({ user: { id, email, name, role } }): Promise<SessionResponse> => ({
+    user: { id, email, name, role },
+  }),
+);
 
-export const POST = handler({ access: 'public', body: signInBody }, async ({ db, body, request }) => {
-  // The address of the client as the nearest proxy (Next itself, when there is none) saw it.
-  const client = request.headers.get('x-forwarded-for')?.split(',').at(-1)?.trim() ?? 'unknown';
-  const { user, token, expiresAt } = await signIn(db, { ...body, client });
-  return Response.json({ user } satisfies SessionResponse, { headers: { 'set-cookie': sessionCookie(token, expiresAt), 'cache-control': 'no-store' } });
-});
+export const POST = handler(
+  { access: 'public', body: signInBody },
+  async ({ db, body, request }) => {
+    // The address of the client as the nearest proxy (Next itself, when there is none) saw it.
+    const client = request.headers.get('x-forwarded-for')?.split(',').at(-1)?.trim() ?? 'unknown';
+    const { user, token, expiresAt } = await signIn(db, { ...body, client });
+    return Response.json({ user } satisfies SessionResponse, {
+      headers: { 'set-cookie': sessionCookie(token, expiresAt), 'cache-control': 'no-store' },
+    });
+  },
+);
 
 export const DELETE = handler({ access: roles }, async ({ db, user }) => {
   await signOut(db, user);

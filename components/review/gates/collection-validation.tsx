@@ -25,20 +25,32 @@ export function CollectionValidationGate(props: GateProps<CollectionValidation>)
   return <Validation key={props.task.current.id} {...props} />;
 }
 
-function Validation({ task, content, edit, directives, setDirectives }: GateProps<CollectionValidation>) {
+function Validation({
+  task,
+  content,
+  edit,
+  directives,
+  setDirectives,
+}: GateProps<CollectionValidation>) {
   const design = useArtefact<LogicalDesign>(task.databaseId, 'logical_design', task.key);
   const cut = task.key.indexOf('/');
   const profile = useArtefact<ProfileContent>(task.databaseId, 'profile', task.key.slice(0, cut));
   const failing = content.mappings.filter((mapping) => mapping.verdict.kind !== 'equal');
   const holes = Object.entries(content.coverage).filter(([, mappings]) => mappings.length === 0);
-  const ordered = [...failing, ...content.mappings.filter((mapping) => mapping.verdict.kind === 'equal')];
+  const ordered = [
+    ...failing,
+    ...content.mappings.filter((mapping) => mapping.verdict.kind === 'equal'),
+  ];
   const { faults } = content;
   const caughtAll = faults.holes.length === 0;
-  const [openMappings, setOpenMappings] = useState<ReadonlySet<string>>(new Set(failing.slice(0, 3).map(({ name }) => name)));
+  const [openMappings, setOpenMappings] = useState<ReadonlySet<string>>(
+    new Set(failing.slice(0, 3).map(({ name }) => name)),
+  );
   const [faultsOpen, setFaultsOpen] = useState(!caughtAll);
   const [uploadFailed, setUploadFailed] = useState<unknown>(null);
   const prefix = useId();
-  const idOf = (mapping: string): string => `${prefix}${ordered.findIndex(({ name }) => name === mapping)}`;
+  const idOf = (mapping: string): string =>
+    `${prefix}${ordered.findIndex(({ name }) => name === mapping)}`;
   const focus = (id: string): void => {
     const element = document.getElementById(id);
     element?.scrollIntoView({ block: 'start' });
@@ -61,14 +73,28 @@ function Validation({ task, content, edit, directives, setDirectives }: GateProp
     <div className="space-y-3">
       <div className="flex flex-wrap items-center gap-2">
         <Badge tone={failing.length === 0 ? 'good' : 'bad'}>
-          {content.mappings.length - failing.length} of {counted(content.mappings.length, 'mapping')} {content.mappings.length === 1 ? 'passes' : 'pass'}
+          {content.mappings.length - failing.length} of{' '}
+          {counted(content.mappings.length, 'mapping')}{' '}
+          {content.mappings.length === 1 ? 'passes' : 'pass'}
         </Badge>
-        <Badge tone={holes.length === 0 ? 'good' : 'bad'}>{holes.length === 0 ? 'every field is covered' : `${counted(holes.length, 'field')} covered by no mapping: ${holes.map(([path]) => path).join(', ')}`}</Badge>
-        <button type="button" onClick={goToFaults} className="rounded underline-offset-2 hover:underline">
+        <Badge tone={holes.length === 0 ? 'good' : 'bad'}>
+          {holes.length === 0
+            ? 'every field is covered'
+            : `${counted(holes.length, 'field')} covered by no mapping: ${holes.map(([path]) => path).join(', ')}`}
+        </Badge>
+        <button
+          type="button"
+          onClick={goToFaults}
+          className="rounded underline-offset-2 hover:underline"
+        >
           <Badge tone={caughtAll ? 'good' : 'bad'}>{faultsInShort(faults)}</Badge>
         </button>
       </div>
-      <Card title="Fields" padded={false} actions={<CsvActions taskId={task.id} edit={edit} setFailed={setUploadFailed} />}>
+      <Card
+        title="Fields"
+        padded={false}
+        actions={<CsvActions taskId={task.id} edit={edit} setFailed={setUploadFailed} />}
+      >
         {uploadFailed ? <ErrorNote error={uploadFailed} /> : null}
         {design.error ? <ErrorNote error={design.error} /> : null}
         {design.isPending ? <Loading what="the logical design" of={design} /> : null}
@@ -84,7 +110,14 @@ function Validation({ task, content, edit, directives, setDirectives }: GateProp
                 cell: (row) => {
                   const { column, path } = row;
                   const name = path.slice(path.lastIndexOf('.') + 1);
-                  const wanted = column && directives.find((entry) => entry.kind === 'rename_field' && entry.table === column.table && entry.column === column.column);
+                  const wanted =
+                    column &&
+                    directives.find(
+                      (entry) =>
+                        entry.kind === 'rename_field' &&
+                        entry.table === column.table &&
+                        entry.column === column.column,
+                    );
                   return (
                     <span className="flex flex-wrap items-center gap-x-2">
                       <code className="font-mono text-xs wrap-anywhere">{path}</code>
@@ -93,27 +126,57 @@ function Validation({ task, content, edit, directives, setDirectives }: GateProp
                           what={path}
                           current={name}
                           wanted={wanted?.kind === 'rename_field' ? wanted.name : null}
-                          onRequest={(to) => setDirectives([...directives, { kind: 'rename_field', ...column, name: to }])}
-                          onTakeBack={() => setDirectives(directives.filter((entry) => entry !== wanted))}
+                          onRequest={(to) =>
+                            setDirectives([
+                              ...directives,
+                              { kind: 'rename_field', ...column, name: to },
+                            ])
+                          }
+                          onTakeBack={() =>
+                            setDirectives(directives.filter((entry) => entry !== wanted))
+                          }
                         />
                       ) : null}
                     </span>
                   );
                 },
               },
-              { head: 'Source', cell: (row) => <code className="font-mono text-xs wrap-anywhere">{row.source}</code> },
-              { head: 'Type', cell: (row) => <span className="font-mono text-xs text-muted">{row.types}</span> },
+              {
+                head: 'Source',
+                cell: (row) => (
+                  <code className="font-mono text-xs wrap-anywhere">{row.source}</code>
+                ),
+              },
+              {
+                head: 'Type',
+                cell: (row) => <span className="font-mono text-xs text-muted">{row.types}</span>,
+              },
               {
                 head: 'Transform',
                 cell: (row) => {
                   const { column, retyped = false } = row;
                   if (!column || !retyped) return row.transform;
-                  const wanted = directives.find((entry) => entry.kind === 'keep_type' && entry.table === column.table && entry.column === column.column);
+                  const wanted = directives.find(
+                    (entry) =>
+                      entry.kind === 'keep_type' &&
+                      entry.table === column.table &&
+                      entry.column === column.column,
+                  );
                   return (
                     <span className="flex flex-wrap items-center gap-2">
                       {row.transform}
                       {wanted ? <Badge tone="accent">requested</Badge> : null}
-                      <Button look="quiet" aria-label={`${wanted ? 'Take back' : 'Keep the type'}: ${row.path}`} onClick={() => setDirectives(wanted ? directives.filter((entry) => entry !== wanted) : [...directives, { kind: 'keep_type', ...column }])}>
+                      <Button
+                        look="quiet"
+                        aria-label={`${wanted ? 'Take back' : 'Keep the type'}: ${row.path}`}
+                        onClick={() =>
+                          setDirectives(
+                            wanted
+                              ? directives.filter((entry) => entry !== wanted)
+                              : [...directives, { kind: 'keep_type', ...column }],
+                          )
+                        }
+                      >
                         {wanted ? 'Take back' : 'Keep the type'}
                       </Button>
                     </span>
@@ -128,25 +191,52 @@ function Validation({ task, content, edit, directives, setDirectives }: GateProp
       <Samples databaseId={task.databaseId} collection={task.key.slice(cut + 1)} />
       <Card title="Mappings" padded={false}>
         {ordered.map((mapping) => (
-          <MappingSection key={mapping.name} taskId={task.id} mapping={mapping} open={openMappings.has(mapping.name)} toggle={() => toggle(mapping.name)} id={idOf(mapping.name)} />
+          <MappingSection
+            key={mapping.name}
+            taskId={task.id}
+            mapping={mapping}
+            open={openMappings.has(mapping.name)}
+            toggle={() => toggle(mapping.name)}
+            id={idOf(mapping.name)}
+          />
         ))}
       </Card>
       <Card
         title={`Planted faults (${number(faults.planted)})`}
         padded={false}
         actions={
-          <Button id={`${prefix}faults`} className="scroll-mt-14" aria-expanded={faultsOpen} onClick={() => setFaultsOpen(!faultsOpen)}>
+          <Button
+            id={`${prefix}faults`}
+            className="scroll-mt-14"
+            aria-expanded={faultsOpen}
+            onClick={() => setFaultsOpen(!faultsOpen)}
+          >
             {faultsOpen ? 'Hide' : 'Show each'}
           </Button>
         }
       >
-        {faultsOpen ? <FaultList faults={faults} goTo={goTo} /> : <p className="p-3 text-[13px] text-muted">Faults were planted in a copy of some documents, to show that the mappings can fail: {faultsInShort(faults)}.</p>}
+        {faultsOpen ? (
+          <FaultList faults={faults} goTo={goTo} />
+        ) : (
+          <p className="p-3 text-[13px] text-muted">
+            Faults were planted in a copy of some documents, to show that the mappings can fail:{' '}
+            {faultsInShort(faults)}.
+          </p>
+        )}
       </Card>
     </div>
   );
 }
 
-function CsvActions({ taskId, edit, setFailed }: { readonly taskId: string; readonly edit: GateProps<CollectionValidation>['edit']; readonly setFailed: (error: unknown) => void }) {
+function CsvActions({
+  taskId,
+  edit,
+  setFailed,
+}: {
+  readonly taskId: string;
+  readonly edit: GateProps<CollectionValidation>['edit'];
+  readonly setFailed: (error: unknown) => void;
+}) {
   const picker = useRef<HTMLInputElement>(null);
   const upload = async (input: HTMLInputElement): Promise<void> => {
     const [file] = input.files ?? [];
@@ -163,12 +253,23 @@ function CsvActions({ taskId, edit, setFailed }: { readonly taskId: string; read
   };
   return (
     <>
-      <a className="text-[13px] text-accent hover:underline" href={`/api/tasks/${taskId}/logical.csv`} download>
+      <a
+        className="text-[13px] text-accent hover:underline"
+        href={`/api/tasks/${taskId}/logical.csv`}
+        download
+      >
         Download CSV
       </a>
       {edit ? (
         <>
-          <input ref={picker} type="file" accept=".csv,text/csv" aria-label="CSV of the logical design" className="hidden" onChange={(event) => void upload(event.target)} />
+          <input
+            ref={picker}
+            type="file"
+            accept=".csv,text/csv"
+            aria-label="CSV of the logical design"
+            className="hidden"
+            onChange={(event) => void upload(event.target)}
+          />
           <Button onClick={() => picker.current?.click()}>Upload CSV</Button>
           <Button onClick={() => edit()}>Edit as CSV</Button>
         </>
@@ -178,7 +279,13 @@ function CsvActions({ taskId, edit, setFailed }: { readonly taskId: string; read
 }
 
 /** The mappings that cover a field; of many the first, the others on demand. */
-function Coverage({ row: { path, covered }, goTo }: { readonly row: FieldRow; readonly goTo: (mapping: string) => void }) {
+function Coverage({
+  row: { path, covered },
+  goTo,
+}: {
+  readonly row: FieldRow;
+  readonly goTo: (mapping: string) => void;
+}) {
   const [whole, setWhole] = useState(false);
   if (covered === null) return <span className="text-muted">its fields</span>;
   if (covered.length === 0) return <Badge tone="bad">nothing</Badge>;
@@ -188,7 +295,13 @@ function Coverage({ row: { path, covered }, goTo }: { readonly row: FieldRow; re
         <MappingLink key={name} name={name} goTo={goTo} />
       ))}
       {covered.length > 1 ? (
-        <button type="button" aria-expanded={whole} aria-label={`${whole ? 'Only the first mapping' : 'All mappings'} of ${path}`} onClick={() => setWhole(!whole)} className="text-xs text-muted underline-offset-2 hover:underline">
+        <button
+          type="button"
+          aria-expanded={whole}
+          aria-label={`${whole ? 'Only the first mapping' : 'All mappings'} of ${path}`}
+          onClick={() => setWhole(!whole)}
+          className="text-xs text-muted underline-offset-2 hover:underline"
+        >
           {whole ? 'only the first' : `and ${number(covered.length - 1)} more`}
         </button>
       ) : null}

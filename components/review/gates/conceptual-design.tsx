@@ -3,7 +3,13 @@ import { useQuery } from '@tanstack/react-query';
 import dynamic from 'next/dynamic';
 import Link from 'next/link';
 import { useState } from 'react';
-import type { AttributeChoice, CollectionDesign, ConceptualDesign, IndexDesign, PatternUse } from '../../../lib/design/document-design';
+import type {
+  AttributeChoice,
+  CollectionDesign,
+  ConceptualDesign,
+  IndexDesign,
+  PatternUse,
+} from '../../../lib/design/document-design';
 import type { Workload } from '../../../lib/design/workload';
 import type { ProfileContent } from '../../../lib/pipeline/stages/design-stages';
 import type { DesignFiguresResponse } from '../../../lib/review/api-types';
@@ -26,15 +32,27 @@ import { FirstDocuments } from './sample-documents';
 import { useArtefact } from './use-artefact';
 import { FiguresTable, SizesTable } from './what-if-dialog';
 
-const CollectionGraph = dynamic(() => import('./collection-graph').then((module) => module.CollectionGraph), { ssr: false, loading: () => <Loading what="the graph" /> });
+const CollectionGraph = dynamic(
+  () => import('./collection-graph').then((module) => module.CollectionGraph),
+  { ssr: false, loading: () => <Loading what="the graph" /> },
+);
 
-export function ConceptualDesignGate({ task, content, before, directives, setDirectives }: GateProps<ConceptualDesign>) {
+export function ConceptualDesignGate({
+  task,
+  content,
+  before,
+  directives,
+  setDirectives,
+}: GateProps<ConceptualDesign>) {
   const profile = useArtefact<ProfileContent>(task.databaseId, 'profile', task.key);
   const workload = useArtefact<Workload>(task.databaseId, 'workload', task.key);
   const indexes = useArtefact<IndexDesign>(task.databaseId, 'index_design', task.key);
   const failed = profile.error ?? workload.error ?? indexes.error;
-  const indexRows = Object.entries(indexes.data ?? {}).flatMap(([collection, list]) => list.map((index) => ({ collection, index })));
-  const many = (choice: string): number => content.relationships.filter((row) => row.choice === choice).length;
+  const indexRows = Object.entries(indexes.data ?? {}).flatMap(([collection, list]) =>
+    list.map((index) => ({ collection, index })),
+  );
+  const many = (choice: string): number =>
+    content.relationships.filter((row) => row.choice === choice).length;
   return (
     <div className="space-y-3">
       {failed ? <ErrorNote error={failed} /> : null}
@@ -52,13 +70,31 @@ export function ConceptualDesignGate({ task, content, before, directives, setDir
         <Tabs
           label="Conceptual design"
           tabs={[
-            { id: 'relationships', label: `Relationships (${content.relationships.length})`, content: <RelationshipsTable task={task} content={content} before={before} directives={directives} setDirectives={setDirectives} profile={profile.data} workload={workload.data} /> },
+            {
+              id: 'relationships',
+              label: `Relationships (${content.relationships.length})`,
+              content: (
+                <RelationshipsTable
+                  task={task}
+                  content={content}
+                  before={before}
+                  directives={directives}
+                  setDirectives={setDirectives}
+                  profile={profile.data}
+                  workload={workload.data}
+                />
+              ),
+            },
             {
               id: 'collections',
               label: `Collections (${content.collections.length})`,
               content: (
                 <div className="space-y-4">
-                  <Collections collections={content.collections} directives={directives} setDirectives={setDirectives} />
+                  <Collections
+                    collections={content.collections}
+                    directives={directives}
+                    setDirectives={setDirectives}
+                  />
                   <section>
                     <h3 className="font-semibold">Where each table went</h3>
                     <Markdown text={content.document.result} />
@@ -66,7 +102,15 @@ export function ConceptualDesignGate({ task, content, before, directives, setDir
                 </div>
               ),
             },
-            { id: 'graph', label: 'Graph', content: profile.data ? <CollectionGraph design={content} profile={profile.data.profile} /> : <Loading what="the profile" of={profile} /> },
+            {
+              id: 'graph',
+              label: 'Graph',
+              content: profile.data ? (
+                <CollectionGraph design={content} profile={profile.data.profile} />
+              ) : (
+                <Loading what="the profile" of={profile} />
+              ),
+            },
             { id: 'cost', label: 'Cost', content: <CostAndSizes databaseId={task.databaseId} /> },
             {
               id: 'indexes',
@@ -80,16 +124,43 @@ export function ConceptualDesignGate({ task, content, before, directives, setDir
                     { head: 'Collection', cell: (row) => row.collection },
                     { head: 'Key', cell: (row) => <Name text={mqlKey(row.index.key)} /> },
                     { head: 'Unique', cell: (row) => (row.index.unique ? 'yes' : '') },
-                    { head: 'Why', cell: (row) => <span className="block min-w-60 wrap-anywhere">{row.index.reason}</span> },
+                    {
+                      head: 'Why',
+                      cell: (row) => (
+                        <span className="block min-w-60 wrap-anywhere">{row.index.reason}</span>
+                      ),
+                    },
                   ]}
                 />
               ),
             },
-            { id: 'named', label: `Patterns (${content.patterns.length})`, content: <Patterns patterns={content.patterns} /> },
-            { id: 'documents', label: 'Documents', content: <Documents databaseId={task.databaseId} collections={content.collections} /> },
-            { id: 'source', label: '1 Source', content: <Markdown text={content.document.source} /> },
-            { id: 'patterns', label: '2 Access patterns', content: <AccessPatterns text={content.document.accessPatterns} workload={workload.data} /> },
-            { id: 'decisions', label: '3 Decisions', content: <Markdown text={content.document.decisions} /> },
+            {
+              id: 'named',
+              label: `Patterns (${content.patterns.length})`,
+              content: <Patterns patterns={content.patterns} />,
+            },
+            {
+              id: 'documents',
+              label: 'Documents',
+              content: <Documents databaseId={task.databaseId} collections={content.collections} />,
+            },
+            {
+              id: 'source',
+              label: '1 Source',
+              content: <Markdown text={content.document.source} />,
+            },
+            {
+              id: 'patterns',
+              label: '2 Access patterns',
+              content: (
+                <AccessPatterns text={content.document.accessPatterns} workload={workload.data} />
+              ),
+            },
+            {
+              id: 'decisions',
+              label: '3 Decisions',
+              content: <Markdown text={content.document.decisions} />,
+            },
           ]}
         />
       </Card>
@@ -97,7 +168,14 @@ export function ConceptualDesignGate({ task, content, before, directives, setDir
   );
 }
 
-function Collections({ collections, directives, setDirectives }: { readonly collections: readonly CollectionDesign[] } & Pick<GateProps<ConceptualDesign>, 'directives' | 'setDirectives'>) {
+function Collections({
+  collections,
+  directives,
+  setDirectives,
+}: { readonly collections: readonly CollectionDesign[] } & Pick<
+  GateProps<ConceptualDesign>,
+  'directives' | 'setDirectives'
+>) {
   return (
     <PlainTable
       label="Collections"
@@ -105,28 +183,61 @@ function Collections({ collections, directives, setDirectives }: { readonly coll
       rows={collections}
       rowKey={(row) => row.name}
       columns={[
-        { head: 'Collection', cell: (row) => <Name text={row.name} className="text-xs font-medium" /> },
+        {
+          head: 'Collection',
+          cell: (row) => <Name text={row.name} className="text-xs font-medium" />,
+        },
         {
           head: 'A document for each',
           cell: (row) => (
             <>
-              {row.id.kind === 'bucket' ? `up to ${row.id.size} rows with the same ${row.id.columns.join(', ')} of ` : 'row of '}
+              {row.id.kind === 'bucket'
+                ? `up to ${row.id.size} rows with the same ${row.id.columns.join(', ')} of `
+                : 'row of '}
               <Name text={row.rootTable} />
             </>
           ),
         },
-        { head: '_id', cell: (row) => (row.id.kind === 'column' ? <Name text={row.id.column} /> : `the ${row.id.kind === 'bucket' ? 'bucket' : 'row'}’s position`) },
-        { head: 'Names and values', cell: (row) => (row.attributes ? <Attributes table={row.rootTable} attributes={row.attributes} directives={directives} setDirectives={setDirectives} /> : '') },
+        {
+          head: '_id',
+          cell: (row) =>
+            row.id.kind === 'column' ? (
+              <Name text={row.id.column} />
+            ) : (
+              `the ${row.id.kind === 'bucket' ? 'bucket' : 'row'}’s position`
+            ),
+        },
+        {
+          head: 'Names and values',
+          cell: (row) =>
+            row.attributes ? (
+              <Attributes
+                table={row.rootTable}
+                attributes={row.attributes}
+                directives={directives}
+                setDirectives={setDirectives}
+              />
+            ) : (
+              ''
+            ),
+        },
         {
           head: 'Name',
           cell: (row) => {
-            const wanted = directives.find((entry) => entry.kind === 'rename_collection' && entry.table === row.rootTable);
+            const wanted = directives.find(
+              (entry) => entry.kind === 'rename_collection' && entry.table === row.rootTable,
+            );
             return (
               <RenameControl
                 what={row.name}
                 current={row.name}
                 wanted={wanted?.kind === 'rename_collection' ? wanted.name : null}
-                onRequest={(name) => setDirectives([...directives, { kind: 'rename_collection', table: row.rootTable, name }])}
+                onRequest={(name) =>
+                  setDirectives([
+                    ...directives,
+                    { kind: 'rename_collection', table: row.rootTable, name },
+                  ])
+                }
                 onTakeBack={() => setDirectives(directives.filter((entry) => entry !== wanted))}
               />
             );
@@ -138,13 +249,41 @@ function Collections({ collections, directives, setDirectives }: { readonly coll
 }
 
 /** What the documents repeat of their own columns as names and values, with a way to do without it. */
-function Attributes({ table, attributes: { field, columns, queries = 0 }, directives, setDirectives }: { readonly table: string; readonly attributes: AttributeChoice } & Pick<GateProps<ConceptualDesign>, 'directives' | 'setDirectives'>) {
-  const dropped = directives.find((entry) => entry.kind === 'without_attributes' && entry.table === table);
+function Attributes({
+  table,
+  attributes: { field, columns, queries = 0 },
+  directives,
+  setDirectives,
+}: { readonly table: string; readonly attributes: AttributeChoice } & Pick<
+  GateProps<ConceptualDesign>,
+  'directives' | 'setDirectives'
+>) {
+  const dropped = directives.find(
+    (entry) => entry.kind === 'without_attributes' && entry.table === table,
+  );
   return (
     <div className="min-w-40">
-      <Name text={field} className={`text-xs ${dropped ? 'line-through' : ''}`} /> <span className="text-muted">{columns.join(', ')}; for {counted(queries, 'query', 'queries')}</span>
-      {dropped ? <> <Badge tone="accent">without it requested</Badge></> : null}{' '}
-      <Button look="quiet" aria-label={`${dropped ? 'Take back: without' : 'Without'} ${field} of ${table}`} onClick={() => setDirectives(dropped ? directives.filter((entry) => entry !== dropped) : [...directives, { kind: 'without_attributes', table }])}>
+      <Name text={field} className={`text-xs ${dropped ? 'line-through' : ''}`} />{' '}
+      <span className="text-muted">
+        {columns.join(', ')}; for {counted(queries, 'query', 'queries')}
+      </span>
+      {dropped ? (
+        <>
+          {' '}
+          <Badge tone="accent">without it requested</Badge>
+        </>
+      ) : null}{' '}
+      <Button
+        look="quiet"
+        aria-label={`${dropped ? 'Take back: without' : 'Without'} ${field} of ${table}`}
+        onClick={() =>
+          setDirectives(
+            dropped
+              ? directives.filter((entry) => entry !== dropped)
+              : [...directives, { kind: 'without_attributes', table }],
+          )
+        }
+      >
         {dropped ? 'Take back' : 'Without'}
       </Button>
     </div>
@@ -152,14 +291,28 @@ function Attributes({ table, attributes: { field, columns, queries = 0 }, direct
 }
 
 /** Documents built from real rows, a collection at a time. */
-function Documents({ databaseId, collections }: { readonly databaseId: string; readonly collections: readonly CollectionDesign[] }) {
+function Documents({
+  databaseId,
+  collections,
+}: {
+  readonly databaseId: string;
+  readonly collections: readonly CollectionDesign[];
+}) {
   const [shown, setShown] = useState(collections[0]?.name);
   return (
     <div className="space-y-3">
-      <p className="text-[13px] text-muted">The first documents of each collection as they lie in MongoDB, by the current design; long arrays and texts are cut.</p>
+      <p className="text-[13px] text-muted">
+        The first documents of each collection as they lie in MongoDB, by the current design; long
+        arrays and texts are cut.
+      </p>
       <div role="group" aria-label="Collection" className="flex flex-wrap gap-1">
         {collections.map(({ name }) => (
-          <Button key={name} look={name === shown ? 'primary' : 'plain'} aria-pressed={name === shown} onClick={() => setShown(name)}>
+          <Button
+            key={name}
+            look={name === shown ? 'primary' : 'plain'}
+            aria-pressed={name === shown}
+            onClick={() => setShown(name)}
+          >
             {name}
           </Button>
         ))}
@@ -170,14 +323,26 @@ function Documents({ databaseId, collections }: { readonly databaseId: string; r
 }
 
 function CostAndSizes({ databaseId }: { readonly databaseId: string }) {
-  const answer = useQuery({ queryKey: ['design-figures', databaseId], queryFn: () => api<DesignFiguresResponse>(`/api/databases/${databaseId}/design-figures`), staleTime: 10_000 });
+  const answer = useQuery({
+    queryKey: ['design-figures', databaseId],
+    queryFn: () => api<DesignFiguresResponse>(`/api/databases/${databaseId}/design-figures`),
+    staleTime: 10_000,
+  });
   if (answer.error) return <ErrorNote error={answer.error} />;
   if (!answer.data) return <Loading what="the estimates" of={answer} />;
   const { chosen, oneToOne } = answer.data;
   return (
     <div className="space-y-3">
-      <p className="text-[13px] text-muted">Estimated from the profile; both designs with the indexes that their workload calls for. The current design, whatever version is on screen.</p>
-      <FiguresTable figures={[{ label: 'This design', figures: chosen }, { label: 'One collection a table', figures: oneToOne }]} />
+      <p className="text-[13px] text-muted">
+        Estimated from the profile; both designs with the indexes that their workload calls for. The
+        current design, whatever version is on screen.
+      </p>
+      <FiguresTable
+        figures={[
+          { label: 'This design', figures: chosen },
+          { label: 'One collection a table', figures: oneToOne },
+        ]}
+      />
       <SizesTable after={chosen} />
     </div>
   );
@@ -186,11 +351,23 @@ function CostAndSizes({ databaseId }: { readonly databaseId: string }) {
 const PATTERNS_AT_ONCE = 100;
 
 /** The document lists the most frequent patterns; all of them are in the workload. */
-function AccessPatterns({ text, workload }: { readonly text: string; readonly workload: Workload | undefined }) {
+function AccessPatterns({
+  text,
+  workload,
+}: {
+  readonly text: string;
+  readonly workload: Workload | undefined;
+}) {
   const [shown, setShown] = useState(0);
   const patterns = workload?.patterns ?? [];
   const left = patterns.length - shown;
-  const columns = (list: readonly { readonly table: string; readonly column: string }[]) => [...new Set(list.map((use) => `${use.table}.${use.column}`))].map((name, at) => <span key={name}>{at > 0 ? ', ' : ''}<Name text={name} /></span>);
+  const columns = (list: readonly { readonly table: string; readonly column: string }[]) =>
+    [...new Set(list.map((use) => `${use.table}.${use.column}`))].map((name, at) => (
+      <span key={name}>
+        {at > 0 ? ', ' : ''}
+        <Name text={name} />
+      </span>
+    ));
   return (
     <div className="space-y-3">
       <Markdown text={text} />
@@ -207,7 +384,13 @@ function AccessPatterns({ text, workload }: { readonly text: string; readonly wo
           ]}
         />
       ) : null}
-      {left > 0 ? <Button onClick={() => setShown(shown + PATTERNS_AT_ONCE)}>{shown === 0 ? `All access patterns (${number(patterns.length)})` : `${number(Math.min(left, PATTERNS_AT_ONCE))} more`}</Button> : null}
+      {left > 0 ? (
+        <Button onClick={() => setShown(shown + PATTERNS_AT_ONCE)}>
+          {shown === 0
+            ? `All access patterns (${number(patterns.length)})`
+            : `${number(Math.min(left, PATTERNS_AT_ONCE))} more`}
+        </Button>
+      ) : null}
     </div>
   );
 }
@@ -224,14 +407,37 @@ function Patterns({ patterns }: { readonly patterns: readonly PatternUse[] }) {
         {
           head: 'Pattern',
           cell: (row) => (
-            <Link href={`/guidebook#${sectionId(row.pattern)}`} target="_blank" className="text-accent hover:underline">
+            <Link
+              href={`/guidebook#${sectionId(row.pattern)}`}
+              target="_blank"
+              className="text-accent hover:underline"
+            >
               {row.pattern}
             </Link>
           ),
         },
-        { head: 'Status', cell: (row) => <Badge tone={statusTone[row.status ?? 'applied']}>{row.status ?? 'applied'}</Badge> },
-        { head: 'Where', cell: (row) => <code className="block min-w-40 font-mono text-xs wrap-anywhere"><WithArrows text={row.target} /></code> },
-        { head: 'Why', cell: (row) => <span className="block min-w-60 wrap-anywhere"><WithArrows text={row.reason} /></span> },
+        {
+          head: 'Status',
+          cell: (row) => (
+            <Badge tone={statusTone[row.status ?? 'applied']}>{row.status ?? 'applied'}</Badge>
+          ),
+        },
+        {
+          head: 'Where',
+          cell: (row) => (
+            <code className="block min-w-40 font-mono text-xs wrap-anywhere">
+              <WithArrows text={row.target} />
+            </code>
+          ),
+        },
+        {
+          head: 'Why',
+          cell: (row) => (
+            <span className="block min-w-60 wrap-anywhere">
+              <WithArrows text={row.reason} />
+            </span>
+          ),
+        },
       ]}
     />
   );

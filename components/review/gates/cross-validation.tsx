@@ -1,5 +1,9 @@
 'use client';
-import { CHOICES, type ConceptualDesign, type RelationshipChoice } from '../../../lib/design/document-design';
+import {
+  CHOICES,
+  type ConceptualDesign,
+  type RelationshipChoice,
+} from '../../../lib/design/document-design';
 import type { CrossValidation, ReferenceCheck } from '../../../lib/validation/cross-validation';
 import { counted, number } from '../../format';
 import { CodeBlock } from '../../text/code-block';
@@ -15,10 +19,22 @@ import { PlainTable } from '../../ui/plain-table';
 import type { GateProps } from '../gate-props';
 import { useArtefact } from './use-artefact';
 
-export function CrossValidationGate({ task, content, directives, setDirectives }: GateProps<CrossValidation>) {
-  const design = useArtefact<ConceptualDesign>(task.databaseId, 'conceptual_design', task.key.slice(0, task.key.indexOf('/')));
+export function CrossValidationGate({
+  task,
+  content,
+  directives,
+  setDirectives,
+}: GateProps<CrossValidation>) {
+  const design = useArtefact<ConceptualDesign>(
+    task.databaseId,
+    'conceptual_design',
+    task.key.slice(0, task.key.indexOf('/')),
+  );
   // What is claimed of a relationship follows its name.
-  const choiceOf = (claimed: string): RelationshipChoice | undefined => design.data?.relationships.find(({ relationship }) => claimed === relationship || claimed.startsWith(`${relationship}, `));
+  const choiceOf = (claimed: string): RelationshipChoice | undefined =>
+    design.data?.relationships.find(
+      ({ relationship }) => claimed === relationship || claimed.startsWith(`${relationship}, `),
+    );
   return (
     <div className="space-y-3">
       {[...content.references]
@@ -30,19 +46,41 @@ export function CrossValidationGate({ task, content, directives, setDirectives }
             actions={
               <>
                 <KeepFocus className="flex flex-wrap items-center gap-1">
-                  <OtherChoices choice={choiceOf(reference.relationship)} directives={directives} setDirectives={setDirectives} />
+                  <OtherChoices
+                    choice={choiceOf(reference.relationship)}
+                    directives={directives}
+                    setDirectives={setDirectives}
+                  />
                 </KeepFocus>
                 <Standing reference={reference} />
               </>
             }
           >
             <p className="mb-2 text-[13px]">
-              <Name text={reference.from} className="" /> against <Name text={reference.to} className="" />: {counted(reference.distinctValues, 'distinct value')}; {number(reference.violations)} {reference.violations === 1 ? 'violates' : 'violate'} it in the documents, {number(reference.sourceViolations)} in the source.{' '}
-              {isOwnOfSource(reference) ? 'They are the same: the source’s own orphans were kept as they are.' : ''}
+              <Name text={reference.from} className="" /> against{' '}
+              <Name text={reference.to} className="" />:{' '}
+              {counted(reference.distinctValues, 'distinct value')}; {number(reference.violations)}{' '}
+              {reference.violations === 1 ? 'violates' : 'violate'} it in the documents,{' '}
+              {number(reference.sourceViolations)} in the source.{' '}
+              {isOwnOfSource(reference)
+                ? 'They are the same: the source’s own orphans were kept as they are.'
+                : ''}
             </p>
             <div className="grid gap-2 lg:grid-cols-2">
-              <CodeBlock label="Referring side" text={printExtendedMql({ collection: reference.from.split('.')[0]!, pipeline: reference.fromPipeline })} />
-              <CodeBlock label="Target side" text={printExtendedMql({ collection: reference.to.split('.')[0]!, pipeline: reference.toPipeline })} />
+              <CodeBlock
+                label="Referring side"
+                text={printExtendedMql({
+                  collection: reference.from.split('.')[0]!,
+                  pipeline: reference.fromPipeline,
+                })}
+              />
+              <CodeBlock
+                label="Target side"
+                text={printExtendedMql({
+                  collection: reference.to.split('.')[0]!,
+                  pipeline: reference.toPipeline,
+                })}
+              />
             </div>
             {reference.samples.length > 0 ? (
               <div className="mt-2">
@@ -51,8 +89,15 @@ export function CrossValidationGate({ task, content, directives, setDirectives }
                   rows={reference.samples}
                   rowKey={(row) => JSON.stringify(row)}
                   columns={[
-                    { head: 'Violating value', cell: (row) => row.value.map((value, at) => <TypedValue key={at} value={value} />) },
-                    { head: 'Found', cell: (row) => (row.side === 'both' ? 'in the source too' : row.side) },
+                    {
+                      head: 'Violating value',
+                      cell: (row) =>
+                        row.value.map((value, at) => <TypedValue key={at} value={value} />),
+                    },
+                    {
+                      head: 'Found',
+                      cell: (row) => (row.side === 'both' ? 'in the source too' : row.side),
+                    },
                   ]}
                 />
                 <Unlisted reference={reference} />
@@ -69,11 +114,19 @@ const isOwnOfSource = ({ holds, violations }: ReferenceCheck): boolean => holds 
 
 function Standing({ reference }: { readonly reference: ReferenceCheck }) {
   if (!reference.holds) return <Badge tone="bad">violated</Badge>;
-  return isOwnOfSource(reference) ? <Badge tone="warn">violated exactly as in the source</Badge> : <Badge tone="good">holds</Badge>;
+  return isOwnOfSource(reference) ? (
+    <Badge tone="warn">violated exactly as in the source</Badge>
+  ) : (
+    <Badge tone="good">holds</Badge>
+  );
 }
 
 /** Says how many values the table above leaves out. */
-function Unlisted({ reference: { samples, violations, sourceViolations, holds } }: { readonly reference: ReferenceCheck }) {
+function Unlisted({
+  reference: { samples, violations, sourceViolations, holds },
+}: {
+  readonly reference: ReferenceCheck;
+}) {
   const more = Math.max(violations, sourceViolations) - samples.length;
   if (more <= 0) return null;
   // Where both sides violate it, but not by the same values, together they are as many as the larger of them or more.
@@ -87,26 +140,48 @@ function Unlisted({ reference: { samples, violations, sourceViolations, holds } 
 }
 
 /** Another choice for the relationship: the agent goes back to the conceptual design for it. */
-function OtherChoices({ choice, directives, setDirectives }: { readonly choice: RelationshipChoice | undefined } & Pick<GateProps<CrossValidation>, 'directives' | 'setDirectives'>) {
+function OtherChoices({
+  choice,
+  directives,
+  setDirectives,
+}: { readonly choice: RelationshipChoice | undefined } & Pick<
+  GateProps<CrossValidation>,
+  'directives' | 'setDirectives'
+>) {
   if (!choice) return null;
   const { relationship } = choice;
-  const wanted = directives.find((entry) => entry.kind === 'relationship' && entry.relationship === relationship);
+  const wanted = directives.find(
+    (entry) => entry.kind === 'relationship' && entry.relationship === relationship,
+  );
   if (wanted?.kind === 'relationship') {
     return (
       <>
         <Badge tone="accent">{wanted.choice} requested</Badge>
-        <Button look="quiet" aria-label={`Take back: ${relationship}`} onClick={() => setDirectives(directives.filter((entry) => entry !== wanted))}>
+        <Button
+          look="quiet"
+          aria-label={`Take back: ${relationship}`}
+          onClick={() => setDirectives(directives.filter((entry) => entry !== wanted))}
+        >
           Take back
         </Button>
       </>
     );
   }
   return CHOICES.filter((other) => other !== choice.choice).map((other) => {
-      const obstacle = choice.alternatives?.find((entry) => entry.choice === other)?.obstacle;
-      return (
-        <Button key={other} look="quiet" title={obstacle} disabled={obstacle !== undefined} aria-label={`${other} instead: ${relationship}`} onClick={() => setDirectives([...directives, { kind: 'relationship', relationship, choice: other }])}>
-          {other} instead
-        </Button>
-      );
-    });
+    const obstacle = choice.alternatives?.find((entry) => entry.choice === other)?.obstacle;
+    return (
+      <Button
+        key={other}
+        look="quiet"
+        title={obstacle}
+        disabled={obstacle !== undefined}
+        aria-label={`${other} instead: ${relationship}`}
+        onClick={() =>
+          setDirectives([...directives, { kind: 'relationship', relationship, choice: other }])
+        }
+      >
+        {other} instead
+      </Button>
+    );
+  });
 }

@@ -16,13 +16,39 @@ export function EvidenceGate({ task, content, edit }: GateProps<EvidenceContent>
   return (
     <div className="space-y-3">
       <ItemHead item={task.item} sql={false} />
-      <Card title="Evidence" actions={edit ? <Button onClick={() => edit()} shortcut="e">Edit</Button> : null}>
+      <Card
+        title="Evidence"
+        actions={
+          edit ? (
+            <Button onClick={() => edit()} shortcut="e">
+              Edit
+            </Button>
+          ) : null
+        }
+      >
         <WordDiff before={content.evidence} after={content.evidenceMql} />
-        {content.evidence === content.evidenceMql ? <p className="text-[13px] text-muted">It names no field, so it stays as it is.</p> : null}
+        {content.evidence === content.evidenceMql ? (
+          <p className="text-[13px] text-muted">It names no field, so it stays as it is.</p>
+        ) : null}
         <div className="mt-2 flex flex-wrap gap-1.5">
           {content.paths.map((path) => (
-            <Badge key={path.path} tone={!path.inDesign ? 'bad' : path.inQuery ? 'good' : 'warn'} title={!path.inDesign ? 'the design has no such field' : path.inQuery ? 'in the design and in the gold query' : 'in the design, but not in the gold query'}>
-              {path.path} {!path.inDesign ? '· not in the design' : path.inQuery ? '· in design and query' : '· not in the query'}
+            <Badge
+              key={path.path}
+              tone={!path.inDesign ? 'bad' : path.inQuery ? 'good' : 'warn'}
+              title={
+                !path.inDesign
+                  ? 'the design has no such field'
+                  : path.inQuery
+                    ? 'in the design and in the gold query'
+                    : 'in the design, but not in the gold query'
+              }
+            >
+              {path.path}{' '}
+              {!path.inDesign
+                ? '· not in the design'
+                : path.inQuery
+                  ? '· in design and query'
+                  : '· not in the query'}
             </Badge>
           ))}
           {content.unmatched.map((name) => (
@@ -34,7 +60,11 @@ export function EvidenceGate({ task, content, edit }: GateProps<EvidenceContent>
       </Card>
       <div className="grid items-start gap-3 lg:grid-cols-2">
         <Card title="SQL">{task.item ? <CodeBlock text={task.item.sql} label="SQL" /> : null}</Card>
-        <Card title="Gold MQL">{gold.data ? <CodeBlock text={printExtendedMql(gold.data.mql)} label="Gold MQL" tall /> : null}</Card>
+        <Card title="Gold MQL">
+          {gold.data ? (
+            <CodeBlock text={printExtendedMql(gold.data.mql)} label="Gold MQL" tall />
+          ) : null}
+        </Card>
       </div>
     </div>
   );

@@ -5,7 +5,14 @@ const dropped = { kind: 'field dropped', path: 'name' } as const;
 const lost = { kind: 'row lost', path: '_id' } as const;
 
 test('holes come first, and each fault that was caught names its mapping', () => {
-  const faults = { planted: 3, holes: [lost], caught: { 'hero: fields': [dropped], 'hero: number of documents': [{ ...lost, kind: 'row doubled' as const }] } };
+  const faults = {
+    planted: 3,
+    holes: [lost],
+    caught: {
+      'hero: fields': [dropped],
+      'hero: number of documents': [{ ...lost, kind: 'row doubled' as const }],
+    },
+  };
   expect(faultRows(faults)).toEqual([
     { kind: 'row lost', path: '_id', caughtBy: null },
     { kind: 'field dropped', path: 'name', caughtBy: 'hero: fields' },

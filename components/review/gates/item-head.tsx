@@ -4,7 +4,17 @@ import { CodeBlock } from '../../text/code-block';
 import { Badge } from '../../ui/badge';
 
 /** The question, its hint and its SQL: above every item gate. */
-export function ItemHead({ item, caveats = [], defects = [], sql = true }: { readonly item: ItemDetail | null; readonly caveats?: readonly string[]; readonly defects?: readonly SourceDefect[]; readonly sql?: boolean }) {
+export function ItemHead({
+  item,
+  caveats = [],
+  defects = [],
+  sql = true,
+}: {
+  readonly item: ItemDetail | null;
+  readonly caveats?: readonly string[];
+  readonly defects?: readonly SourceDefect[];
+  readonly sql?: boolean;
+}) {
   if (!item) return null;
   return (
     <div className="space-y-2">
@@ -21,15 +31,17 @@ export function ItemHead({ item, caveats = [], defects = [], sql = true }: { rea
       {defects.length > 0 ? (
         <ul className="list-disc pl-5 text-[13px] text-warn">
           {defects.map((defect) => (
-            <li key={defect.detail}>
-              The source SQL looks wrong: {defect.detail}
-            </li>
+            <li key={defect.detail}>The source SQL looks wrong: {defect.detail}</li>
           ))}
         </ul>
       ) : null}
       {sql ? (
         <>
-          {item.evidence ? <p className="text-[13px]"><span className="text-muted">Evidence:</span> {item.evidence}</p> : null}
+          {item.evidence ? (
+            <p className="text-[13px]">
+              <span className="text-muted">Evidence:</span> {item.evidence}
+            </p>
+          ) : null}
           <CodeBlock text={item.sql} label="SQL of the source benchmark" />
         </>
       ) : null}

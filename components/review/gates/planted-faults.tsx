@@ -8,16 +8,25 @@ import { faultRows, unnamedFaults } from './fault-rows';
 import { MappingLink } from './mapping-link';
 
 export function faultsInShort({ planted, holes }: PlantedFaults): string {
-  if (holes.length > 0) return `${number(holes.length)} of ${number(planted)} planted faults ${holes.length === 1 ? 'was' : 'were'} not caught`;
+  if (holes.length > 0)
+    return `${number(holes.length)} of ${number(planted)} planted faults ${holes.length === 1 ? 'was' : 'were'} not caught`;
   if (planted === 0) return 'no fault could be planted: there are no documents';
-  return planted === 1 ? 'the planted fault was caught' : `all ${number(planted)} planted faults were caught`;
+  return planted === 1
+    ? 'the planted fault was caught'
+    : `all ${number(planted)} planted faults were caught`;
 }
 
 // A wide collection has more than a thousand.
 const SHOWN = 200;
 
 /** The planted faults one by one, those that no mapping noticed first. */
-export function FaultList({ faults, goTo }: { readonly faults: PlantedFaults; readonly goTo: (mapping: string) => void }) {
+export function FaultList({
+  faults,
+  goTo,
+}: {
+  readonly faults: PlantedFaults;
+  readonly goTo: (mapping: string) => void;
+}) {
   const [whole, setWhole] = useState(false);
   const rows = faultRows(faults).map((row, at) => ({ ...row, at }));
   const unnamed = unnamedFaults(faults);
@@ -30,19 +39,34 @@ export function FaultList({ faults, goTo }: { readonly faults: PlantedFaults; re
           rowKey={(row) => String(row.at)}
           columns={[
             { head: 'Fault', cell: (row) => row.kind },
-            { head: 'Planted at', cell: (row) => <code className="font-mono text-xs wrap-anywhere">{row.path}</code> },
-            { head: 'Caught by', cell: (row) => (row.caughtBy === null ? <Badge tone="bad">no mapping</Badge> : <MappingLink name={row.caughtBy} goTo={goTo} />) },
+            {
+              head: 'Planted at',
+              cell: (row) => <code className="font-mono text-xs wrap-anywhere">{row.path}</code>,
+            },
+            {
+              head: 'Caught by',
+              cell: (row) =>
+                row.caughtBy === null ? (
+                  <Badge tone="bad">no mapping</Badge>
+                ) : (
+                  <MappingLink name={row.caughtBy} goTo={goTo} />
+                ),
+            },
           ]}
         />
       ) : null}
       {rows.length > SHOWN && !whole ? (
         <p className="p-2">
-          <Button onClick={() => setWhole(true)}>Show the other {number(rows.length - SHOWN)}</Button>
+          <Button onClick={() => setWhole(true)}>
+            Show the other {number(rows.length - SHOWN)}
+          </Button>
         </p>
       ) : null}
       {unnamed.length > 0 ? (
         <div className="space-y-1 p-3 text-[13px]">
-          <p className="text-muted">These faults were planted before each was recorded; validating again names them.</p>
+          <p className="text-muted">
+            These faults were planted before each was recorded; validating again names them.
+          </p>
           <ul>
             {unnamed.map(({ mapping, faults: count }) => (
               <li key={mapping}>

@@ -1,7 +1,12 @@
 'use client';
 import { useState } from 'react';
 import { score } from '../../../lib/design/cost';
-import { CHOICES, type Choice, type ConceptualDesign, type RelationshipChoice } from '../../../lib/design/document-design';
+import {
+  CHOICES,
+  type Choice,
+  type ConceptualDesign,
+  type RelationshipChoice,
+} from '../../../lib/design/document-design';
 import type { Workload } from '../../../lib/design/workload';
 import type { ProfileContent } from '../../../lib/pipeline/stages/design-stages';
 import { number } from '../../format';
@@ -15,15 +20,33 @@ import type { GateProps } from '../gate-props';
 import { keptOf } from '../readable-content';
 import { CostBadge, WhatIfDialog } from './what-if-dialog';
 
-type Props = Pick<GateProps<ConceptualDesign>, 'task' | 'content' | 'before' | 'directives' | 'setDirectives'> & { readonly profile: ProfileContent | undefined; readonly workload: Workload | undefined };
+type Props = Pick<
+  GateProps<ConceptualDesign>,
+  'task' | 'content' | 'before' | 'directives' | 'setDirectives'
+> & { readonly profile: ProfileContent | undefined; readonly workload: Workload | undefined };
 
 /** Every relationship with its measurements, the choice and why, and what could be chosen instead. */
-export function RelationshipsTable({ task, content, before, directives, setDirectives, profile, workload }: Props) {
+export function RelationshipsTable({
+  task,
+  content,
+  before,
+  directives,
+  setDirectives,
+  profile,
+  workload,
+}: Props) {
   const [asked, setAsked] = useState<RelationshipChoice | null>(null);
   const request = (relationship: string, choice: Choice): void =>
-    setDirectives([...directives.filter((entry) => entry.kind !== 'relationship' || entry.relationship !== relationship), { kind: 'relationship', relationship, choice }]);
-  const earlier = (row: RelationshipChoice) => before?.relationships.find((entry) => entry.relationship === row.relationship);
-  const measured = (row: RelationshipChoice) => profile?.profile.relationships.find((entry) => entry.id === row.relationship);
+    setDirectives([
+      ...directives.filter(
+        (entry) => entry.kind !== 'relationship' || entry.relationship !== relationship,
+      ),
+      { kind: 'relationship', relationship, choice },
+    ]);
+  const earlier = (row: RelationshipChoice) =>
+    before?.relationships.find((entry) => entry.relationship === row.relationship);
+  const measured = (row: RelationshipChoice) =>
+    profile?.profile.relationships.find((entry) => entry.id === row.relationship);
   return (
     <>
       <PlainTable
@@ -39,7 +62,11 @@ export function RelationshipsTable({ task, content, before, directives, setDirec
                 <div className="min-w-52 space-y-0.5">
                   <RelationshipName name={row.relationship} className="text-[13px] font-medium" />
                   <div className="flex flex-wrap gap-1">
-                    {found && !found.declared ? <Badge tone="warn" title={found.evidence ?? ''}>undeclared</Badge> : null}
+                    {found && !found.declared ? (
+                      <Badge tone="warn" title={found.evidence ?? ''}>
+                        undeclared
+                      </Badge>
+                    ) : null}
                     {row.directed ? <Badge tone="accent">directed</Badge> : null}
                     {was && was !== row.choice ? <Badge tone="warn">was {was}</Badge> : null}
                   </div>
@@ -55,7 +82,11 @@ export function RelationshipsTable({ task, content, before, directives, setDirec
                   {row.choice}
                   {row.choice === 'embed' ? ` ${row.cardinality ?? ''}` : ''}
                 </Badge>
-                {(row.choice === 'embed' || row.choice === 'bucket') && row.field ? <p className="text-xs text-muted">as <Name text={row.field} /></p> : null}
+                {(row.choice === 'embed' || row.choice === 'bucket') && row.field ? (
+                  <p className="text-xs text-muted">
+                    as <Name text={row.field} />
+                  </p>
+                ) : null}
                 {row.columns ? <CopiedColumns choice={row} before={earlier(row)} /> : null}
               </div>
             ),
@@ -63,30 +94,59 @@ export function RelationshipsTable({ task, content, before, directives, setDirec
           {
             head: 'Instead',
             cell: (row) => {
-              const wanted = directives.find((entry) => entry.kind === 'relationship' && entry.relationship === row.relationship);
+              const wanted = directives.find(
+                (entry) => entry.kind === 'relationship' && entry.relationship === row.relationship,
+              );
               return (
                 <KeepFocus className="space-y-1">
                   {wanted?.kind === 'relationship' ? (
                     <p className="flex items-center gap-1 whitespace-nowrap">
                       <Badge tone="accent">{wanted.choice} requested</Badge>
-                      <Button look="quiet" aria-label={`Take back: ${row.relationship}`} onClick={() => setDirectives(directives.filter((entry) => entry !== wanted))}>
+                      <Button
+                        look="quiet"
+                        aria-label={`Take back: ${row.relationship}`}
+                        onClick={() =>
+                          setDirectives(directives.filter((entry) => entry !== wanted))
+                        }
+                      >
                         Take back
                       </Button>
                     </p>
                   ) : (
-                    <Alternatives choice={row} onRequest={(other) => request(row.relationship, other)} />
+                    <Alternatives
+                      choice={row}
+                      onRequest={(other) => request(row.relationship, other)}
+                    />
                   )}
                 </KeepFocus>
               );
             },
           },
-          { head: '', cell: (row) => <Button look="quiet" className="px-1 whitespace-nowrap" aria-label={`What if: ${row.relationship}`} onClick={() => setAsked(row)}>What if?</Button> },
+          {
+            head: '',
+            cell: (row) => (
+              <Button
+                look="quiet"
+                className="px-1 whitespace-nowrap"
+                aria-label={`What if: ${row.relationship}`}
+                onClick={() => setAsked(row)}
+              >
+                What if?
+              </Button>
+            ),
+          },
           {
             head: <Head name="Children of a parent" of="mean · p99 · max" />,
             numeric: true,
             cell: (row) => {
               const fanOut = measured(row)?.fanOut;
-              return <span className="whitespace-nowrap">{fanOut ? `${fanOut.mean.toFixed(1)} · ${number(fanOut.p99)} · ${number(fanOut.max)}` : '–'}</span>;
+              return (
+                <span className="whitespace-nowrap">
+                  {fanOut
+                    ? `${fanOut.mean.toFixed(1)} · ${number(fanOut.p99)} · ${number(fanOut.max)}`
+                    : '–'}
+                </span>
+              );
             },
           },
           {
@@ -94,13 +154,24 @@ export function RelationshipsTable({ task, content, before, directives, setDirec
             numeric: true,
             cell: (row) => {
               const found = measured(row);
-              return <span className="whitespace-nowrap">{found ? `${number(found.orphans)} · ${number(found.nullKeys)}` : '–'}</span>;
+              return (
+                <span className="whitespace-nowrap">
+                  {found ? `${number(found.orphans)} · ${number(found.nullKeys)}` : '–'}
+                </span>
+              );
             },
           },
           {
             head: <Head name="Queries" of="of both" />,
             numeric: true,
-            cell: (row) => (workload ? number(workload.patterns.filter((pattern) => pattern.relationships.includes(row.relationship)).reduce((sum, pattern) => sum + pattern.frequency, 0)) : '–'),
+            cell: (row) =>
+              workload
+                ? number(
+                    workload.patterns
+                      .filter((pattern) => pattern.relationships.includes(row.relationship))
+                      .reduce((sum, pattern) => sum + pattern.frequency, 0),
+                  )
+                : '–',
           },
         ]}
         detail={(row) => (
@@ -137,32 +208,53 @@ const Head = ({ name, of }: { readonly name: string; readonly of: string }) => (
 );
 
 /** The choices that were not made, each with what the workload would cost under it, or why it cannot be. */
-function Alternatives({ choice, onRequest }: { readonly choice: RelationshipChoice; readonly onRequest: (other: Choice) => void }) {
+function Alternatives({
+  choice,
+  onRequest,
+}: {
+  readonly choice: RelationshipChoice;
+  readonly onRequest: (other: Choice) => void;
+}) {
   const of = (name: Choice) => choice.alternatives?.find((entry) => entry.choice === name);
   const own = of(choice.choice)?.cost;
   return CHOICES.filter((other) => other !== choice.choice).map((other) => {
-      const { cost, obstacle } = of(other) ?? {};
-      return (
-        <div key={other} className="flex items-center gap-x-1.5 whitespace-nowrap" title={obstacle}>
-          <Button aria-label={`${other} instead: ${choice.relationship}`} disabled={obstacle !== undefined} onClick={() => onRequest(other)}>
-            {other}
-          </Button>
-          {cost && own ? <CostBadge before={score(own)} after={score(cost)} /> : null}
-          {obstacle !== undefined ? <span className="text-xs text-muted">not possible</span> : null}
-        </div>
-      );
-    });
+    const { cost, obstacle } = of(other) ?? {};
+    return (
+      <div key={other} className="flex items-center gap-x-1.5 whitespace-nowrap" title={obstacle}>
+        <Button
+          aria-label={`${other} instead: ${choice.relationship}`}
+          disabled={obstacle !== undefined}
+          onClick={() => onRequest(other)}
+        >
+          {other}
+        </Button>
+        {cost && own ? <CostBadge before={score(own)} after={score(cost)} /> : null}
+        {obstacle !== undefined ? <span className="text-xs text-muted">not possible</span> : null}
+      </div>
+    );
+  });
 }
 
 /** What a copy repeats beside the reference, with what it did not repeat before. */
-function CopiedColumns({ choice, before }: { readonly choice: RelationshipChoice; readonly before: RelationshipChoice | undefined }) {
+function CopiedColumns({
+  choice,
+  before,
+}: {
+  readonly choice: RelationshipChoice;
+  readonly before: RelationshipChoice | undefined;
+}) {
   const columns = choice.columns ?? [];
   return (
-    <ul aria-label={`Columns copied to ${choice.parentField ?? choice.field ?? ''}`} className="text-xs">
+    <ul
+      aria-label={`Columns copied to ${choice.parentField ?? choice.field ?? ''}`}
+      className="text-xs"
+    >
       {columns.map((column) => (
         <li key={column}>
           <Name text={`${choice.parentField ?? choice.field ?? ''}.${column}`} />
-          {before?.columns && !before.columns.includes(column) ? <Badge tone="warn">new</Badge> : null}
+          {before?.columns && !before.columns.includes(column) ? (
+            <Badge tone="warn">new</Badge>
+          ) : null}
         </li>
       ))}
     </ul>
@@ -170,7 +262,11 @@ function CopiedColumns({ choice, before }: { readonly choice: RelationshipChoice
 }
 
 /** What the parents keep of their children without holding them, each with a way to do without it. */
-function KeptByParents({ choice, directives, setDirectives }: { readonly choice: RelationshipChoice } & Pick<Props, 'directives' | 'setDirectives'>) {
+function KeptByParents({
+  choice,
+  directives,
+  setDirectives,
+}: { readonly choice: RelationshipChoice } & Pick<Props, 'directives' | 'setDirectives'>) {
   const { relationship } = choice;
   const kept = keptOf(choice);
   if (kept.length === 0) return null;
@@ -179,12 +275,33 @@ function KeptByParents({ choice, directives, setDirectives }: { readonly choice:
       <span className="text-muted">The parents keep:</span>
       <ul aria-label="Kept in the parent’s documents" className="flex flex-wrap gap-x-4">
         {kept.map(({ field, what }) => {
-          const dropped = directives.find((entry) => entry.kind === 'without_field' && entry.relationship === relationship && entry.field === field);
+          const dropped = directives.find(
+            (entry) =>
+              entry.kind === 'without_field' &&
+              entry.relationship === relationship &&
+              entry.field === field,
+          );
           return (
             <li key={field}>
-              <Name text={field} className={`text-xs ${dropped ? 'line-through' : ''}`} /> <span className="text-muted">{what}</span>
-              {dropped ? <> <Badge tone="accent">without it requested</Badge></> : null}{' '}
-              <Button look="quiet" aria-label={`${dropped ? 'Take back: without' : 'Without'} ${field}`} onClick={() => setDirectives(dropped ? directives.filter((entry) => entry !== dropped) : [...directives, { kind: 'without_field', relationship, field }])}>
+              <Name text={field} className={`text-xs ${dropped ? 'line-through' : ''}`} />{' '}
+              <span className="text-muted">{what}</span>
+              {dropped ? (
+                <>
+                  {' '}
+                  <Badge tone="accent">without it requested</Badge>
+                </>
+              ) : null}{' '}
+              <Button
+                look="quiet"
+                aria-label={`${dropped ? 'Take back: without' : 'Without'} ${field}`}
+                onClick={() =>
+                  setDirectives(
+                    dropped
+                      ? directives.filter((entry) => entry !== dropped)
+                      : [...directives, { kind: 'without_field', relationship, field }],
+                  )
+                }
+              >
                 {dropped ? 'Take back' : 'Without'}
               </Button>
             </li>

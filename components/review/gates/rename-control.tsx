@@ -46,7 +46,12 @@ function Control({ what, current, wanted, onRequest, onTakeBack }: RenameControl
   }
   if (!writing) {
     return (
-      <Button ref={opener} look="quiet" aria-label={`Rename ${what}`} onClick={() => setWriting(true)}>
+      <Button
+        ref={opener}
+        look="quiet"
+        aria-label={`Rename ${what}`}
+        onClick={() => setWriting(true)}
+      >
         Rename
       </Button>
     );
@@ -64,7 +69,14 @@ function Control({ what, current, wanted, onRequest, onTakeBack }: RenameControl
         if (event.key === 'Escape') setWriting(false);
       }}
     >
-      <Input ref={field} aria-label={`New name of ${what}`} defaultValue={current} required maxLength={200} className="w-40 py-0.5 text-[13px]" />
+      <Input
+        ref={field}
+        aria-label={`New name of ${what}`}
+        defaultValue={current}
+        required
+        maxLength={200}
+        className="w-40 py-0.5 text-[13px]"
+      />
       <Button type="submit">Request</Button>
       <Button look="quiet" onClick={() => setWriting(false)}>
         Cancel

@@ -18,7 +18,11 @@ interface SamplesProps {
 }
 
 /** The first documents as they lie in MongoDB, on demand. */
-export function Samples({ databaseId, collection, title = 'Documents' }: SamplesProps & { readonly title?: string }) {
+export function Samples({
+  databaseId,
+  collection,
+  title = 'Documents',
+}: SamplesProps & { readonly title?: string }) {
   const [open, setOpen] = useState(false);
   return (
     <Card
@@ -29,13 +33,27 @@ export function Samples({ databaseId, collection, title = 'Documents' }: Samples
         </Button>
       }
     >
-      {open ? <FirstDocuments databaseId={databaseId} collection={collection} /> : <p className="text-[13px] text-muted">As they lie in MongoDB, beside the source rows that they came from; long arrays and texts are cut.</p>}
+      {open ? (
+        <FirstDocuments databaseId={databaseId} collection={collection} />
+      ) : (
+        <p className="text-[13px] text-muted">
+          As they lie in MongoDB, beside the source rows that they came from; long arrays and texts
+          are cut.
+        </p>
+      )}
     </Card>
   );
 }
 
 export function FirstDocuments({ databaseId, collection }: SamplesProps) {
-  const answer = useQuery({ queryKey: ['documents', databaseId, collection], queryFn: ({ signal }) => api<SampleDocuments>(`/api/databases/${databaseId}/documents${query({ collection })}`, { signal }), staleTime: 30_000 });
+  const answer = useQuery({
+    queryKey: ['documents', databaseId, collection],
+    queryFn: ({ signal }) =>
+      api<SampleDocuments>(`/api/databases/${databaseId}/documents${query({ collection })}`, {
+        signal,
+      }),
+    staleTime: 30_000,
+  });
   if (answer.error) return <ErrorNote error={answer.error} />;
   if (answer.isPending) return <Loading what="the documents" of={answer} />;
   const { documents, rootTable, withoutSource } = answer.data;
@@ -56,7 +74,13 @@ export function FirstDocuments({ databaseId, collection }: SamplesProps) {
     <ol className="space-y-4">
       {documents.map(({ text, source }, at) => (
         <li key={at} className="grid gap-2 lg:grid-cols-2">
-          {source ? <SourceRows source={source} rootTable={rootTable} what={`document ${at + 1} of ${collection}`} /> : null}
+          {source ? (
+            <SourceRows
+              source={source}
+              rootTable={rootTable}
+              what={`document ${at + 1} of ${collection}`}
+            />
+          ) : null}
           <div className="min-w-0 space-y-1">
             <p className="text-xs text-muted">
               Document {at + 1} of {collection}
@@ -70,13 +94,26 @@ export function FirstDocuments({ databaseId, collection }: SamplesProps) {
 }
 
 /** The rows that a document was made from; a single one column by column, as the document has its fields. */
-function SourceRows({ source: { columns, rows, total, children }, rootTable, what }: { readonly source: DocumentSource; readonly rootTable: string; readonly what: string }) {
+function SourceRows({
+  source: { columns, rows, total, children },
+  rootTable,
+  what,
+}: {
+  readonly source: DocumentSource;
+  readonly rootTable: string;
+  readonly what: string;
+}) {
   const [row] = rows;
   return (
     <div className="min-w-0 space-y-2">
       <div className="space-y-1">
         <p className="text-xs text-muted">
-          {total === 1 ? 'The row' : total > rows.length ? `The first ${number(rows.length)} of ${counted(total, 'row')}` : counted(total, 'row')} of <code className="font-mono">{rootTable}</code> in the source
+          {total === 1
+            ? 'The row'
+            : total > rows.length
+              ? `The first ${number(rows.length)} of ${counted(total, 'row')}`
+              : counted(total, 'row')}{' '}
+          of <code className="font-mono">{rootTable}</code> in the source
         </p>
         {total === 0 ? <Badge tone="bad">no source row belongs to this document</Badge> : null}
         {row && total === 1 ? (
@@ -86,13 +123,27 @@ function SourceRows({ source: { columns, rows, total, children }, rootTable, wha
               rows={columns.map((name, at) => ({ name, value: row[at] }))}
               rowKey={({ name }) => name}
               columns={[
-                { head: 'Column', cell: ({ name }) => <code className="font-mono text-xs wrap-anywhere">{name}</code> },
-                { head: 'Value', cell: ({ value }) => <span className="font-mono text-xs wrap-anywhere"><TypedValue value={value} /></span> },
+                {
+                  head: 'Column',
+                  cell: ({ name }) => (
+                    <code className="font-mono text-xs wrap-anywhere">{name}</code>
+                  ),
+                },
+                {
+                  head: 'Value',
+                  cell: ({ value }) => (
+                    <span className="font-mono text-xs wrap-anywhere">
+                      <TypedValue value={value} />
+                    </span>
+                  ),
+                },
               ]}
             />
           </div>
         ) : null}
-        {row && total > 1 ? <ResultTable label={`Source of ${what}`} columns={columns} rows={rows} /> : null}
+        {row && total > 1 ? (
+          <ResultTable label={`Source of ${what}`} columns={columns} rows={rows} />
+        ) : null}
       </div>
       {children.length > 0 ? (
         <PlainTable
@@ -100,9 +151,25 @@ function SourceRows({ source: { columns, rows, total, children }, rootTable, wha
           rows={children}
           rowKey={({ path }) => path}
           columns={[
-            { head: 'Array or document', cell: ({ path }) => <code className="font-mono text-xs wrap-anywhere">{path}</code> },
-            { head: 'Rows in the source', cell: ({ rows: found, table }) => <>{number(found)} of <code className="font-mono text-xs wrap-anywhere">{table}</code></> },
-            { head: 'Held here', cell: ({ rows: found, expected, entries }) => <Held rows={found} expected={expected} entries={entries} /> },
+            {
+              head: 'Array or document',
+              cell: ({ path }) => <code className="font-mono text-xs wrap-anywhere">{path}</code>,
+            },
+            {
+              head: 'Rows in the source',
+              cell: ({ rows: found, table }) => (
+                <>
+                  {number(found)} of{' '}
+                  <code className="font-mono text-xs wrap-anywhere">{table}</code>
+                </>
+              ),
+            },
+            {
+              head: 'Held here',
+              cell: ({ rows: found, expected, entries }) => (
+                <Held rows={found} expected={expected} entries={entries} />
+              ),
+            },
           ]}
         />
       ) : null}
@@ -110,8 +177,21 @@ function SourceRows({ source: { columns, rows, total, children }, rootTable, wha
   );
 }
 
-function Held({ rows, expected, entries }: { readonly rows: number; readonly expected: number; readonly entries: number }) {
-  if (entries !== expected) return <Badge tone="bad">{number(entries)}, not {number(expected)}</Badge>;
+function Held({
+  rows,
+  expected,
+  entries,
+}: {
+  readonly rows: number;
+  readonly expected: number;
+  readonly entries: number;
+}) {
+  if (entries !== expected)
+    return (
+      <Badge tone="bad">
+        {number(entries)}, not {number(expected)}
+      </Badge>
+    );
   if (expected === rows) return number(entries);
   return expected === 0 ? <>none: an outlier, flagged</> : <>the first {number(entries)}</>;
 }

@@ -1,7 +1,11 @@
 'use client';
 import { useState } from 'react';
 import type { ConceptualDesign } from '../../../lib/design/document-design';
-import type { ColumnDestination, LossFlag, TableValidation } from '../../../lib/validation/table-validation';
+import type {
+  ColumnDestination,
+  LossFlag,
+  TableValidation,
+} from '../../../lib/validation/table-validation';
 import { counted, number } from '../../format';
 import { CodeBlock } from '../../text/code-block';
 import { printExtendedMql } from '../../../lib/mql/print-extended-json';
@@ -18,22 +22,52 @@ import { Samples } from './sample-documents';
 import { useArtefact } from './use-artefact';
 
 type FlagClass = LossFlag['class'];
-const groups: readonly { readonly name: FlagClass; readonly title: string; readonly other: FlagClass; readonly otherName: string }[] = [
-  { name: 'genuine_loss', title: 'Genuine loss', other: 'intentional_transformation', otherName: 'intentional' },
-  { name: 'intentional_transformation', title: 'Intentional transformations', other: 'genuine_loss', otherName: 'genuine loss' },
+const groups: readonly {
+  readonly name: FlagClass;
+  readonly title: string;
+  readonly other: FlagClass;
+  readonly otherName: string;
+}[] = [
+  {
+    name: 'genuine_loss',
+    title: 'Genuine loss',
+    other: 'intentional_transformation',
+    otherName: 'intentional',
+  },
+  {
+    name: 'intentional_transformation',
+    title: 'Intentional transformations',
+    other: 'genuine_loss',
+    otherName: 'genuine loss',
+  },
 ];
 
-export function TableValidationGate({ task, content, directives, setDirectives, edit }: GateProps<TableValidation>) {
+export function TableValidationGate({
+  task,
+  content,
+  directives,
+  setDirectives,
+  edit,
+}: GateProps<TableValidation>) {
   const flagged = (name: FlagClass) => content.flags.filter((flag) => flag.class === name);
-  const plain = content.columns.filter(({ column }) => !content.flags.some((flag) => flag.column === column));
-  const destination = (column: string): ColumnDestination | undefined => content.columns.find((entry) => entry.column === column);
+  const plain = content.columns.filter(
+    ({ column }) => !content.flags.some((flag) => flag.column === column),
+  );
+  const destination = (column: string): ColumnDestination | undefined =>
+    content.columns.find((entry) => entry.column === column);
   const collection = useCollectionOf(task.databaseId, task.key, content.place);
   return (
     <div className="space-y-3">
       <div className="flex flex-wrap gap-2">
         <Badge>{counted(content.rows, 'source row')}</Badge>
-        <Badge tone={content.place ? 'neutral' : 'bad'}>{content.place ? `found in ${content.place}` : 'found nowhere'}</Badge>
-        <Badge tone={content.rowsApart === 0 ? 'good' : 'bad'}>{content.rowsApart === 0 ? 'rows hold together' : `${counted(content.rowsApart, 'row')} ${content.rowsApart === 1 ? 'does' : 'do'} not hold together`}</Badge>
+        <Badge tone={content.place ? 'neutral' : 'bad'}>
+          {content.place ? `found in ${content.place}` : 'found nowhere'}
+        </Badge>
+        <Badge tone={content.rowsApart === 0 ? 'good' : 'bad'}>
+          {content.rowsApart === 0
+            ? 'rows hold together'
+            : `${counted(content.rowsApart, 'row')} ${content.rowsApart === 1 ? 'does' : 'do'} not hold together`}
+        </Badge>
       </div>
       {groups
         .filter(({ name }) => flagged(name).length > 0)
@@ -46,17 +80,51 @@ export function TableValidationGate({ task, content, directives, setDirectives, 
             destination={destination}
             queries={(column) => {
               const found = destination(column)?.destination;
-              return collection && content.place && found ? bothSides(content.table, column, { collection, place: content.place, destination: found }) : null;
+              return collection && content.place && found
+                ? bothSides(content.table, column, {
+                    collection,
+                    place: content.place,
+                    destination: found,
+                  })
+                : null;
             }}
-            reclassify={edit ? (columns) => edit({ ...content, flags: content.flags.map((flag) => (columns.has(flag.column) ? { ...flag, class: group.other } : flag)) }) : null}
+            reclassify={
+              edit
+                ? (columns) =>
+                    edit({
+                      ...content,
+                      flags: content.flags.map((flag) =>
+                        columns.has(flag.column) ? { ...flag, class: group.other } : flag,
+                      ),
+                    })
+                : null
+            }
             keepType={
               group.name === 'intentional_transformation'
                 ? (column) => {
-                    const wanted = directives.find((entry) => entry.kind === 'keep_type' && entry.table === content.table && entry.column === column);
+                    const wanted = directives.find(
+                      (entry) =>
+                        entry.kind === 'keep_type' &&
+                        entry.table === content.table &&
+                        entry.column === column,
+                    );
                     return (
                       <span className="flex flex-wrap items-center gap-1">
                         {wanted ? <Badge tone="accent">requested</Badge> : null}
-                        <Button look="quiet" aria-label={`${wanted ? 'Take back: keep the type' : 'Keep the type'} of ${column}`} onClick={() => setDirectives(wanted ? directives.filter((entry) => entry !== wanted) : [...directives, { kind: 'keep_type', table: content.table, column }])}>
+                        <Button
+                          look="quiet"
+                          aria-label={`${wanted ? 'Take back: keep the type' : 'Keep the type'} of ${column}`}
+                          onClick={() =>
+                            setDirectives(
+                              wanted
+                                ? directives.filter((entry) => entry !== wanted)
+                                : [
+                                    ...directives,
+                                    { kind: 'keep_type', table: content.table, column },
+                                  ],
+                            )
+                          }
+                        >
                           {wanted ? 'Take back' : 'Keep the type'}
                         </Button>
                       </span>
@@ -66,11 +134,27 @@ export function TableValidationGate({ task, content, directives, setDirectives, 
             }
           />
         ))}
-      <Card title={`As they are (${plain.length} of ${counted(content.columns.length, 'column')})`} padded={false}>
+      <Card
+        title={`As they are (${plain.length} of ${counted(content.columns.length, 'column')})`}
+        padded={false}
+      >
         {plain.length === 0 ? <EmptyNote>Every column carries a flag.</EmptyNote> : null}
-        {plain.length > 0 ? <PlainTable label="Columns as they are" rows={plain} rowKey={(row) => row.column} columns={[columnName, ...destinationColumns((row: ColumnDestination) => row)]} /> : null}
+        {plain.length > 0 ? (
+          <PlainTable
+            label="Columns as they are"
+            rows={plain}
+            rowKey={(row) => row.column}
+            columns={[columnName, ...destinationColumns((row: ColumnDestination) => row)]}
+          />
+        ) : null}
       </Card>
-      {collection ? <Samples databaseId={task.databaseId} collection={collection} title={`Documents of ${collection}, the other side`} /> : null}
+      {collection ? (
+        <Samples
+          databaseId={task.databaseId}
+          collection={collection}
+          title={`Documents of ${collection}, the other side`}
+        />
+      ) : null}
     </div>
   );
 }
@@ -88,7 +172,15 @@ interface FlagGroupProps {
 }
 
 /** The flags of one class, chosen one by one or all at once, to be said of the other class. */
-function FlagGroup({ title, flags, otherName, destination, queries, reclassify, keepType }: FlagGroupProps) {
+function FlagGroup({
+  title,
+  flags,
+  otherName,
+  destination,
+  queries,
+  reclassify,
+  keepType,
+}: FlagGroupProps) {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const all = chosen.size === flags.length;
   const toggle = (column: string): void => {
@@ -103,7 +195,9 @@ function FlagGroup({ title, flags, otherName, destination, queries, reclassify, 
       actions={
         reclassify ? (
           <Button disabled={chosen.size === 0} onClick={() => reclassify(chosen)}>
-            {chosen.size === 0 ? `Choose what is ${otherName}` : `${counted(chosen.size, 'column')}: ${otherName}…`}
+            {chosen.size === 0
+              ? `Choose what is ${otherName}`
+              : `${counted(chosen.size, 'column')}: ${otherName}…`}
           </Button>
         ) : null
       }
@@ -124,17 +218,29 @@ function FlagGroup({ title, flags, otherName, destination, queries, reclassify, 
                       ref={(box) => {
                         if (box) box.indeterminate = chosen.size > 0 && !all;
                       }}
-                      onChange={() => setChosen(all ? new Set() : new Set(flags.map(({ column }) => column)))}
+                      onChange={() =>
+                        setChosen(all ? new Set() : new Set(flags.map(({ column }) => column)))
+                      }
                     />
                   ),
-                  cell: (row: LossFlag) => <input type="checkbox" aria-label={row.column} checked={chosen.has(row.column)} onChange={() => toggle(row.column)} />,
+                  cell: (row: LossFlag) => (
+                    <input
+                      type="checkbox"
+                      aria-label={row.column}
+                      checked={chosen.has(row.column)}
+                      onChange={() => toggle(row.column)}
+                    />
+                  ),
                 },
               ]
             : []),
           columnName,
           ...destinationColumns((row: LossFlag) => destination(row.column)),
           { head: 'Flagged', numeric: true, cell: (row) => number(row.values) },
-          { head: 'Explanation', cell: (row) => <span className="block min-w-32 wrap-anywhere">{row.explanation}</span> },
+          {
+            head: 'Explanation',
+            cell: (row) => <span className="block min-w-32 wrap-anywhere">{row.explanation}</span>,
+          },
           ...(keepType ? [{ head: 'Instead', cell: (row: LossFlag) => keepType(row.column) }] : []),
         ]}
         detail={(row) => (
@@ -154,7 +260,9 @@ const SAMPLES_SHOWN = 8;
 function FlagSamples({ flag: { samples, stored } }: { readonly flag: LossFlag }) {
   return (
     <div className="flex flex-wrap items-baseline gap-x-4 gap-y-1 wrap-anywhere">
-      <span className="text-muted">{stored ? 'In the source → in the documents:' : 'In the source:'}</span>
+      <span className="text-muted">
+        {stored ? 'In the source → in the documents:' : 'In the source:'}
+      </span>
       {samples.slice(0, SAMPLES_SHOWN).map((value, at) => (
         <span key={at} className="inline-flex flex-wrap items-baseline gap-x-1.5">
           <TypedValue value={value} />
@@ -171,23 +279,40 @@ function FlagSamples({ flag: { samples, stored } }: { readonly flag: LossFlag })
 }
 
 /** How the values of both sides are counted, for whoever wants to ask themselves. */
-function BothQueries({ column, queries }: { readonly column: string; readonly queries: ReturnType<typeof bothSides> | null }) {
+function BothQueries({
+  column,
+  queries,
+}: {
+  readonly column: string;
+  readonly queries: ReturnType<typeof bothSides> | null;
+}) {
   if (!queries) return null;
   return (
     <details>
-      <summary className="w-fit cursor-pointer text-muted hover:text-text">Queries of both sides</summary>
+      <summary className="w-fit cursor-pointer text-muted hover:text-text">
+        Queries of both sides
+      </summary>
       <div className="mt-1.5 grid gap-2 lg:grid-cols-2">
         <CodeBlock label={`Values of ${column} in the source`} text={queries.sql} />
-        <CodeBlock label={`Values of ${column} in the documents`} text={printExtendedMql(queries.mql)} />
+        <CodeBlock
+          label={`Values of ${column} in the documents`}
+          text={printExtendedMql(queries.mql)}
+        />
       </div>
     </details>
   );
 }
 
-const columnName = { head: 'Column', cell: (row: { readonly column: string }) => <Name text={row.column} /> };
+const columnName = {
+  head: 'Column',
+  cell: (row: { readonly column: string }) => <Name text={row.column} />,
+};
 
 const destinationColumns = <Row,>(of: (row: Row) => ColumnDestination | undefined) => [
-  { head: 'Most likely destination', cell: (row: Row) => <Name text={of(row)?.destination ?? '–'} /> },
+  {
+    head: 'Most likely destination',
+    cell: (row: Row) => <Name text={of(row)?.destination ?? '–'} />,
+  },
   { head: 'Matched', numeric: true, cell: (row: Row) => number(of(row)?.matched ?? 0) },
   {
     head: 'Without a match',
@@ -200,7 +325,17 @@ const destinationColumns = <Row,>(of: (row: Row) => ColumnDestination | undefine
 ];
 
 /** The collection that a place lies in: the design's, since names of places are paths. */
-function useCollectionOf(databaseId: string, key: string, place: string | null): string | undefined {
-  const design = useArtefact<ConceptualDesign>(databaseId, 'conceptual_design', key.slice(0, key.indexOf('/')));
-  return design.data?.collections.find(({ name }) => place === name || place?.startsWith(`${name}.`))?.name;
+function useCollectionOf(
+  databaseId: string,
+  key: string,
+  place: string | null,
+): string | undefined {
+  const design = useArtefact<ConceptualDesign>(
+    databaseId,
+    'conceptual_design',
+    key.slice(0, key.indexOf('/')),
+  );
+  return design.data?.collections.find(
+    ({ name }) => place === name || place?.startsWith(`${name}.`),
+  )?.name;
 }

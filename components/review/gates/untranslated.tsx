@@ -17,9 +17,19 @@ export function UntranslatedGate({ task, content, edit }: GateProps<TranslationC
           <CodeBlock text={printExtendedMql(content.mql)} label="MQL" tall />
         </Card>
       ) : (
-        <Card title="Why it is not translated" actions={edit ? <Button onClick={() => edit()} shortcut="e">Write the MQL</Button> : null}>
+        <Card
+          title="Why it is not translated"
+          actions={
+            edit ? (
+              <Button onClick={() => edit()} shortcut="e">
+                Write the MQL
+              </Button>
+            ) : null
+          }
+        >
           <p>
-            {content.reason ? <Badge tone="warn">reason {content.reason.code}</Badge> : null} {content.reason?.text}
+            {content.reason ? <Badge tone="warn">reason {content.reason.code}</Badge> : null}{' '}
+            {content.reason?.text}
           </p>
         </Card>
       )}
@@ -28,7 +38,8 @@ export function UntranslatedGate({ task, content, edit }: GateProps<TranslationC
           {content.attempts.map((attempt, at) => (
             <div key={at} className="space-y-1">
               <p className="text-[13px]">
-                <Badge tone="bad">{attempt.verdict.kind.replaceAll('_', ' ')}</Badge> {attempt.verdict.detail}
+                <Badge tone="bad">{attempt.verdict.kind.replaceAll('_', ' ')}</Badge>{' '}
+                {attempt.verdict.detail}
               </p>
               <CodeBlock text={printExtendedMql(attempt.mql)} label={`Attempt ${at + 1}`} />
             </div>

@@ -7,7 +7,10 @@ import { api, query } from '../../api';
 export function useArtefact<T>(databaseId: string, kind: ArtefactKind, key: string) {
   return useQuery({
     queryKey: ['artefact', databaseId, kind, key],
-    queryFn: () => api<{ current: VersionDetail }>(`/api/artefacts${query({ databaseId, kind, key })}`).then(({ current }) => current.content as T),
+    queryFn: () =>
+      api<{ current: VersionDetail }>(`/api/artefacts${query({ databaseId, kind, key })}`).then(
+        ({ current }) => current.content as T,
+      ),
     staleTime: 10_000,
   });
 }

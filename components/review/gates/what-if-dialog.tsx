@@ -13,7 +13,12 @@ import { Dialog } from '../../ui/dialog';
 import { ErrorNote, Loading } from '../../ui/notes';
 import { PlainTable } from '../../ui/plain-table';
 
-const NOW: Readonly<Record<Choice, string>> = { embed: 'embedded', reference: 'referenced', copy: 'referenced with a copy', bucket: 'referenced from buckets' };
+const NOW: Readonly<Record<Choice, string>> = {
+  embed: 'embedded',
+  reference: 'referenced',
+  copy: 'referenced with a copy',
+  bucket: 'referenced from buckets',
+};
 
 interface WhatIfDialogProps {
   readonly databaseId: string;
@@ -24,15 +29,36 @@ interface WhatIfDialogProps {
 }
 
 /** One choice changed: what the workload would cost, how large the collections would be, and whether anything would be lost. */
-export function WhatIfDialog({ databaseId, relationship, now, onClose, onRequest }: WhatIfDialogProps) {
+export function WhatIfDialog({
+  databaseId,
+  relationship,
+  now,
+  onClose,
+  onRequest,
+}: WhatIfDialogProps) {
   const others = CHOICES.filter((choice) => choice !== now);
   const [choice, setChoice] = useState<Choice>(others[0]!);
   const answer = useQuery({
     queryKey: ['what-if', databaseId, relationship, choice],
-    queryFn: ({ signal }) => api<WhatIf>(`/api/databases/${databaseId}/what-if`, { method: 'POST', body: { relationship, choice }, signal }),
+    queryFn: ({ signal }) =>
+      api<WhatIf>(`/api/databases/${databaseId}/what-if`, {
+        method: 'POST',
+        body: { relationship, choice },
+        signal,
+      }),
   });
   return (
-    <Dialog open wide onClose={onClose} title="What if?" description={<><RelationshipName name={relationship} /> is {NOW[now]} now. Nothing is changed by asking.</>}>
+    <Dialog
+      open
+      wide
+      onClose={onClose}
+      title="What if?"
+      description={
+        <>
+          <RelationshipName name={relationship} /> is {NOW[now]} now. Nothing is changed by asking.
+        </>
+      }
+    >
       <form
         className="space-y-3"
         onSubmit={(event) => {
@@ -44,7 +70,13 @@ export function WhatIfDialog({ databaseId, relationship, now, onClose, onRequest
           <legend className="sr-only">Choice</legend>
           {others.map((other) => (
             <label key={other} className="flex items-center gap-1.5">
-              <input type="radio" name="what-if" checked={choice === other} onChange={() => setChoice(other)} /> {other}
+              <input
+                type="radio"
+                name="what-if"
+                checked={choice === other}
+                onChange={() => setChoice(other)}
+              />{' '}
+              {other}
             </label>
           ))}
         </fieldset>
@@ -53,7 +85,11 @@ export function WhatIfDialog({ databaseId, relationship, now, onClose, onRequest
         {answer.data ? <Answer answer={answer.data} /> : null}
         <div className="flex justify-end gap-2">
           <Button onClick={onClose}>Close</Button>
-          <Button type="submit" look="primary" disabled={!answer.data || answer.data.obstacle !== undefined}>
+          <Button
+            type="submit"
+            look="primary"
+            disabled={!answer.data || answer.data.obstacle !== undefined}
+          >
             Request {choice}
           </Button>
         </div>
@@ -75,7 +111,9 @@ function Answer({ answer }: { readonly answer: WhatIf }) {
     <div className="space-y-3" role="status">
       <p className="flex flex-wrap gap-2">
         <CostBadge before={before.score} after={after.score} />
-        <Badge tone={problems.length === 0 ? 'good' : 'bad'}>{problems.length === 0 ? 'nothing would be lost' : counted(problems.length, 'problem')}</Badge>
+        <Badge tone={problems.length === 0 ? 'good' : 'bad'}>
+          {problems.length === 0 ? 'nothing would be lost' : counted(problems.length, 'problem')}
+        </Badge>
         {moved.map(({ relationship, from, to }) => (
           <Badge key={relationship} tone="warn">
             <WithArrows text={relationship} />: {from} → {to}
@@ -84,7 +122,13 @@ function Answer({ answer }: { readonly answer: WhatIf }) {
       </p>
       {repeated ? (
         <p className="wrap-anywhere">
-          Repeated of <Name text={repeated.table} />: {repeated.columns.map((column, at) => <span key={column}>{at > 0 ? ', ' : ''}<Name text={`${repeated.field}.${column}`} /></span>)}
+          Repeated of <Name text={repeated.table} />:{' '}
+          {repeated.columns.map((column, at) => (
+            <span key={column}>
+              {at > 0 ? ', ' : ''}
+              <Name text={`${repeated.field}.${column}`} />
+            </span>
+          ))}
         </p>
       ) : null}
       {advice ? <p>The guidebook advises against it: {advice}.</p> : null}
@@ -92,12 +136,19 @@ function Answer({ answer }: { readonly answer: WhatIf }) {
         <ul className="list-disc pl-5 text-bad">
           {problems.map(({ subject, detail }) => (
             <li key={`${subject} ${detail}`}>
-              <span className="wrap-anywhere"><code>{subject}</code>: {detail}</span>
+              <span className="wrap-anywhere">
+                <code>{subject}</code>: {detail}
+              </span>
             </li>
           ))}
         </ul>
       ) : null}
-      <FiguresTable figures={[{ label: 'Now', figures: before }, { label: 'Then', figures: after }]} />
+      <FiguresTable
+        figures={[
+          { label: 'Now', figures: before },
+          { label: 'Then', figures: after },
+        ]}
+      />
       <SizesTable before={before} after={after} />
     </div>
   );
@@ -105,12 +156,25 @@ function Answer({ answer }: { readonly answer: WhatIf }) {
 
 export function CostBadge({ before, after }: { readonly before: number; readonly after: number }) {
   const change = before === 0 ? 0 : Math.round((100 * (after - before)) / before);
-  return <Badge tone={change > 0 ? 'bad' : change < 0 ? 'good' : 'neutral'}>{change === 0 ? 'costs the same' : `costs ${Math.abs(change)} % ${change > 0 ? 'more' : 'less'}`}</Badge>;
+  return (
+    <Badge tone={change > 0 ? 'bad' : change < 0 ? 'good' : 'neutral'}>
+      {change === 0
+        ? 'costs the same'
+        : `costs ${Math.abs(change)} % ${change > 0 ? 'more' : 'less'}`}
+    </Badge>
+  );
 }
 
 /** The workload's estimated cost on one or more designs, a column each. */
-export function FiguresTable({ figures }: { readonly figures: readonly { readonly label: string; readonly figures: DesignFigures }[] }) {
-  const rows: readonly { readonly name: string; readonly of: (design: DesignFigures) => string | number }[] = [
+export function FiguresTable({
+  figures,
+}: {
+  readonly figures: readonly { readonly label: string; readonly figures: DesignFigures }[];
+}) {
+  const rows: readonly {
+    readonly name: string;
+    readonly of: (design: DesignFigures) => string | number;
+  }[] = [
     { name: 'Cost, in documents', of: ({ score }) => number(score) },
     { name: 'Documents fetched', of: ({ cost }) => number(cost.documents) },
     { name: 'Lookups', of: ({ cost }) => number(cost.lookups) },
@@ -124,17 +188,44 @@ export function FiguresTable({ figures }: { readonly figures: readonly { readonl
       label="Estimated cost of the workload"
       rows={rows}
       rowKey={(row) => row.name}
-      columns={[{ head: 'The whole workload, estimated', cell: (row) => row.name }, ...figures.map(({ label, figures: design }) => ({ head: label, numeric: true, cell: (row: (typeof rows)[number]) => row.of(design) }))]}
+      columns={[
+        { head: 'The whole workload, estimated', cell: (row) => row.name },
+        ...figures.map(({ label, figures: design }) => ({
+          head: label,
+          numeric: true,
+          cell: (row: (typeof rows)[number]) => row.of(design),
+        })),
+      ]}
     />
   );
 }
 
 /** The forecast of each collection; `before` adds what it would change from. */
-export function SizesTable({ before, after }: { readonly before?: DesignFigures; readonly after: DesignFigures }) {
-  const names = [...new Set([...after.collections, ...(before?.collections ?? [])].map(({ collection }) => collection))];
-  const rows = names.map((name) => ({ name, now: before?.collections.find(({ collection }) => collection === name), then: after.collections.find(({ collection }) => collection === name) }));
-  const both = (row: (typeof rows)[number], pick: (forecast: NonNullable<(typeof row)['then']>) => string): string => {
-    const [now, then] = [row.now ? pick(row.now) : before ? '–' : undefined, row.then ? pick(row.then) : '–'];
+export function SizesTable({
+  before,
+  after,
+}: {
+  readonly before?: DesignFigures;
+  readonly after: DesignFigures;
+}) {
+  const names = [
+    ...new Set(
+      [...after.collections, ...(before?.collections ?? [])].map(({ collection }) => collection),
+    ),
+  ];
+  const rows = names.map((name) => ({
+    name,
+    now: before?.collections.find(({ collection }) => collection === name),
+    then: after.collections.find(({ collection }) => collection === name),
+  }));
+  const both = (
+    row: (typeof rows)[number],
+    pick: (forecast: NonNullable<(typeof row)['then']>) => string,
+  ): string => {
+    const [now, then] = [
+      row.now ? pick(row.now) : before ? '–' : undefined,
+      row.then ? pick(row.then) : '–',
+    ];
     return now === undefined || now === then ? then : `${now} → ${then}`;
   };
   return (
@@ -144,10 +235,32 @@ export function SizesTable({ before, after }: { readonly before?: DesignFigures;
       rowKey={(row) => row.name}
       columns={[
         { head: 'Collection', cell: (row) => <Name text={row.name} /> },
-        { head: 'Documents', numeric: true, cell: (row) => both(row, ({ documents }) => number(documents)) },
-        { head: 'Mean document', numeric: true, cell: (row) => both(row, ({ meanBytes }) => bytes(meanBytes)) },
-        { head: 'Largest at most', numeric: true, cell: (row) => both(row, ({ largestBytes }) => bytes(largestBytes)) },
-        { head: 'Longest arrays', cell: (row) => both(row, ({ longestArrays }) => Object.entries(longestArrays).map(([path, entries]) => `${path}: ${number(entries)}`).join(', ') || 'none') },
+        {
+          head: 'Documents',
+          numeric: true,
+          cell: (row) => both(row, ({ documents }) => number(documents)),
+        },
+        {
+          head: 'Mean document',
+          numeric: true,
+          cell: (row) => both(row, ({ meanBytes }) => bytes(meanBytes)),
+        },
+        {
+          head: 'Largest at most',
+          numeric: true,
+          cell: (row) => both(row, ({ largestBytes }) => bytes(largestBytes)),
+        },
+        {
+          head: 'Longest arrays',
+          cell: (row) =>
+            both(
+              row,
+              ({ longestArrays }) =>
+                Object.entries(longestArrays)
+                  .map(([path, entries]) => `${path}: ${number(entries)}`)
+                  .join(', ') || 'none',
+            ),
+        },
       ]}
     />
   );

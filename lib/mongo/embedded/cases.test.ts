@@ -28,7 +28,8 @@ beforeAll(() => {
 });
 afterAll(() => engine.close());
 
-const withIds = (documents: readonly Document[]): Document[] => documents.map((d, i) => ('_id' in d ? d : { _id: `made ${i}`, ...d }));
+const withIds = (documents: readonly Document[]): Document[] =>
+  documents.map((d, i) => ('_id' in d ? d : { _id: `made ${i}`, ...d }));
 const show = (d: Document): string => {
   const { _id, ...rest } = d;
   return BSON.EJSON.stringify(String(_id).startsWith('made ') ? rest : d, { relaxed: false });
@@ -40,13 +41,24 @@ for (const file of readdirSync(folder).sort()) {
       const c = BSON.EJSON.parse(line, { relaxed: false }) as Case;
       it(c.name, () => {
         engine.fill('main', withIds(c.documents));
-        for (const [name, documents] of Object.entries(c.collections ?? {})) engine.fill(name, withIds(documents));
-        const run = (): string[] => engine.aggregate('main', c.pipeline, c.collation ? { collation: c.collation } : {}, { promoteValues: false, bsonRegExp: true }).map(show);
+        for (const [name, documents] of Object.entries(c.collections ?? {}))
+          engine.fill(name, withIds(documents));
+        const run = (): string[] =>
+          engine
+            .aggregate('main', c.pipeline, c.collation ? { collation: c.collation } : {}, {
+              promoteValues: false,
+              bsonRegExp: true,
+            })
+            .map(show);
         // Other readers of the cases look for `error`.
         expect(c.error === true).toBe(c.expected === undefined);
-        if (c.code !== undefined) expect(run).toThrow(expect.objectContaining({ code: Number(c.code) }));
+        if (c.code !== undefined)
+          expect(run).toThrow(expect.objectContaining({ code: Number(c.code) }));
         else if (c.error) expect(run).toThrow();
-        else expect(run()).toEqual((c.expected ?? []).map((d) => BSON.EJSON.stringify(d, { relaxed: false })));
+        else
+          expect(run()).toEqual(
+            (c.expected ?? []).map((d) => BSON.EJSON.stringify(d, { relaxed: false })),
+          );
       });
     }
   });
@@ -55,8 +67,12 @@ for (const file of readdirSync(folder).sort()) {
 it('every operator, accumulator and stage has a case', () => {
   // What is random or describes the server has no answer to write down; it is tested with the commands.
   const unanswerable = new Set(['$rand', '$sample', '$collStats', '$indexStats']);
-  const text = readdirSync(folder).map((file) => readFileSync(path.join(folder, file), 'utf8')).join('');
-  const names = [...operatorNames(), ...accumulatorNames, ...stageNames()].filter((name) => !unanswerable.has(name));
+  const text = readdirSync(folder)
+    .map((file) => readFileSync(path.join(folder, file), 'utf8'))
+    .join('');
+  const names = [...operatorNames(), ...accumulatorNames, ...stageNames()].filter(
+    (name) => !unanswerable.has(name),
+  );
   expect(names.length).toBeGreaterThan(150);
   expect(names.filter((name) => !text.includes(`"${name}"`))).toEqual([]);
 });

@@ -20,9 +20,16 @@ beforeAll(async () => {
   client = await connectMongo(server.uri);
   admin = client.db('admin');
   db = client.db('shop');
-  await db.collection<{ _id: number }>('orders').insertMany(Array.from({ length: 30 }, (_, i) => ({ _id: i, customer: `c${i % 5}`, total: i * 1.5 })));
+  await db
+    .collection<{ _id: number }>('orders')
+    .insertMany(
+      Array.from({ length: 30 }, (_, i) => ({ _id: i, customer: `c${i % 5}`, total: i * 1.5 })),
+    );
   await db.collection('orders').createIndex({ customer: 1 });
-  await db.createCollection('big', { viewOn: 'orders', pipeline: [{ $match: { total: { $gt: 30 } } }] });
+  await db.createCollection('big', {
+    viewOn: 'orders',
+    pipeline: [{ $match: { total: { $gt: 30 } } }],
+  });
 });
 afterAll(async () => {
   await client.close();
@@ -42,29 +49,50 @@ describe('a shell', () => {
     expect(hello).toMatchObject({ isWritablePrimary: true, ok: 1 });
     expect(hello.setName).toBeUndefined();
     expect((await admin.command({ buildInfo: 1 })).version).toBe('8.0.0');
-    expect((await admin.command({ connectionStatus: 1, showPrivileges: true })).authInfo.authenticatedUserPrivileges).not.toEqual([]);
-    expect((await admin.command({ connectionStatus: 1 })).authInfo.authenticatedUserPrivileges).toBeUndefined();
+    expect(
+      (await admin.command({ connectionStatus: 1, showPrivileges: true })).authInfo
+        .authenticatedUserPrivileges,
+    ).not.toEqual([]);
+    expect(
+      (await admin.command({ connectionStatus: 1 })).authInfo.authenticatedUserPrivileges,
+    ).toBeUndefined();
     expect(await codeOf(admin.command({ atlasVersion: 1 }))).toBe(59);
     expect(await codeOf(admin.command({ replSetGetStatus: 1 }))).toBe(76);
-    expect((await admin.command({ getParameter: 1, featureCompatibilityVersion: 1 })).featureCompatibilityVersion).toEqual({ version: '8.0' });
+    expect(
+      (await admin.command({ getParameter: 1, featureCompatibilityVersion: 1 }))
+        .featureCompatibilityVersion,
+    ).toEqual({ version: '8.0' });
     expect(await codeOf(admin.command({ getParameter: 1, nothingSuch: 1 }))).toBe(72);
     expect((await admin.command({ getLog: 'startupWarnings' })).log).toEqual([]);
     expect((await admin.command({ getFreeMonitoringStatus: 1 })).state).toBe('disabled');
     expect((await admin.command({ getCmdLineOpts: 1 })).parsed).toEqual({});
     expect((await admin.command({ whatsmyuri: 1 })).you).toMatch(/^127\.0\.0\.1:\d+$/);
-    expect(Object.keys((await admin.command({ listCommands: 1 })).commands as Document)).toContain('aggregate');
+    expect(Object.keys((await admin.command({ listCommands: 1 })).commands as Document)).toContain(
+      'aggregate',
+    );
     expect(await codeOf(admin.command({ isdbgrid: 1 }))).toBe(59);
   });
 
   it('shows databases, collections, users and indexes', async () => {
     const { databases } = await admin.command({ listDatabases: 1, nameOnly: false });
-    expect((databases as Document[]).find((d) => d.name === 'shop')).toMatchObject({ empty: false });
-    const collections = await db.listCollections({}, { nameOnly: true, authorizedCollections: true }).toArray();
-    expect(collections).toEqual([{ name: 'orders', type: 'collection' }, { name: 'big', type: 'view' }]);
+    expect((databases as Document[]).find((d) => d.name === 'shop')).toMatchObject({
+      empty: false,
+    });
+    const collections = await db
+      .listCollections({}, { nameOnly: true, authorizedCollections: true })
+      .toArray();
+    expect(collections).toEqual([
+      { name: 'orders', type: 'collection' },
+      { name: 'big', type: 'view' },
+    ]);
     const [orders] = await db.listCollections({ name: 'orders' }).toArray();
     expect(orders).toMatchObject({ info: { readOnly: false }, idIndex: { name: '_id_' } });
-    expect((await admin.command({ usersInfo: 1 })).users).toMatchObject([{ db: 'admin', roles: [{ role: 'root' }] }]);
-    expect((await admin.command({ rolesInfo: 'root' })).roles).toMatchObject([{ role: 'root', isBuiltin: true }]);
+    expect((await admin.command({ usersInfo: 1 })).users).toMatchObject([
+      { db: 'admin', roles: [{ role: 'root' }] },
+    ]);
+    expect((await admin.command({ rolesInfo: 'root' })).roles).toMatchObject([
+      { role: 'root', isBuiltin: true },
+    ]);
     expect((await db.command({ profile: -1 })).was).toBe(0);
     expect((await db.command({ validate: 'orders' })).valid).toBe(true);
     await db.collection('orders').rename('moved');
@@ -74,18 +102,45 @@ describe('a shell', () => {
 
   it('sees what runs, and ends it', async () => {
     const other = new MongoClient(server.uri);
-    const slow = other.db('shop').collection('orders').aggregate([{ $set: { n: { $size: { $filter: { input: { $range: [0, 3_000_000] }, cond: { $eq: [{ $mod: ['$$this', 7] }, 1] } } } } } }]).toArray();
-    const ended = slow.then(() => 'answered', (e: unknown) => (e as MongoServerError).code);
+    const slow = other
+      .db('shop')
+      .collection('orders')
+      .aggregate([
+        {
+          $set: {
+            n: {
+              $size: {
+                $filter: {
+                  input: { $range: [0, 3_000_000] },
+                  cond: { $eq: [{ $mod: ['$$this', 7] }, 1] },
+                },
+              },
+            },
+          },
+        },
+      ])
+      .toArray();
+    const ended = slow.then(
+      () => 'answered',
+      (e: unknown) => (e as MongoServerError).code,
+    );
     const find = async (): Promise<Document> => {
       for (;;) {
-        const ops = await admin.aggregate([{ $currentOp: { allUsers: true } }, { $match: { ns: 'shop.orders', 'command.aggregate': 'orders' } }]).toArray();
+        const ops = await admin
+          .aggregate([
+            { $currentOp: { allUsers: true } },
+            { $match: { ns: 'shop.orders', 'command.aggregate': 'orders' } },
+          ])
+          .toArray();
         if (ops[0]) return ops[0];
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
     };
     const op = await find();
     expect(op).toMatchObject({ type: 'op', active: true, op: 'command' });
-    expect(((await admin.command({ currentOp: 1 })).inprog as Document[]).map((o) => o.opid as number)).toContain(op.opid);
+    expect(
+      ((await admin.command({ currentOp: 1 })).inprog as Document[]).map((o) => o.opid as number),
+    ).toContain(op.opid);
     expect((await admin.command({ killOp: 1, op: op.opid })).info).toBe('attempting to kill op');
     expect(await ended).toBe(11601);
     await other.close();
@@ -102,7 +157,10 @@ it('$indexStats counts what all threads did', async () => {
   await Promise.all(Array.from({ length: 12 }, () => c.find({ a: 1 }).toArray()));
   await c.updateOne({ a: 2 }, { $set: { b: 1 } });
   const stats = await c.aggregate([{ $indexStats: {} }, { $sort: { name: 1 } }]).toArray();
-  expect(stats.map((s) => [s.name, Number(s.accesses.ops)])).toEqual([['_id_', 0], ['a_1', 13]]);
+  expect(stats.map((s) => [s.name, Number(s.accesses.ops)])).toEqual([
+    ['_id_', 0],
+    ['a_1', 13],
+  ]);
   expect((stats[1]?.accesses.since as Date).getTime()).toBeGreaterThanOrEqual(before);
   await c.drop();
 });
@@ -117,35 +175,95 @@ describe('a graphical client', () => {
     expect(Number(after.network.numRequests)).toBeGreaterThan(Number(before.network.numRequests));
     const { totals } = await admin.command({ top: 1 });
     expect(Number(totals['shop.orders'].queries.count)).toBeGreaterThan(0);
-    expect(await db.command({ dbStats: 1 })).toMatchObject({ db: 'shop', collections: 1, views: 1, objects: 30 });
+    expect(await db.command({ dbStats: 1 })).toMatchObject({
+      db: 'shop',
+      collections: 1,
+      views: 1,
+      objects: 30,
+    });
   });
 
   it('opens a collection: documents, schema, indexes, plans', async () => {
     const c = db.collection('orders');
-    expect((await c.aggregate([{ $collStats: { storageStats: {} } }]).toArray())[0]).toMatchObject({ storageStats: { count: 30, nindexes: 2 } });
-    expect(await c.aggregate([{ $match: {} }, { $skip: 0 }, { $group: { _id: 1, n: { $sum: 1 } } }], { maxTimeMS: 5000 }).toArray()).toEqual([{ _id: 1, n: 30 }]);
-    expect(await c.find({}, { limit: 20, skip: 0, maxTimeMS: 60_000, promoteValues: false }).toArray()).toHaveLength(20);
+    expect((await c.aggregate([{ $collStats: { storageStats: {} } }]).toArray())[0]).toMatchObject({
+      storageStats: { count: 30, nindexes: 2 },
+    });
+    expect(
+      await c
+        .aggregate([{ $match: {} }, { $skip: 0 }, { $group: { _id: 1, n: { $sum: 1 } } }], {
+          maxTimeMS: 5000,
+        })
+        .toArray(),
+    ).toEqual([{ _id: 1, n: 30 }]);
+    expect(
+      await c.find({}, { limit: 20, skip: 0, maxTimeMS: 60_000, promoteValues: false }).toArray(),
+    ).toHaveLength(20);
     expect(await c.estimatedDocumentCount()).toBe(30);
-    expect(await c.aggregate([{ $match: {} }, { $sample: { size: 7 } }], { allowDiskUse: true }).toArray()).toHaveLength(7);
-    const stats = await c.aggregate([{ $indexStats: {} }, { $project: { name: 1, usageHost: '$host', usageCount: '$accesses.ops', usageSince: '$accesses.since' } }]).toArray();
+    expect(
+      await c
+        .aggregate([{ $match: {} }, { $sample: { size: 7 } }], { allowDiskUse: true })
+        .toArray(),
+    ).toHaveLength(7);
+    const stats = await c
+      .aggregate([
+        { $indexStats: {} },
+        {
+          $project: {
+            name: 1,
+            usageHost: '$host',
+            usageCount: '$accesses.ops',
+            usageSince: '$accesses.since',
+          },
+        },
+      ])
+      .toArray();
     expect(stats.map((s) => s.name as string).sort()).toEqual(['_id_', 'customer_1']);
     expect((await c.indexes()).map((i) => i.name)).toEqual(['_id_', 'customer_1']);
     const find = await c.find({ customer: 'c1' }).explain('allPlansExecution');
-    expect(find.queryPlanner.winningPlan).toMatchObject({ stage: 'FETCH', inputStage: { stage: 'IXSCAN', indexName: 'customer_1' } });
-    const aggregated = await c.aggregate([{ $match: { customer: 'c1' } }, { $count: 'n' }]).explain('queryPlanner');
+    expect(find.queryPlanner.winningPlan).toMatchObject({
+      stage: 'FETCH',
+      inputStage: { stage: 'IXSCAN', indexName: 'customer_1' },
+    });
+    const aggregated = await c
+      .aggregate([{ $match: { customer: 'c1' } }, { $count: 'n' }])
+      .explain('queryPlanner');
     expect(aggregated.stages).toHaveLength(2);
-    expect(await db.collection('big').find({}, { sort: { _id: 1 }, limit: 1 }).toArray()).toEqual([{ _id: 21, customer: 'c1', total: 31.5 }]);
+    expect(
+      await db
+        .collection('big')
+        .find({}, { sort: { _id: 1 }, limit: 1 })
+        .toArray(),
+    ).toEqual([{ _id: 21, customer: 'c1', total: 31.5 }]);
     expect(await db.collection('big').countDocuments()).toBe(9);
   });
 
   it('edits: validation rules, hidden indexes, a dropped collection', async () => {
-    await db.command({ collMod: 'orders', validator: { $jsonSchema: { required: ['customer'] } }, validationLevel: 'moderate', validationAction: 'error' });
+    await db.command({
+      collMod: 'orders',
+      validator: { $jsonSchema: { required: ['customer'] } },
+      validationLevel: 'moderate',
+      validationAction: 'error',
+    });
     const [info] = await db.listCollections({ name: 'orders' }).toArray();
-    expect(info).toMatchObject({ options: { validator: { $jsonSchema: { required: ['customer'] } }, validationLevel: 'moderate' } });
-    const error: unknown = await db.collection('orders').insertOne({ total: 1 }).catch((e: unknown) => e);
-    expect(error).toMatchObject({ code: 121, errInfo: { details: { operatorName: '$jsonSchema' } } });
+    expect(info).toMatchObject({
+      options: {
+        validator: { $jsonSchema: { required: ['customer'] } },
+        validationLevel: 'moderate',
+      },
+    });
+    const error: unknown = await db
+      .collection('orders')
+      .insertOne({ total: 1 })
+      .catch((e: unknown) => e);
+    expect(error).toMatchObject({
+      code: 121,
+      errInfo: { details: { operatorName: '$jsonSchema' } },
+    });
     await db.command({ collMod: 'orders', index: { name: 'customer_1', hidden: true } });
-    expect((await db.collection('orders').find({ customer: 'c1' }).explain()).queryPlanner.winningPlan.stage).toBe('COLLSCAN');
+    expect(
+      (await db.collection('orders').find({ customer: 'c1' }).explain()).queryPlanner.winningPlan
+        .stage,
+    ).toBe('COLLSCAN');
     await db.command({ collMod: 'orders', index: { name: 'customer_1', hidden: false } });
     expect((await db.collection('orders').indexes())[1]?.hidden).toBeUndefined();
     await db.collection('passing').insertOne({ a: 1 });

@@ -30,7 +30,8 @@ afterAll(() => engine.close());
 
 const text = (value: unknown): string => BSON.EJSON.stringify(value, { relaxed: false });
 const exact: BSON.DeserializeOptions = { promoteValues: false, bsonRegExp: true };
-const contents = (command: Document): Document[] => (engine.run(command, exact).cursor as { firstBatch: Document[] }).firstBatch;
+const contents = (command: Document): Document[] =>
+  (engine.run(command, exact).cursor as { firstBatch: Document[] }).firstBatch;
 
 function failure(command: Document): number {
   let reply: Document;
@@ -56,7 +57,8 @@ for (const file of readdirSync(folder).sort()) {
         else if (c.batch) expect(contents(last).map(text)).toEqual(c.batch.map(text));
         else {
           const reply = engine.run(last, exact);
-          for (const [key, value] of Object.entries(c.reply ?? {})) expect(text({ [key]: reply[key] as unknown })).toBe(text({ [key]: value as unknown }));
+          for (const [key, value] of Object.entries(c.reply ?? {}))
+            expect(text({ [key]: reply[key] as unknown })).toBe(text({ [key]: value as unknown }));
           expect(reply.writeErrors).toBeUndefined();
         }
         if (c.after) expect(contents({ find: 'main' }).map(text)).toEqual(c.after.map(text));

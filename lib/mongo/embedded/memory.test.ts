@@ -10,7 +10,8 @@ const held = (): number => v8.getHeapStatistics().used_heap_size;
 function leaveGarbage(megabytes: number): void {
   const before = held();
   const objects: object[] = [];
-  while (held() - before < megabytes * MB) for (let i = 0; i < 100_000; i++) objects.push({ i, next: objects[i] });
+  while (held() - before < megabytes * MB)
+    for (let i = 0; i < 100_000; i++) objects.push({ i, next: objects[i] });
 }
 
 describe('garbage', () => {
@@ -41,10 +42,19 @@ describe('garbage', () => {
 });
 
 describe('the budget for documents in memory', () => {
-  const entry = (bytes: number): Cached => ({ changes: 0, segments: [], lastRid: 0, bytes, scans: 0 });
+  const entry = (bytes: number): Cached => ({
+    changes: 0,
+    segments: [],
+    lastRid: 0,
+    bytes,
+    scans: 0,
+  });
   const two = (limit: number): [CacheBudget, CacheBudget] => {
     const shared = CacheShares.allocate(2);
-    return [new CacheBudget(limit, new CacheShares(shared, 0)), new CacheBudget(limit, new CacheShares(shared, 1))];
+    return [
+      new CacheBudget(limit, new CacheShares(shared, 0)),
+      new CacheBudget(limit, new CacheShares(shared, 1)),
+    ];
   };
 
   it('holds for what an entry grows by as well', () => {

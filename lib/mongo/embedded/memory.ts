@@ -18,12 +18,19 @@ const STEP = 32 * 1024 * 1024;
 const HEAP_SHARE = 0.6;
 
 export function exceeded(what: string): ServerError {
-  return new ServerError(146, `${what} used too much memory and cannot spill to disk. Memory limit: ${OPERATOR_LIMIT} bytes`);
+  return new ServerError(
+    146,
+    `${what} used too much memory and cannot spill to disk. Memory limit: ${OPERATOR_LIMIT} bytes`,
+  );
 }
 
 /** Refuses a text that the server could not hold. */
 export function checkText(length: number): void {
-  if (length > TEXT_LIMIT) throw new ServerError(13548, `BufBuilder attempted to grow() to ${length} bytes, past the 64MB limit.`);
+  if (length > TEXT_LIMIT)
+    throw new ServerError(
+      13548,
+      `BufBuilder attempted to grow() to ${length} bytes, past the 64MB limit.`,
+    );
 }
 
 let pending = 0;
@@ -49,7 +56,10 @@ export function checkHeap(): void {
   // Some of it may be waiting to be collected: only what stays counts.
   collectGarbage();
   if (v8.getHeapStatistics().used_heap_size > most * HEAP_SHARE) {
-    throw new ServerError(146, 'the query used too much memory of the embedded server and cannot spill to disk');
+    throw new ServerError(
+      146,
+      'the query used too much memory of the embedded server and cannot spill to disk',
+    );
   }
 }
 

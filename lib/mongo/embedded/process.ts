@@ -1,4 +1,12 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -22,7 +30,9 @@ function lockFolder(dataDir: string): Database.Database {
   try {
     lock.pragma('busy_timeout = 0');
     lock.pragma('locking_mode = EXCLUSIVE');
-    lock.exec('BEGIN EXCLUSIVE; CREATE TABLE IF NOT EXISTS owner(pid INTEGER); DELETE FROM owner; COMMIT');
+    lock.exec(
+      'BEGIN EXCLUSIVE; CREATE TABLE IF NOT EXISTS owner(pid INTEGER); DELETE FROM owner; COMMIT',
+    );
     lock.exec('BEGIN EXCLUSIVE');
     return lock;
   } catch (error) {
@@ -62,11 +72,17 @@ export async function serveFolder(dataDir: string, port: number): Promise<OwnedS
     secret = password(folder);
   } catch (error) {
     if (error instanceof FolderInUse) throw error;
-    throw new Error(`the data folder ${folder} cannot be used: ${error instanceof Error ? error.message : String(error)}`);
+    throw new Error(
+      `the data folder ${folder} cannot be used: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
   let server: RunningServer;
   try {
-    server = await startServer({ file: path.join(folder, 'data.sqlite'), port, credential: makeCredential(USER, secret) });
+    server = await startServer({
+      file: path.join(folder, 'data.sqlite'),
+      port,
+      credential: makeCredential(USER, secret),
+    });
   } catch (error) {
     lock.close();
     throw error;
@@ -74,7 +90,9 @@ export async function serveFolder(dataDir: string, port: number): Promise<OwnedS
   const uri = `mongodb://${USER}:${secret}@127.0.0.1:${server.port}/?authSource=admin&authMechanism=SCRAM-SHA-256&directConnection=true`;
   const discovery = path.join(folder, DISCOVERY_FILE);
   // Renamed into place, so that nobody reads half of it.
-  writeFileSync(`${discovery}.new`, JSON.stringify({ pid: process.pid, port: server.port, uri }), { mode: 0o600 });
+  writeFileSync(`${discovery}.new`, JSON.stringify({ pid: process.pid, port: server.port, uri }), {
+    mode: 0o600,
+  });
   renameSync(`${discovery}.new`, discovery);
   return {
     uri,
@@ -94,7 +112,9 @@ async function main(): Promise<void> {
   try {
     server = await serveFolder(dataDir, Number(values.port ?? 0));
   } catch (error) {
-    process.stdout.write(`${JSON.stringify({ error: error instanceof Error ? error.message : String(error), busy: error instanceof FolderInUse })}\n`);
+    process.stdout.write(
+      `${JSON.stringify({ error: error instanceof Error ? error.message : String(error), busy: error instanceof FolderInUse })}\n`,
+    );
     process.exitCode = error instanceof FolderInUse ? BUSY_EXIT : 1;
     return;
   }
@@ -112,4 +132,9 @@ async function main(): Promise<void> {
   process.stdout.write(`${JSON.stringify({ uri: server.uri })}\n`);
 }
 
-if (process.argv[1] && path.basename(process.argv[1]) === 'process.ts' && path.basename(path.dirname(process.argv[1])) === 'embedded') await main();
+if (
+  process.argv[1] &&
+  path.basename(process.argv[1]) === 'process.ts' &&
+  path.basename(path.dirname(process.argv[1])) === 'embedded'
+)
+  await main();

@@ -8,23 +8,93 @@ import { parseFilter } from './query/match';
 import { parsePipeline, stageNames, type Source } from './stages/stage';
 import './stages/language';
 import { Decimal } from './values/decimal';
-import { Binary, Code, DateTime, double, maxKey, minKey, ObjectId, Regex, Timestamp, type Value } from './values/value';
+import {
+  Binary,
+  Code,
+  DateTime,
+  double,
+  maxKey,
+  minKey,
+  ObjectId,
+  Regex,
+  Timestamp,
+  type Value,
+} from './values/value';
 
 /** Whatever operators are given: an answer, or an error of MongoDB's kind; never a crash. */
 
 const date = new DateTime(1_614_953_229_045);
 const odd: Value[] = [
-  undefined, null, true, 0, -1, 3, 2147483647, double(1), 1.5, NaN, -Infinity, 5n, -(2n ** 63n), Decimal.parse('1.5'), Decimal.NaN, '', 'a', '$a', '$$ROOT', '$$nope', 'é😀', '2020-01-01',
-  date, new ObjectId(Buffer.alloc(12)), new Binary(0, Buffer.from('x')), new Regex('a(', 'i'), new Regex('a', ''), new Timestamp(1, 1), minKey, maxKey, new Code('x'),
-  [], [1], [[1, 2], [3]], ['$a', '$b'], ['a', 'b'], [1, 0], ['x', 1, 2], [[['a', 1]]], [{ k: 'a', v: 1 }].map((o) => Doc.of(o)),
-  Doc.empty(), Doc.of({ a: 1 }), Doc.of({ $add: [1, 'x'] }), Doc.of({ input: '$list', in: '$$this', as: 'this', initialValue: 0, cond: true }), Doc.of({ input: '$a', n: 2 }),
-  Doc.of({ date: '$d', timezone: 'Europe/Paris' }), Doc.of({ date: '$d', unit: 'week' }), Doc.of({ startDate: '$d', endDate: '$d', unit: 'month' }), Doc.of({ startDate: '$d', amount: 1e9, unit: 'year' }),
-  Doc.of({ input: 'ab', regex: 'b' }), Doc.of({ input: 'ab', find: 'a', replacement: 'c' }), Doc.of({ input: '$list', sortBy: Doc.of({ a: 1 }) }), Doc.of({ input: '5', to: 'int' }), Doc.of({ dateString: '2020-01-01' }),
-  Doc.of({ year: 2020, month: 1e4 }), Doc.of({ vars: Doc.of({ x: 1 }), in: '$$x' }), Doc.of({ sortBy: Doc.of({ a: 1 }), output: '$a', n: 1 }), Doc.of({ field: 'a', input: '$$ROOT', value: 1 }), Doc.of({ inputs: [[1], [2]] }),
+  undefined,
+  null,
+  true,
+  0,
+  -1,
+  3,
+  2147483647,
+  double(1),
+  1.5,
+  NaN,
+  -Infinity,
+  5n,
+  -(2n ** 63n),
+  Decimal.parse('1.5'),
+  Decimal.NaN,
+  '',
+  'a',
+  '$a',
+  '$$ROOT',
+  '$$nope',
+  'é😀',
+  '2020-01-01',
+  date,
+  new ObjectId(Buffer.alloc(12)),
+  new Binary(0, Buffer.from('x')),
+  new Regex('a(', 'i'),
+  new Regex('a', ''),
+  new Timestamp(1, 1),
+  minKey,
+  maxKey,
+  new Code('x'),
+  [],
+  [1],
+  [[1, 2], [3]],
+  ['$a', '$b'],
+  ['a', 'b'],
+  [1, 0],
+  ['x', 1, 2],
+  [[['a', 1]]],
+  [{ k: 'a', v: 1 }].map((o) => Doc.of(o)),
+  Doc.empty(),
+  Doc.of({ a: 1 }),
+  Doc.of({ $add: [1, 'x'] }),
+  Doc.of({ input: '$list', in: '$$this', as: 'this', initialValue: 0, cond: true }),
+  Doc.of({ input: '$a', n: 2 }),
+  Doc.of({ date: '$d', timezone: 'Europe/Paris' }),
+  Doc.of({ date: '$d', unit: 'week' }),
+  Doc.of({ startDate: '$d', endDate: '$d', unit: 'month' }),
+  Doc.of({ startDate: '$d', amount: 1e9, unit: 'year' }),
+  Doc.of({ input: 'ab', regex: 'b' }),
+  Doc.of({ input: 'ab', find: 'a', replacement: 'c' }),
+  Doc.of({ input: '$list', sortBy: Doc.of({ a: 1 }) }),
+  Doc.of({ input: '5', to: 'int' }),
+  Doc.of({ dateString: '2020-01-01' }),
+  Doc.of({ year: 2020, month: 1e4 }),
+  Doc.of({ vars: Doc.of({ x: 1 }), in: '$$x' }),
+  Doc.of({ sortBy: Doc.of({ a: 1 }), output: '$a', n: 1 }),
+  Doc.of({ field: 'a', input: '$$ROOT', value: 1 }),
+  Doc.of({ inputs: [[1], [2]] }),
 ];
 const docs = [
   Doc.empty(),
-  Doc.of({ _id: 1, a: 5, b: 'text', d: date, list: [1, 'x', Doc.of({ a: 1 })], nested: Doc.of({ a: [Doc.of({ b: 1 })] }) }),
+  Doc.of({
+    _id: 1,
+    a: 5,
+    b: 'text',
+    d: date,
+    list: [1, 'x', Doc.of({ a: 1 })],
+    nested: Doc.of({ a: [Doc.of({ b: 1 })] }),
+  }),
   Doc.of({ _id: 2, a: null, b: [1, [2]], d: 'no date', list: 'none' }),
 ];
 
@@ -32,14 +102,34 @@ function check(work: () => unknown, what: string): void {
   try {
     work();
   } catch (error) {
-    if (!(error instanceof ServerError)) throw new Error(`${what}: ${String(error)}`, { cause: error });
+    if (!(error instanceof ServerError))
+      throw new Error(`${what}: ${String(error)}`, { cause: error });
     expect(error.code, what).toBeGreaterThan(1);
   }
 }
-const show = (v: Value): string => (v instanceof Doc ? `{${v.keys.join()}}` : Array.isArray(v) ? `[${v.map(show).join()}]` : String(typeof v === 'object' && v ? v.constructor.name : v));
+const show = (v: Value): string =>
+  v instanceof Doc
+    ? `{${v.keys.join()}}`
+    : Array.isArray(v)
+      ? `[${v.map(show).join()}]`
+      : String(typeof v === 'object' && v ? v.constructor.name : v);
 
-const source: Source = { database: 'test', scan: () => () => null, sorted: () => null, probe: () => null, view: () => null, statistics: () => null, indexes: () => [] };
-const context = () => ({ scope: Scope.root(new Environment()), source, collection: 'c', depth: 0, inFacet: false });
+const source: Source = {
+  database: 'test',
+  scan: () => () => null,
+  sorted: () => null,
+  probe: () => null,
+  view: () => null,
+  statistics: () => null,
+  indexes: () => [],
+};
+const context = () => ({
+  scope: Scope.root(new Environment()),
+  source,
+  collection: 'c',
+  depth: 0,
+  inFacet: false,
+});
 const list = (items: Doc[]) => {
   let i = 0;
   return () => items[i++] ?? null;
@@ -50,23 +140,59 @@ describe('operators never crash', () => {
     it(name, () => {
       for (const a of odd) {
         for (const operand of [a, [a], [a, 1], ['$a', a], [a, a, a], ['$b', a, 1], ['$list', a]]) {
-          check(() => {
-            const expression = parseExpression(Doc.of({ [name]: operand }), Scope.root(new Environment()));
-            for (const doc of docs) expression.evaluate(doc);
-          }, `${name} ${show(operand)}`);
+          check(
+            () => {
+              const expression = parseExpression(
+                Doc.of({ [name]: operand }),
+                Scope.root(new Environment()),
+              );
+              for (const doc of docs) expression.evaluate(doc);
+            },
+            `${name} ${show(operand)}`,
+          );
         }
       }
     });
   }
 
   it('in filters', () => {
-    for (const name of ['$eq', '$ne', '$gt', '$in', '$nin', '$not', '$exists', '$type', '$size', '$mod', '$regex', '$options', '$all', '$elemMatch', '$bitsAllSet', '$and', '$or', '$nor', '$expr', '$jsonSchema', '$nonsense']) {
+    for (const name of [
+      '$eq',
+      '$ne',
+      '$gt',
+      '$in',
+      '$nin',
+      '$not',
+      '$exists',
+      '$type',
+      '$size',
+      '$mod',
+      '$regex',
+      '$options',
+      '$all',
+      '$elemMatch',
+      '$bitsAllSet',
+      '$and',
+      '$or',
+      '$nor',
+      '$expr',
+      '$jsonSchema',
+      '$nonsense',
+    ]) {
       for (const a of odd) {
-        for (const spec of [Doc.of({ a: Doc.of({ [name]: a }) }), Doc.of({ [name]: a }), Doc.of({ 'nested.a.b': Doc.of({ [name]: [a] }) }), Doc.of({ list: Doc.of({ $elemMatch: Doc.of({ [name]: a }) }) })]) {
-          check(() => {
-            const filter = parseFilter(spec, Scope.root(new Environment()));
-            for (const doc of docs) filter.test(doc);
-          }, `${name} ${show(a)}`);
+        for (const spec of [
+          Doc.of({ a: Doc.of({ [name]: a }) }),
+          Doc.of({ [name]: a }),
+          Doc.of({ 'nested.a.b': Doc.of({ [name]: [a] }) }),
+          Doc.of({ list: Doc.of({ $elemMatch: Doc.of({ [name]: a }) }) }),
+        ]) {
+          check(
+            () => {
+              const filter = parseFilter(spec, Scope.root(new Environment()));
+              for (const doc of docs) filter.test(doc);
+            },
+            `${name} ${show(a)}`,
+          );
         }
       }
     }
@@ -78,13 +204,21 @@ describe('operators never crash', () => {
         const field = Doc.of({ [name]: a });
         const stages: Value[] = [
           Doc.of({ $group: Doc.of({ _id: null, v: field }) }),
-          Doc.of({ $setWindowFields: Doc.of({ sortBy: Doc.of({ a: 1 }), output: Doc.of({ v: Doc.of({ [name]: a, window: Doc.of({ documents: [-1, 1] }) }) }) }) }),
+          Doc.of({
+            $setWindowFields: Doc.of({
+              sortBy: Doc.of({ a: 1 }),
+              output: Doc.of({ v: Doc.of({ [name]: a, window: Doc.of({ documents: [-1, 1] }) }) }),
+            }),
+          }),
         ];
         for (const stage of stages) {
-          check(() => {
-            const next = parsePipeline([stage], context()).open(list(docs));
-            while (next() !== null);
-          }, `${name} ${show(a)}`);
+          check(
+            () => {
+              const next = parsePipeline([stage], context()).open(list(docs));
+              while (next() !== null);
+            },
+            `${name} ${show(a)}`,
+          );
         }
       }
     }
@@ -93,10 +227,13 @@ describe('operators never crash', () => {
   for (const name of stageNames()) {
     it(`stage ${name}`, () => {
       for (const a of odd) {
-        check(() => {
-          const next = parsePipeline([Doc.of({ [name]: a })], context()).open(list(docs));
-          for (let i = 0; i < 100 && next() !== null; i++);
-        }, `${name} ${show(a)}`);
+        check(
+          () => {
+            const next = parsePipeline([Doc.of({ [name]: a })], context()).open(list(docs));
+            for (let i = 0; i < 100 && next() !== null; i++);
+          },
+          `${name} ${show(a)}`,
+        );
       }
     });
   }

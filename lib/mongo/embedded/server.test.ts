@@ -4,7 +4,20 @@ import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import fc from 'fast-check';
-import { BSON, Decimal128, Double, Int32, Long, MongoClient, MongoServerError, type Collection, type Db, type Document, type MongoBulkWriteError, type WriteError } from 'mongodb';
+import {
+  BSON,
+  Decimal128,
+  Double,
+  Int32,
+  Long,
+  MongoClient,
+  MongoServerError,
+  type Collection,
+  type Db,
+  type Document,
+  type MongoBulkWriteError,
+  type WriteError,
+} from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectMongo } from '../client';
 import { GuardedError, runGuarded } from '../guarded';
@@ -39,10 +52,14 @@ const failure = async (work: Promise<unknown>): Promise<MongoServerError> => {
 
 describe('connecting', () => {
   it('needs the credential', async () => {
-    const wrong = new MongoClient(server.uri.replace(/:[0-9a-f]{20,}@/, ':wrong@'), { serverSelectionTimeoutMS: 3000 });
+    const wrong = new MongoClient(server.uri.replace(/:[0-9a-f]{20,}@/, ':wrong@'), {
+      serverSelectionTimeoutMS: 3000,
+    });
     await expect(wrong.connect()).rejects.toThrow(/Authentication failed/);
     await wrong.close();
-    const none = new MongoClient(server.uri.replace(/\/\/[^@]+@/, '//').replace(/\?.*/, '?directConnection=true'));
+    const none = new MongoClient(
+      server.uri.replace(/\/\/[^@]+@/, '//').replace(/\?.*/, '?directConnection=true'),
+    );
     expect((await failure(none.db('test').collection('a').findOne())).code).toBe(13);
     await none.close();
   });
@@ -50,7 +67,15 @@ describe('connecting', () => {
   it('answers what drivers and shells ask', async () => {
     const admin = client.db('admin');
     expect((await admin.command({ buildInfo: 1 })).version).toMatch(/^8\.0/);
-    for (const command of ['ping', 'hello', 'connectionStatus', 'listDatabases', 'hostInfo', 'serverStatus', 'getCmdLineOpts']) {
+    for (const command of [
+      'ping',
+      'hello',
+      'connectionStatus',
+      'listDatabases',
+      'hostInfo',
+      'serverStatus',
+      'getCmdLineOpts',
+    ]) {
       expect(Number((await admin.command({ [command]: 1 })).ok)).toBe(1);
     }
     expect((await failure(admin.command({ nonsense: 1 }))).code).toBe(59);
@@ -58,22 +83,68 @@ describe('connecting', () => {
 
   it('answers what mongosh asks when it connects, and for its statistics', async () => {
     const admin = client.db('admin');
-    expect(await client.db('admin').aggregate([{ $match: { a: 1 } }]).toArray().catch((e: MongoServerError) => e.code)).toBe(73);
-    expect(await client.db('local').collection('atlascli').aggregate([{ $match: { managedClusterType: 'x' } }]).toArray()).toEqual([]);
+    expect(
+      await client
+        .db('admin')
+        .aggregate([{ $match: { a: 1 } }])
+        .toArray()
+        .catch((e: MongoServerError) => e.code),
+    ).toBe(73);
+    expect(
+      await client
+        .db('local')
+        .collection('atlascli')
+        .aggregate([{ $match: { managedClusterType: 'x' } }])
+        .toArray(),
+    ).toEqual([]);
     expect(Number((await admin.command({ getParameter: '*' })).ok)).toBe(1);
-    expect((await admin.command({ getParameter: 1, featureCompatibilityVersion: 1 })).featureCompatibilityVersion).toEqual({ version: '8.0' });
+    expect(
+      (await admin.command({ getParameter: 1, featureCompatibilityVersion: 1 }))
+        .featureCompatibilityVersion,
+    ).toEqual({ version: '8.0' });
     expect((await admin.command({ getLog: 'startupWarnings' })).log).toEqual([]);
     // Only MongoDB's hosted service knows this one, and the shell counts on the error.
     expect((await failure(admin.command({ atlasVersion: 1 }))).code).toBe(59);
     const c = client.db('shell').collection<{ _id: number }>('items');
     await c.insertMany(Array.from({ length: 10 }, (_, i) => ({ _id: i, text: 'x'.repeat(200) })));
     await c.createIndex({ text: 1 });
-    const [stats] = await c.aggregate([{ $collStats: { storageStats: { scale: 1024 }, count: {} } }]).toArray();
-    expect(stats).toMatchObject({ ns: 'shell.items', count: 10, storageStats: { count: 10, size: 2, avgObjSize: 225, nindexes: 2, capped: false, scaleFactor: 1024 } });
-    expect(await client.db('shell').command({ dbStats: 1, scale: 1024 })).toMatchObject({ db: 'shell', objects: 10, dataSize: 2250 / 1024, indexes: 2, scaleFactor: 1024 });
+    const [stats] = await c
+      .aggregate([{ $collStats: { storageStats: { scale: 1024 }, count: {} } }])
+      .toArray();
+    expect(stats).toMatchObject({
+      ns: 'shell.items',
+      count: 10,
+      storageStats: {
+        count: 10,
+        size: 2,
+        avgObjSize: 225,
+        nindexes: 2,
+        capped: false,
+        scaleFactor: 1024,
+      },
+    });
+    expect(await client.db('shell').command({ dbStats: 1, scale: 1024 })).toMatchObject({
+      db: 'shell',
+      objects: 10,
+      dataSize: 2250 / 1024,
+      indexes: 2,
+      scaleFactor: 1024,
+    });
     expect((await failure(client.db('shell').command({ dbStats: 1, scale: 0 }))).code).toBe(2);
-    expect((await failure(client.db('shell').collection('none').aggregate([{ $collStats: { storageStats: {} } }]).toArray())).code).toBe(26);
-    expect((await failure(c.aggregate([{ $match: {} }, { $collStats: { count: {} } }]).toArray())).code).toBe(40602);
+    expect(
+      (
+        await failure(
+          client
+            .db('shell')
+            .collection('none')
+            .aggregate([{ $collStats: { storageStats: {} } }])
+            .toArray(),
+        )
+      ).code,
+    ).toBe(26);
+    expect(
+      (await failure(c.aggregate([{ $match: {} }, { $collStats: { count: {} } }]).toArray())).code,
+    ).toBe(40602);
     const { databases } = await admin.command({ listDatabases: 1 });
     expect((databases as { name: string }[]).map((d) => d.name)).toContain('shell');
     expect(await client.db('shell').dropDatabase()).toBe(true);
@@ -81,7 +152,14 @@ describe('connecting', () => {
 
   it('drops a connection that speaks nonsense and lives on', async () => {
     const port = Number(new URL(server.uri).port);
-    for (const bytes of [Buffer.from([255, 255, 255, 127, 0, 0]), Buffer.from([5, 0, 0, 0]), Buffer.concat([Buffer.from([40, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0xdd, 7, 0, 0]), Buffer.alloc(24, 7)])]) {
+    for (const bytes of [
+      Buffer.from([255, 255, 255, 127, 0, 0]),
+      Buffer.from([5, 0, 0, 0]),
+      Buffer.concat([
+        Buffer.from([40, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0xdd, 7, 0, 0]),
+        Buffer.alloc(24, 7),
+      ]),
+    ]) {
       await new Promise<void>((resolve) => {
         const socket = net.connect(port, '127.0.0.1', () => socket.write(bytes));
         socket.on('close', () => resolve()).on('error', () => undefined);
@@ -99,7 +177,9 @@ describe('connecting', () => {
        const s = await ensureEmbeddedServer({ dataDir: ${JSON.stringify(folder)} });
        console.log(s.uri); await s.stop();`,
     );
-    const child = spawn(process.execPath, [...typescriptArguments(projectRoot()), script], { cwd: projectRoot() });
+    const child = spawn(process.execPath, [...typescriptArguments(projectRoot()), script], {
+      cwd: projectRoot(),
+    });
     let out = '';
     child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
     await new Promise((resolve) => child.on('exit', resolve));
@@ -130,11 +210,27 @@ describe('data', () => {
       fc.date({ noInvalidDate: true }),
       fc.uint8Array({ maxLength: 20 }).map((b) => new BSON.Binary(b)),
       fc.uint8Array({ minLength: 12, maxLength: 12 }).map((b) => new BSON.ObjectId(b)),
-      fc.constantFrom('1', '0.10', '-1E+6000', 'NaN', '-Infinity', '1.000').map((t) => Decimal128.fromString(t)),
-      fc.constantFrom(new BSON.MinKey(), new BSON.MaxKey(), new BSON.BSONRegExp('a.b', 'im'), new BSON.Timestamp({ t: 5, i: 6 })),
+      fc
+        .constantFrom('1', '0.10', '-1E+6000', 'NaN', '-Infinity', '1.000')
+        .map((t) => Decimal128.fromString(t)),
+      fc.constantFrom(
+        new BSON.MinKey(),
+        new BSON.MaxKey(),
+        new BSON.BSONRegExp('a.b', 'im'),
+        new BSON.Timestamp({ t: 5, i: 6 }),
+      ),
     );
     const { value } = fc.letrec<{ value: unknown }>((tie) => ({
-      value: fc.oneof({ depthSize: 'small', withCrossShrink: true }, scalar, fc.array(tie('value'), { maxLength: 4 }), fc.dictionary(fc.string({ maxLength: 5 }).filter((k) => !k.includes('\0')), tie('value'), { maxKeys: 4 })),
+      value: fc.oneof(
+        { depthSize: 'small', withCrossShrink: true },
+        scalar,
+        fc.array(tie('value'), { maxLength: 4 }),
+        fc.dictionary(
+          fc.string({ maxLength: 5 }).filter((k) => !k.includes('\0')),
+          tie('value'),
+          { maxKeys: 4 },
+        ),
+      ),
     }));
     const collection = db.collection('bytes', { raw: true } as object);
     await fc.assert(
@@ -143,7 +239,9 @@ describe('data', () => {
         const documents = values.map((v, i) => ({ _id: i as never, v }));
         await collection.insertMany(documents as Document[]);
         const raw = (await collection.find({}, { raw: true }).toArray()) as unknown as Buffer[];
-        expect(raw.map((b) => Buffer.from(b).toString('hex'))).toEqual(documents.map((d) => Buffer.from(BSON.serialize(d)).toString('hex')));
+        expect(raw.map((b) => Buffer.from(b).toString('hex'))).toEqual(
+          documents.map((d) => Buffer.from(BSON.serialize(d)).toString('hex')),
+        );
       }),
       { numRuns: 40 },
     );
@@ -156,7 +254,11 @@ describe('data', () => {
     const error = await failure(c.insertOne({ _id: 2 as never, a: { b: 1 } }));
     expect(error.code).toBe(11000);
     expect(error.errorResponse).toMatchObject({ keyPattern: { 'a.b': 1 }, keyValue: { 'a.b': 1 } });
-    const many = [{ _id: 1 }, { _id: 3, a: { b: 3 } }, { _id: 4, a: { b: 4 } }] as unknown as Document[];
+    const many = [
+      { _id: 1 },
+      { _id: 3, a: { b: 3 } },
+      { _id: 4, a: { b: 4 } },
+    ] as unknown as Document[];
     await failure(c.insertMany(many));
     expect(await c.countDocuments()).toBe(1);
     await failure(c.insertMany(many, { ordered: false }));
@@ -166,82 +268,216 @@ describe('data', () => {
   it('inserts many, and says which were duplicates', async () => {
     const c = db.collection<{ _id: number; v?: number }>('many');
     const docs = Array.from({ length: 100 }, (_, i) => ({ _id: i === 40 || i === 77 ? 3 : i }));
-    const indexesOf = (e: MongoBulkWriteError): number[] => ([] as WriteError[]).concat(e.writeErrors).map((w) => w.index);
+    const indexesOf = (e: MongoBulkWriteError): number[] =>
+      ([] as WriteError[]).concat(e.writeErrors).map((w) => w.index);
     const ordered = (await c.insertMany(docs).catch((e: unknown) => e)) as MongoBulkWriteError;
     expect([ordered.code, ordered.insertedCount, indexesOf(ordered)]).toEqual([11000, 40, [40]]);
     expect(await c.countDocuments()).toBe(40);
     await c.deleteMany({});
-    const unordered = (await c.insertMany(docs, { ordered: false }).catch((e: unknown) => e)) as MongoBulkWriteError;
+    const unordered = (await c
+      .insertMany(docs, { ordered: false })
+      .catch((e: unknown) => e)) as MongoBulkWriteError;
     expect([unordered.insertedCount, indexesOf(unordered)]).toEqual([98, [40, 77]]);
     // The natural order is that of insertion.
-    expect((await c.find().toArray()).map((d) => d._id)).toEqual(docs.map((d) => d._id).filter((id, i) => id !== 3 || i === 3));
+    expect((await c.find().toArray()).map((d) => d._id)).toEqual(
+      docs.map((d) => d._id).filter((id, i) => id !== 3 || i === 3),
+    );
     const own = db.collection('many ids of the server');
-    await db.command({ insert: own.collectionName, documents: Array.from({ length: 40 }, (_, v) => ({ v })) });
-    expect(await own.find({ _id: { $type: 'objectId' } }).map((d) => d.v as number).toArray()).toEqual(Array.from({ length: 40 }, (_, v) => v));
+    await db.command({
+      insert: own.collectionName,
+      documents: Array.from({ length: 40 }, (_, v) => ({ v })),
+    });
+    expect(
+      await own
+        .find({ _id: { $type: 'objectId' } })
+        .map((d) => d.v as number)
+        .toArray(),
+    ).toEqual(Array.from({ length: 40 }, (_, v) => v));
   });
 
   it('writes to several collections with one bulkWrite', async () => {
-    const [a, b] = ['bulk.a', 'bulk.b'].map((name) => db.collection<{ _id: number; v: number }>(name)) as [Collection<{ _id: number; v: number }>, Collection<{ _id: number; v: number }>];
+    const [a, b] = ['bulk.a', 'bulk.b'].map((name) =>
+      db.collection<{ _id: number; v: number }>(name),
+    ) as [Collection<{ _id: number; v: number }>, Collection<{ _id: number; v: number }>];
     const done = await client.bulkWrite<Record<string, { _id: number; v: number }>>(
       [
         { namespace: a.namespace, name: 'insertOne', document: { _id: 1, v: 1 } },
         { namespace: b.namespace, name: 'insertOne', document: { _id: 2, v: 2 } },
-        { namespace: a.namespace, name: 'updateOne', filter: { _id: 1 }, update: { $inc: { v: 10 } } },
-        { namespace: b.namespace, name: 'updateMany', filter: { _id: 9 }, update: [{ $set: { v: 5 } }], upsert: true },
+        {
+          namespace: a.namespace,
+          name: 'updateOne',
+          filter: { _id: 1 },
+          update: { $inc: { v: 10 } },
+        },
+        {
+          namespace: b.namespace,
+          name: 'updateMany',
+          filter: { _id: 9 },
+          update: [{ $set: { v: 5 } }],
+          upsert: true,
+        },
         { namespace: b.namespace, name: 'deleteMany', filter: { v: 2 } },
       ],
       { verboseResults: true },
     );
-    expect([done.insertedCount, done.matchedCount, done.modifiedCount, done.upsertedCount, done.deletedCount]).toEqual([2, 1, 1, 1, 1]);
+    expect([
+      done.insertedCount,
+      done.matchedCount,
+      done.modifiedCount,
+      done.upsertedCount,
+      done.deletedCount,
+    ]).toEqual([2, 1, 1, 1, 1]);
     expect(done.updateResults?.get(3)?.upsertedId).toBe(9);
-    expect([await a.find().toArray(), await b.find().toArray()]).toEqual([[{ _id: 1, v: 11 }], [{ _id: 9, v: 5 }]]);
+    expect([await a.find().toArray(), await b.find().toArray()]).toEqual([
+      [{ _id: 1, v: 11 }],
+      [{ _id: 9, v: 5 }],
+    ]);
     const reply = await client.db('admin').command({
       bulkWrite: 1,
-      ops: [{ insert: 0, document: { _id: 1 } }, { insert: 0, document: { _id: 5 } }, { update: 0, filter: { _id: 5 }, updateMods: { $set: { _id: 6 } } }],
+      ops: [
+        { insert: 0, document: { _id: 1 } },
+        { insert: 0, document: { _id: 5 } },
+        { update: 0, filter: { _id: 5 }, updateMods: { $set: { _id: 6 } } },
+      ],
       nsInfo: [{ ns: a.namespace }],
       ordered: false,
       errorsOnly: true,
     });
-    expect(reply).toMatchObject({ nErrors: 2, nInserted: 1, nMatched: 0, cursor: { id: Long.ZERO.toInt(), firstBatch: [{ ok: 0, idx: 0, code: 11000, n: 0 }, { ok: 0, idx: 2, code: 66, n: 0, nModified: 0 }] } });
-    expect((await failure(client.db('admin').command({ bulkWrite: 1, ops: [{ insert: 3, document: {} }], nsInfo: [{ ns: a.namespace }], extra: 1 }))).code).toBe(40415);
+    expect(reply).toMatchObject({
+      nErrors: 2,
+      nInserted: 1,
+      nMatched: 0,
+      cursor: {
+        id: Long.ZERO.toInt(),
+        firstBatch: [
+          { ok: 0, idx: 0, code: 11000, n: 0 },
+          { ok: 0, idx: 2, code: 66, n: 0, nModified: 0 },
+        ],
+      },
+    });
+    expect(
+      (
+        await failure(
+          client
+            .db('admin')
+            .command({
+              bulkWrite: 1,
+              ops: [{ insert: 3, document: {} }],
+              nsInfo: [{ ns: a.namespace }],
+              extra: 1,
+            }),
+        )
+      ).code,
+    ).toBe(40415);
   });
 
   it('refuses documents over 16 MB', async () => {
     const error = await c16(17 * 1024 * 1024);
     expect(String(error)).toMatch(/too large|larger|out of range/i);
     expect(await c16(15 * 1024 * 1024)).toBeNull();
-    const pipeline = [{ $match: { k: 15728640 } }, { $project: { both: [{ $concat: ['$text', 'x'] }, '$text'] } }];
+    const pipeline = [
+      { $match: { k: 15728640 } },
+      { $project: { both: [{ $concat: ['$text', 'x'] }, '$text'] } },
+    ];
     expect((await failure(db.collection('large').aggregate(pipeline).toArray())).code).toBe(10334);
   });
   const c16 = (size: number): Promise<unknown> =>
-    db.collection('large').insertOne({ k: size, text: 'x'.repeat(size) }).then(
-      () => null,
-      (e: unknown) => e,
-    );
+    db
+      .collection('large')
+      .insertOne({ k: size, text: 'x'.repeat(size) })
+      .then(
+        () => null,
+        (e: unknown) => e,
+      );
 
   it('updates with operators, positions, filters and pipelines', async () => {
-    const c = db.collection<{ _id: number; n?: number; x?: number; y?: number; z?: number; total?: number; list?: { k: number; v: number }[]; tags?: string[] }>('updates');
-    await c.insertOne({ _id: 1, n: 1, list: [{ k: 1, v: 1 }, { k: 2, v: 2 }], tags: ['a', 'b', 'c'] });
-    await c.updateOne({ 'list.k': 2 }, { $inc: { n: 2, 'list.$.v': 10 }, $push: { tags: { $each: ['d', '0'], $sort: 1, $slice: 3 } }, $unset: { gone: '' } } as object);
-    expect(await c.findOne()).toEqual({ _id: 1, n: 3, list: [{ k: 1, v: 1 }, { k: 2, v: 12 }], tags: ['0', 'a', 'b'] });
-    await c.updateOne({}, { $set: { 'list.$[e].v': 0 }, $pull: { tags: { $in: ['a', '0'] } } }, { arrayFilters: [{ 'e.k': { $gt: 1 } }] });
+    const c = db.collection<{
+      _id: number;
+      n?: number;
+      x?: number;
+      y?: number;
+      z?: number;
+      total?: number;
+      list?: { k: number; v: number }[];
+      tags?: string[];
+    }>('updates');
+    await c.insertOne({
+      _id: 1,
+      n: 1,
+      list: [
+        { k: 1, v: 1 },
+        { k: 2, v: 2 },
+      ],
+      tags: ['a', 'b', 'c'],
+    });
+    await c.updateOne({ 'list.k': 2 }, {
+      $inc: { n: 2, 'list.$.v': 10 },
+      $push: { tags: { $each: ['d', '0'], $sort: 1, $slice: 3 } },
+      $unset: { gone: '' },
+    } as object);
+    expect(await c.findOne()).toEqual({
+      _id: 1,
+      n: 3,
+      list: [
+        { k: 1, v: 1 },
+        { k: 2, v: 12 },
+      ],
+      tags: ['0', 'a', 'b'],
+    });
+    await c.updateOne(
+      {},
+      { $set: { 'list.$[e].v': 0 }, $pull: { tags: { $in: ['a', '0'] } } },
+      { arrayFilters: [{ 'e.k': { $gt: 1 } }] },
+    );
     await c.updateOne({}, [{ $set: { total: { $sum: '$list.v' } } }, { $unset: 'n' }]);
-    expect(await c.findOne()).toEqual({ _id: 1, list: [{ k: 1, v: 1 }, { k: 2, v: 0 }], tags: ['b'], total: 1 });
-    const upserted = await c.updateOne({ _id: 2, x: { $gt: 1 }, y: 5 }, { $setOnInsert: { z: 1 } }, { upsert: true });
+    expect(await c.findOne()).toEqual({
+      _id: 1,
+      list: [
+        { k: 1, v: 1 },
+        { k: 2, v: 0 },
+      ],
+      tags: ['b'],
+      total: 1,
+    });
+    const upserted = await c.updateOne(
+      { _id: 2, x: { $gt: 1 }, y: 5 },
+      { $setOnInsert: { z: 1 } },
+      { upsert: true },
+    );
     expect(upserted.upsertedId).toBe(2);
     expect(await c.findOne({ _id: 2 })).toEqual({ _id: 2, y: 5, z: 1 });
     expect((await failure(c.updateOne({ _id: 1 }, { $set: { _id: 3 } }))).code).toBe(66);
-    expect((await failure(c.updateOne({}, { $set: { a: 1 }, $inc: { 'a.b': 1 } } as object))).code).toBe(40);
-    expect((await failure(c.updateOne({}, { $nonsense: { a: 1 } } as object))).message).toMatch(/\$nonsense.*MONGODB_URI/);
+    expect(
+      (await failure(c.updateOne({}, { $set: { a: 1 }, $inc: { 'a.b': 1 } } as object))).code,
+    ).toBe(40);
+    expect((await failure(c.updateOne({}, { $nonsense: { a: 1 } } as object))).message).toMatch(
+      /\$nonsense.*MONGODB_URI/,
+    );
   });
 
   it('projects what only find knows', async () => {
     const c = db.collection('projections');
-    await c.insertOne({ _id: 1 as never, a: [1, 5, 9], d: [{ k: 1, v: 1 }, { k: 2, v: 2 }, { k: 2, v: 3 }], z: 0 });
-    const project = async (filter: Document, projection: Document): Promise<unknown> => c.findOne(filter, { projection });
+    await c.insertOne({
+      _id: 1 as never,
+      a: [1, 5, 9],
+      d: [
+        { k: 1, v: 1 },
+        { k: 2, v: 2 },
+        { k: 2, v: 3 },
+      ],
+      z: 0,
+    });
+    const project = async (filter: Document, projection: Document): Promise<unknown> =>
+      c.findOne(filter, { projection });
     expect(await project({ a: { $gt: 3 } }, { 'a.$': 1 })).toEqual({ _id: 1, a: [5] });
-    expect(await project({ 'd.k': 2 }, { _id: 0, 'd.$': 1, z: 1 })).toEqual({ d: [{ k: 2, v: 2 }], z: 0 });
-    expect(await project({}, { d: { $elemMatch: { k: 2, v: { $gt: 2 } } } })).toEqual({ _id: 1, d: [{ k: 2, v: 3 }] });
+    expect(await project({ 'd.k': 2 }, { _id: 0, 'd.$': 1, z: 1 })).toEqual({
+      d: [{ k: 2, v: 2 }],
+      z: 0,
+    });
+    expect(await project({}, { d: { $elemMatch: { k: 2, v: { $gt: 2 } } } })).toEqual({
+      _id: 1,
+      d: [{ k: 2, v: 3 }],
+    });
     expect(await project({}, { a: { $slice: -2 }, d: 0 })).toEqual({ _id: 1, a: [5, 9], z: 0 });
     expect(await project({}, { a: { $slice: [1, 1] }, d: 0 })).toEqual({ _id: 1, a: [5], z: 0 });
     expect(await project({}, { sum: { $sum: '$a' } })).toEqual({ _id: 1, sum: 15 });
@@ -262,21 +498,53 @@ describe('data', () => {
 });
 
 describe('limits', () => {
-  const slow = [{ $match: { $expr: { $gt: [{ $size: { $filter: { input: { $range: [0, { $add: [200_000, '$i'] }] }, cond: { $eq: [{ $mod: ['$$this', 2] }, 1] } } } }, 0] } } }];
+  const slow = [
+    {
+      $match: {
+        $expr: {
+          $gt: [
+            {
+              $size: {
+                $filter: {
+                  input: { $range: [0, { $add: [200_000, '$i'] }] },
+                  cond: { $eq: [{ $mod: ['$$this', 2] }, 1] },
+                },
+              },
+            },
+            0,
+          ],
+        },
+      },
+    },
+  ];
 
   it('stops what takes too long, even inside a regular expression', async () => {
     const c = db.collection('pages');
     const error = await failure(c.aggregate(slow, { maxTimeMS: 150 }).toArray());
     expect([error.code, error.codeName]).toEqual([50, 'MaxTimeMSExpired']);
     await db.collection('regex').insertOne({ s: `${'a'.repeat(64)}b` });
-    expect((await failure(db.collection('regex').find({ s: /^(a+)+$/ }, { maxTimeMS: 200 }).toArray())).code).toBe(50);
+    expect(
+      (
+        await failure(
+          db
+            .collection('regex')
+            .find({ s: /^(a+)+$/ }, { maxTimeMS: 200 })
+            .toArray(),
+        )
+      ).code,
+    ).toBe(50);
     expect(await c.countDocuments()).toBe(1000);
   });
 
   it('answers others meanwhile, and stops when the client leaves', async () => {
     const c = db.collection('pages');
     const leaving = new MongoClient(server.uri);
-    const running = leaving.db('test').collection('pages').aggregate(slow).toArray().catch(() => 'left');
+    const running = leaving
+      .db('test')
+      .collection('pages')
+      .aggregate(slow)
+      .toArray()
+      .catch(() => 'left');
     await new Promise((resolve) => setTimeout(resolve, 200));
     const started = Date.now();
     expect(Number((await db.command({ ping: 1 })).ok)).toBe(1);
@@ -290,20 +558,50 @@ describe('limits', () => {
 
   it('guards untrusted pipelines', async () => {
     const limits = { maxTimeMS: 5000, maxRows: 10, maxBytes: 10_000 };
-    const rows = await runGuarded(db, 'pages', [{ $sort: { i: 1 } }, { $limit: 2 }, { $project: { _id: 0, i: 1, d: { $toDouble: '$i' } } }], limits);
-    expect(rows).toEqual([{ i: new Int32(0), d: new Double(0) }, { i: new Int32(1), d: new Double(1) }]);
+    const rows = await runGuarded(
+      db,
+      'pages',
+      [{ $sort: { i: 1 } }, { $limit: 2 }, { $project: { _id: 0, i: 1, d: { $toDouble: '$i' } } }],
+      limits,
+    );
+    expect(rows).toEqual([
+      { i: new Int32(0), d: new Double(0) },
+      { i: new Int32(1), d: new Double(1) },
+    ]);
     const kind = async (pipeline: unknown, more = {}): Promise<string> => {
-      const error: unknown = await runGuarded(db, 'pages', pipeline, { ...limits, ...more }).catch((e: unknown) => e);
+      const error: unknown = await runGuarded(db, 'pages', pipeline, { ...limits, ...more }).catch(
+        (e: unknown) => e,
+      );
       expect(error).toBeInstanceOf(GuardedError);
-      return (error as GuardedError).kind === 'error' ? `error ${(error as GuardedError).message}` : (error as GuardedError).kind;
+      return (error as GuardedError).kind === 'error'
+        ? `error ${(error as GuardedError).message}`
+        : (error as GuardedError).kind;
     };
     expect(await kind([{ $out: 'x' }])).toBe('forbidden');
     expect(await kind([{ $match: {} }])).toBe('too_many_rows');
-    expect(await kind([{ $limit: 5 }, { $set: { t: { $reduce: { input: { $range: [0, 500] }, initialValue: '', in: { $concat: ['$$value', 'xxxxxxxxxx'] } } } } }])).toBe('too_many_rows');
+    expect(
+      await kind([
+        { $limit: 5 },
+        {
+          $set: {
+            t: {
+              $reduce: {
+                input: { $range: [0, 500] },
+                initialValue: '',
+                in: { $concat: ['$$value', 'xxxxxxxxxx'] },
+              },
+            },
+          },
+        },
+      ]),
+    ).toBe('too_many_rows');
     expect(await kind(slow, { maxTimeMS: 150 })).toBe('timeout');
     expect(await kind([{ $project: { a: { $divide: ['$i', 0] } } }])).toMatch(/^error .*zero/);
     // Who gave up is told so, in their own words.
-    const givenUp = runGuarded(db, 'pages', slow as object[], { ...limits, signal: AbortSignal.timeout(150) });
+    const givenUp = runGuarded(db, 'pages', slow as object[], {
+      ...limits,
+      signal: AbortSignal.timeout(150),
+    });
     await expect(givenUp).rejects.toMatchObject({ name: 'TimeoutError' });
   });
 });
@@ -311,7 +609,9 @@ describe('limits', () => {
 describe('indexes', () => {
   it('are used, and explain says so', async () => {
     const c = db.collection('indexed');
-    await c.insertMany(Array.from({ length: 500 }, (_, i) => ({ a: i % 50, b: { c: i }, list: [i, i + 1] })));
+    await c.insertMany(
+      Array.from({ length: 500 }, (_, i) => ({ a: i % 50, b: { c: i }, list: [i, i + 1] })),
+    );
     await c.createIndex({ a: 1, 'b.c': -1 });
     await c.createIndex({ list: 1 });
     const stats = async (filter: Document): Promise<number[]> => {
@@ -322,8 +622,15 @@ describe('indexes', () => {
     expect(await stats({ a: { $in: [7, 8] }, 'b.c': { $lt: 100 } })).toEqual([4, 4, 4]);
     expect(await stats({ list: 100 })).toEqual([2, 2, 2]);
     expect(await stats({ nothing: 1 })).toEqual([0, 0, 500]);
-    const { executionStats } = await c.find().sort({ a: -1, 'b.c': -1 }).limit(3).explain('executionStats');
-    expect([executionStats.totalKeysExamined, executionStats.executionStages.indexName]).toEqual([3, 'a_1_b.c_-1']);
+    const { executionStats } = await c
+      .find()
+      .sort({ a: -1, 'b.c': -1 })
+      .limit(3)
+      .explain('executionStats');
+    expect([executionStats.totalKeysExamined, executionStats.executionStages.indexName]).toEqual([
+      3,
+      'a_1_b.c_-1',
+    ]);
     expect(await stats({ _id: (await c.findOne({ a: 3 }))?._id })).toEqual([1, 1, 1]);
   });
 
@@ -333,9 +640,29 @@ describe('indexes', () => {
     await indexed.createIndex({ v: 1 });
     await indexed.createIndex({ v: 1, w: 1 });
     await indexed.createIndex({ 'v.x': 1 }, { sparse: true });
-    const leaf = fc.oneof(fc.integer({ min: -2, max: 3 }), fc.constantFrom(null, true, 'a', 'b', 1.5, Long.fromNumber(2), Decimal128.fromString('2.0'), new Date(1)));
-    const field = fc.oneof(leaf, fc.array(leaf, { maxLength: 3 }), fc.record({ x: leaf }), fc.array(fc.record({ x: leaf }), { maxLength: 2 }));
-    const documents = fc.array(fc.record({ v: field, w: leaf }, { requiredKeys: [] }), { minLength: 1, maxLength: 12 });
+    const leaf = fc.oneof(
+      fc.integer({ min: -2, max: 3 }),
+      fc.constantFrom(
+        null,
+        true,
+        'a',
+        'b',
+        1.5,
+        Long.fromNumber(2),
+        Decimal128.fromString('2.0'),
+        new Date(1),
+      ),
+    );
+    const field = fc.oneof(
+      leaf,
+      fc.array(leaf, { maxLength: 3 }),
+      fc.record({ x: leaf }),
+      fc.array(fc.record({ x: leaf }), { maxLength: 2 }),
+    );
+    const documents = fc.array(fc.record({ v: field, w: leaf }, { requiredKeys: [] }), {
+      minLength: 1,
+      maxLength: 12,
+    });
     const condition = fc.oneof(
       field,
       leaf.map((v) => ({ $gt: v })),
@@ -344,25 +671,50 @@ describe('indexes', () => {
       fc.array(leaf, { maxLength: 3 }).map((v) => ({ $in: v })),
       leaf.map((v) => ({ $ne: v })),
     );
-    const filter = fc.record({ v: condition, w: condition, 'v.x': condition }, { requiredKeys: [] });
+    const filter = fc.record(
+      { v: condition, w: condition, 'v.x': condition },
+      { requiredKeys: [] },
+    );
     await fc.assert(
-      fc.asyncProperty(documents, fc.array(filter, { minLength: 4, maxLength: 4 }), async (docs, filters) => {
-        const withIds = docs.map((d, i) => ({ _id: i as never, ...d }));
-        for (const c of [plain, indexed]) {
-          await c.deleteMany({});
-          await c.insertMany(withIds);
-        }
-        for (const f of filters) {
-          const query = f as Document;
-          const [a, b] = await Promise.all([plain, indexed].map((c) => c.find(query).project({ _id: 1 }).toArray()));
-          expect(b).toEqual(a);
-        }
-        for (const sort of [{ v: 1 }, { v: -1 }, { v: -1, w: -1 }, { v: 1, w: 1 }, { v: 1, w: -1 }] as Document[]) {
-          // Two arrays in one key are an error, the same one.
-          const [a, b] = await Promise.all([plain, indexed].map((c) => c.find().sort(sort as { v: 1 }).limit(5).project({ _id: 1 }).toArray().catch((e: unknown) => String(e))));
-          expect(b).toEqual(a);
-        }
-      }),
+      fc.asyncProperty(
+        documents,
+        fc.array(filter, { minLength: 4, maxLength: 4 }),
+        async (docs, filters) => {
+          const withIds = docs.map((d, i) => ({ _id: i as never, ...d }));
+          for (const c of [plain, indexed]) {
+            await c.deleteMany({});
+            await c.insertMany(withIds);
+          }
+          for (const f of filters) {
+            const query = f as Document;
+            const [a, b] = await Promise.all(
+              [plain, indexed].map((c) => c.find(query).project({ _id: 1 }).toArray()),
+            );
+            expect(b).toEqual(a);
+          }
+          for (const sort of [
+            { v: 1 },
+            { v: -1 },
+            { v: -1, w: -1 },
+            { v: 1, w: 1 },
+            { v: 1, w: -1 },
+          ] as Document[]) {
+            // Two arrays in one key are an error, the same one.
+            const [a, b] = await Promise.all(
+              [plain, indexed].map((c) =>
+                c
+                  .find()
+                  .sort(sort as { v: 1 })
+                  .limit(5)
+                  .project({ _id: 1 })
+                  .toArray()
+                  .catch((e: unknown) => String(e)),
+              ),
+            );
+            expect(b).toEqual(a);
+          }
+        },
+      ),
       { numRuns: 60 },
     );
   });
@@ -373,7 +725,8 @@ describe('durability', () => {
     const own = mkdtempSync(path.join(os.tmpdir(), 'aptmql-embedded-'));
     const first = await ensureEmbeddedServer({ dataDir: own });
     const c1 = new MongoClient(first.uri);
-    const pid = (JSON.parse(readFileSync(path.join(own, 'server.json'), 'utf8')) as { pid: number }).pid;
+    const pid = (JSON.parse(readFileSync(path.join(own, 'server.json'), 'utf8')) as { pid: number })
+      .pid;
     let acknowledged = 0;
     const writing = (async (): Promise<void> => {
       for (let i = 0; ; i++) {

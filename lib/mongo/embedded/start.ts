@@ -21,7 +21,8 @@ const DISCOVERY_FILE = 'server.json';
 const START_TIMEOUT_MS = 60_000;
 
 // Kept outside the module: bundlers and hot reloading may load this file more than once in a process.
-const registry = ((globalThis as Record<symbol, unknown>)[Symbol.for('aptmql.embedded-mongo')] ??= new Map<string, Entry>()) as Map<string, Entry>;
+const registry = ((globalThis as Record<symbol, unknown>)[Symbol.for('aptmql.embedded-mongo')] ??=
+  new Map<string, Entry>()) as Map<string, Entry>;
 
 /**
  * The MongoDB-compatible server of a data folder: the one that runs, or a new one as a child process that ends with
@@ -29,7 +30,13 @@ const registry = ((globalThis as Record<symbol, unknown>)[Symbol.for('aptmql.emb
  *
  * @throws Error that names the folder or port in the way.
  */
-export async function ensureEmbeddedServer({ dataDir, port = 0 }: { dataDir: string; port?: number }): Promise<EmbeddedServer> {
+export async function ensureEmbeddedServer({
+  dataDir,
+  port = 0,
+}: {
+  dataDir: string;
+  port?: number;
+}): Promise<EmbeddedServer> {
   const folder = path.resolve(dataDir);
   let entry = registry.get(folder);
   if (entry) {
@@ -75,11 +82,16 @@ async function endChild(child: ChildProcess): Promise<void> {
   clearTimeout(impatient);
 }
 
-async function findOrStart(folder: string, port: number): Promise<{ uri: string; child: ChildProcess | null }> {
+async function findOrStart(
+  folder: string,
+  port: number,
+): Promise<{ uri: string; child: ChildProcess | null }> {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   } catch (error) {
-    throw new Error(`the data folder ${folder} cannot be used: ${error instanceof Error ? error.message : String(error)}`);
+    throw new Error(
+      `the data folder ${folder} cannot be used: ${error instanceof Error ? error.message : String(error)}`,
+    );
   }
   const deadline = Date.now() + START_TIMEOUT_MS;
   for (;;) {
@@ -88,7 +100,10 @@ async function findOrStart(folder: string, port: number): Promise<{ uri: string;
     const started = await startChild(folder, port);
     if (started) return started;
     // Somebody else holds the folder and is still starting, or just ending.
-    if (Date.now() > deadline) throw new Error(`the data folder ${folder} is locked by another process that does not answer`);
+    if (Date.now() > deadline)
+      throw new Error(
+        `the data folder ${folder} is locked by another process that does not answer`,
+      );
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
 }
@@ -128,29 +143,44 @@ function pingMessage(): Buffer {
  * How glibc's malloc keeps what is freed; others do not look at this. Its threads would each keep pools of their own, at
  * their largest size, and what it learns about sizes would let buffers of megabytes land in those pools.
  */
-const allocation = { MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '1048576', MALLOC_MMAP_THRESHOLD_: '262144' };
+const allocation = {
+  MALLOC_ARENA_MAX: '1',
+  MALLOC_TRIM_THRESHOLD_: '1048576',
+  MALLOC_MMAP_THRESHOLD_: '262144',
+};
 
 /** null when another process holds the folder. */
-async function startChild(folder: string, port: number): Promise<{ uri: string; child: ChildProcess } | null> {
+async function startChild(
+  folder: string,
+  port: number,
+): Promise<{ uri: string; child: ChildProcess } | null> {
   const root = projectRoot();
   const script = path.join(root, 'lib/mongo/embedded/process.ts');
-  const child = spawn(process.execPath, [...typescriptArguments(root), script, '--data', folder, '--port', String(port)], {
-    cwd: root,
-    stdio: ['pipe', 'pipe', 'inherit'],
-    // Its own group, so that Ctrl-C reaches the owner, which then ends it in order.
-    detached: process.platform !== 'win32',
-    env: { ...process.env, NODE_OPTIONS: '', ...allocation },
-  });
+  const child = spawn(
+    process.execPath,
+    [...typescriptArguments(root), script, '--data', folder, '--port', String(port)],
+    {
+      cwd: root,
+      stdio: ['pipe', 'pipe', 'inherit'],
+      // Its own group, so that Ctrl-C reaches the owner, which then ends it in order.
+      detached: process.platform !== 'win32',
+      env: { ...process.env, NODE_OPTIONS: '', ...allocation },
+    },
+  );
   const line = await firstLine(child);
   const said = JSON.parse(line ?? '{}') as { uri?: string; error?: string; busy?: boolean };
   if (said.uri) {
     child.unref();
     // The pipes must not keep the owner alive.
-    for (const stream of [child.stdin, child.stdout]) (stream as unknown as net.Socket | null)?.unref();
+    for (const stream of [child.stdin, child.stdout])
+      (stream as unknown as net.Socket | null)?.unref();
     return { uri: said.uri, child };
   }
   if (said.busy) return null;
-  throw new Error(said.error ?? `the embedded server for ${folder} ended while it was starting (status ${child.exitCode ?? child.signalCode ?? 'unknown'})`);
+  throw new Error(
+    said.error ??
+      `the embedded server for ${folder} ended while it was starting (status ${child.exitCode ?? child.signalCode ?? 'unknown'})`,
+  );
 }
 
 function firstLine(child: ChildProcess): Promise<string | null> {
@@ -162,6 +192,8 @@ function firstLine(child: ChildProcess): Promise<string | null> {
       if (end >= 0) resolve(text.slice(0, end));
     });
     child.once('error', reject);
-    child.once('exit', () => setImmediate(() => resolve(text.includes('\n') ? text.slice(0, text.indexOf('\n')) : null)));
+    child.once('exit', () =>
+      setImmediate(() => resolve(text.includes('\n') ? text.slice(0, text.indexOf('\n')) : null)),
+    );
   });
 }

@@ -11,11 +11,19 @@ export class TestEngine {
   private readonly engine = new Engine(this.store, 0);
 
   run(command: Document, options: BSON.DeserializeOptions = { promoteLongs: false }): Document {
-    const doc = Doc.fromRaw(Buffer.from(BSON.serialize({ ...command, $db: 'test' }, { ignoreUndefined: true })));
+    const doc = Doc.fromRaw(
+      Buffer.from(BSON.serialize({ ...command, $db: 'test' }, { ignoreUndefined: true })),
+    );
     const name = doc.keys[0] as string;
     const known = workerCommands[name.toLowerCase()];
     if (!known) throw new Error(`no command ${name}`);
-    const request: Request = { database: 'test', name, command: doc, sequences: new Map(), checkpoint: () => undefined };
+    const request: Request = {
+      database: 'test',
+      name,
+      command: doc,
+      sequences: new Map(),
+      checkpoint: () => undefined,
+    };
     return BSON.deserialize(known.run(this.engine, request), options);
   }
   fill(collection: string, documents: readonly Document[]): void {
@@ -23,8 +31,18 @@ export class TestEngine {
     this.run({ create: collection });
     if (documents.length > 0) this.run({ insert: collection, documents });
   }
-  aggregate(collection: string, pipeline: readonly Document[], options: Document = {}, read?: BSON.DeserializeOptions): Document[] {
-    return (this.run({ aggregate: collection, pipeline, cursor: { batchSize: 100_000 }, ...options }, read).cursor as { firstBatch: Document[] }).firstBatch;
+  aggregate(
+    collection: string,
+    pipeline: readonly Document[],
+    options: Document = {},
+    read?: BSON.DeserializeOptions,
+  ): Document[] {
+    return (
+      this.run(
+        { aggregate: collection, pipeline, cursor: { batchSize: 100_000 }, ...options },
+        read,
+      ).cursor as { firstBatch: Document[] }
+    ).firstBatch;
   }
   /** Does what the server does every minute. */
   expire(now: number): number {
@@ -34,4 +52,3 @@ export class TestEngine {
     this.store.close();
   }
 }
-

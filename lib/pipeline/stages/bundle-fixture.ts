@@ -47,7 +47,11 @@ export class ConversionWorld {
   }
 
   /** A benchmark of one database of this name, with these queries by question file, numbered from 0. */
-  async convert(name: string, ddl: string, files: Readonly<Record<string, readonly string[]>>): Promise<Converted> {
+  async convert(
+    name: string,
+    ddl: string,
+    files: Readonly<Record<string, readonly string[]>>,
+  ): Promise<Converted> {
     const home = path.join(this.folder, name);
     fs.mkdirSync(path.join(home, 'dev_databases', name), { recursive: true });
     const sqlite = new Sqlite(path.join(home, 'dev_databases', name, `${name}.sqlite`));
@@ -72,11 +76,22 @@ export class ConversionWorld {
   }
 
   /** Writes the bundle; returns its faults. `missing` as in `BundleContent`. */
-  async export(out: string, { benchmark, database }: Converted, missing: readonly string[] | undefined): Promise<readonly string[]> {
+  async export(
+    out: string,
+    { benchmark, database }: Converted,
+    missing: readonly string[] | undefined,
+  ): Promise<readonly string[]> {
     const { questionFiles, problems } = benchmark;
     const provenance = { decisions: [], effort: [], agentRuns: [], auditHead: null };
     const made = { name: 'test', toolVersion: '0', engine: { name: 'test', version: '8.0.0' } };
-    const content = { ...made, questionFiles, databases: [database], problems, provenance, missing };
+    const content = {
+      ...made,
+      questionFiles,
+      databases: [database],
+      problems,
+      provenance,
+      missing,
+    };
     const { mongo, key, signal } = this;
     return (await exportBundle(content, { out, mongo, key, signal })).faults;
   }

@@ -1,6 +1,11 @@
 import type { ConceptualDesignAnswer } from '../../../agents/contract';
 import type { Directive } from '../../design/directive';
-import type { ConceptualDesign, DocumentDesign, IndexDesign, LogicalDesign } from '../../design/document-design';
+import type {
+  ConceptualDesign,
+  DocumentDesign,
+  IndexDesign,
+  LogicalDesign,
+} from '../../design/document-design';
 import { checkDesign, type DesignProblem } from '../../design/loss-check';
 import type { TypeSettings } from '../../design/retype';
 import { readWorkload } from '../../design/read-workload';
@@ -32,7 +37,12 @@ export class MissingArtefact extends Error {
 /** A design that loses data or breaks a limit never reaches a person, nor a database. */
 export class DesignRefused extends Error {
   constructor(readonly problems: readonly DesignProblem[]) {
-    super(`the design was refused: ${problems.slice(0, 5).map((problem) => `${problem.subject}: ${problem.detail}`).join('; ')}${problems.length > 5 ? `; and ${problems.length - 5} more` : ''}`);
+    super(
+      `the design was refused: ${problems
+        .slice(0, 5)
+        .map((problem) => `${problem.subject}: ${problem.detail}`)
+        .join('; ')}${problems.length > 5 ? `; and ${problems.length - 5} more` : ''}`,
+    );
   }
 }
 
@@ -45,16 +55,29 @@ export const profileStage: Stage = async (input, { progress, signal }) => {
       signal.throwIfAborted();
       progress(done++, catalog.tables.length, 'tables');
     };
-    const profile = profileDatabase(sqlite, catalog, { onTable, asked: askedJoins(input.items, catalog) });
+    const profile = profileDatabase(sqlite, catalog, {
+      onTable,
+      asked: askedJoins(input.items, catalog),
+    });
     const workload = readWorkload(input.items, catalog, profile);
     const rows = profile.tables.reduce((sum, table) => sum + table.rowCount, 0);
     const source = sourceInput(input);
     return {
       artefacts: [
-        { kind: 'profile', key: input.source.name, content: { catalog, profile } satisfies ProfileContent, inputs: [source] },
+        {
+          kind: 'profile',
+          key: input.source.name,
+          content: { catalog, profile } satisfies ProfileContent,
+          inputs: [source],
+        },
         { kind: 'workload', key: input.source.name, content: workload, inputs: [source] },
       ],
-      report: { tables: catalog.tables.length, rows, patterns: workload.patterns.length, unreadQueries: workload.unread.length },
+      report: {
+        tables: catalog.tables.length,
+        rows,
+        patterns: workload.patterns.length,
+        unreadQueries: workload.unread.length,
+      },
     };
   } finally {
     sqlite.close();
@@ -88,20 +111,39 @@ export const conceptualDesignStage: Stage = async (input, context) => {
         types: typesOf(input),
         ...(earlier ? { earlier } : {}),
         directives: input.directives,
-        query: (sql) => queries.query(input.source.path, sql, { timeoutMs: 10_000, maxRows: 200, maxBytes: 1_000_000 }, context.signal),
+        query: (sql) =>
+          queries.query(
+            input.source.path,
+            sql,
+            { timeoutMs: 10_000, maxRows: 200, maxBytes: 1_000_000 },
+            context.signal,
+          ),
       },
       agentContext(input, context),
     );
   } finally {
     queries.giveBack();
   }
-  const inputs = [await inputOf(input, 'profile', database), await inputOf(input, 'workload', database)];
+  const inputs = [
+    await inputOf(input, 'profile', database),
+    await inputOf(input, 'workload', database),
+  ];
   return {
     artefacts: [
-      { kind: 'conceptual_design', key: database, content: answer.design, inputs, gate: 'conceptual_design' },
+      {
+        kind: 'conceptual_design',
+        key: database,
+        content: answer.design,
+        inputs,
+        gate: 'conceptual_design',
+      },
       { kind: 'index_design', key: database, content: answer.indexes, inputs },
     ],
-    report: { collections: answer.design.collections.length, embedded: answer.design.relationships.filter((choice) => choice.choice === 'embed').length, cannotAct: answer.cannotAct },
+    report: {
+      collections: answer.design.collections.length,
+      embedded: answer.design.relationships.filter((choice) => choice.choice === 'embed').length,
+      cannotAct: answer.cannotAct,
+    },
   };
 };
 
@@ -114,41 +156,78 @@ export const logicalDesignStage: Stage = async (input, context) => {
   for (const [at, { name }] of conceptual.collections.entries()) {
     context.signal.throwIfAborted();
     context.progress(at, conceptual.collections.length, 'collections');
-    logical.push(await input.agent.logicalDesign({ collection: name, conceptual, catalog, profile, directives: input.directives, types: typesOf(input) }, agentContext(input, context)));
+    logical.push(
+      await input.agent.logicalDesign(
+        {
+          collection: name,
+          conceptual,
+          catalog,
+          profile,
+          directives: input.directives,
+          types: typesOf(input),
+        },
+        agentContext(input, context),
+      ),
+    );
   }
   // The foreign-key baseline loses rows by its nature; that is what it is measured for.
-  const problems = checkDesign({ conceptual, logical }, catalog, profile, input.settings).filter((problem) => input.settings.strategy !== 'fk-embedding' || problem.kind === 'broken');
+  const problems = checkDesign({ conceptual, logical }, catalog, profile, input.settings).filter(
+    (problem) => input.settings.strategy !== 'fk-embedding' || problem.kind === 'broken',
+  );
   if (problems.length > 0) throw new DesignRefused(problems);
   return {
-    artefacts: logical.map((design) => ({ kind: 'logical_design', key: `${database}/${design.collection}`, content: design, inputs })),
+    artefacts: logical.map((design) => ({
+      kind: 'logical_design',
+      key: `${database}/${design.collection}`,
+      content: design,
+      inputs,
+    })),
     report: { collections: logical.length },
   };
 };
 
 /** The baselines keep every type: they are measured as their authors built them. */
-const typesOf = ({ settings }: StageInput): TypeSettings => (settings.strategy === 'access-pattern' ? { retype: settings.retype, identifiers: settings.identifiers } : { retype: 'never', identifiers: 'stored' });
+const typesOf = ({ settings }: StageInput): TypeSettings =>
+  settings.strategy === 'access-pattern'
+    ? { retype: settings.retype, identifiers: settings.identifiers }
+    : { retype: 'never', identifiers: 'stored' };
 
 /** The whole design as the current artefacts have it. */
 export async function readDesign(input: StageInput): Promise<DocumentDesign> {
   const database = input.source.name;
   const conceptual = await need<ConceptualDesign>(input, 'conceptual_design', database);
-  const logical = await Promise.all(conceptual.collections.map(({ name }) => need<LogicalDesign>(input, 'logical_design', `${database}/${name}`)));
+  const logical = await Promise.all(
+    conceptual.collections.map(({ name }) =>
+      need<LogicalDesign>(input, 'logical_design', `${database}/${name}`),
+    ),
+  );
   return { conceptual, logical };
 }
 
-export const readIndexes = async (input: StageInput): Promise<IndexDesign> => need<IndexDesign>(input, 'index_design', input.source.name);
+export const readIndexes = async (input: StageInput): Promise<IndexDesign> =>
+  need<IndexDesign>(input, 'index_design', input.source.name);
 
-export async function need<T>(input: StageInput, kind: ProducedArtefact['kind'], key: string): Promise<T> {
+export async function need<T>(
+  input: StageInput,
+  kind: ProducedArtefact['kind'],
+  key: string,
+): Promise<T> {
   const found = await input.read<T>({ kind, key });
   if (found === undefined) throw new MissingArtefact(kind, key);
   return found;
 }
 
 /** An input at the grain of the whole artefact. */
-export async function inputOf(input: StageInput, kind: ProducedArtefact['kind'], key: string): Promise<ProducedArtefact['inputs'][number]> {
+export async function inputOf(
+  input: StageInput,
+  kind: ProducedArtefact['kind'],
+  key: string,
+): Promise<ProducedArtefact['inputs'][number]> {
   return { kind, key, hash: contentHash(await need(input, kind, key)) };
 }
 
 /** Directives that concern one item. */
 export const directivesFor = (directives: readonly Directive[], questionId: string): Directive[] =>
-  directives.filter((directive) => 'questionId' in directive && directive.questionId === questionId);
+  directives.filter(
+    (directive) => 'questionId' in directive && directive.questionId === questionId,
+  );

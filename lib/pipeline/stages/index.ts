@@ -1,6 +1,11 @@
 import { conceptualDesignStage, logicalDesignStage, profileStage } from './design-stages';
 import { evidenceStage, optimisationStage, translationStage } from './item-stages';
-import { collectionValidationStage, crossValidationStage, migrationStage, tableValidationStage } from './migration-stages';
+import {
+  collectionValidationStage,
+  crossValidationStage,
+  migrationStage,
+  tableValidationStage,
+} from './migration-stages';
 import type { Stage, StageName } from './stage';
 
 /** Every stage as a pure function; the pipeline wraps them as jobs, the command line calls them directly. */

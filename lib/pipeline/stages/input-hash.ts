@@ -11,21 +11,39 @@ import type { ArtefactInput } from './stage';
 export function inputHash(input: ArtefactInput, content: unknown): string {
   if (input.part === undefined) return contentHash(content);
   if (input.part === 'source') return input.hash;
-  if (input.part.startsWith(FIELDS)) return contentHash(fieldsOf(content as LogicalDesign, JSON.parse(input.part.slice(FIELDS.length)) as string[]));
+  if (input.part.startsWith(FIELDS))
+    return contentHash(
+      fieldsOf(content as LogicalDesign, JSON.parse(input.part.slice(FIELDS.length)) as string[]),
+    );
   throw new Error(`unknown part of ${input.kind}: ${input.part}`);
 }
 
 const FIELDS = 'fields:';
 
 /** The input of a query that reads these fields of a collection: other fields may come and go. */
-export function fieldsInput(key: string, design: LogicalDesign, paths: readonly string[]): ArtefactInput {
+export function fieldsInput(
+  key: string,
+  design: LogicalDesign,
+  paths: readonly string[],
+): ArtefactInput {
   const sorted = [...new Set(paths)].sort();
-  return { kind: 'logical_design', key, part: FIELDS + JSON.stringify(sorted), hash: contentHash(fieldsOf(design, sorted)) };
+  return {
+    kind: 'logical_design',
+    key,
+    part: FIELDS + JSON.stringify(sorted),
+    hash: contentHash(fieldsOf(design, sorted)),
+  };
 }
 
 /** What each path is, with the embeddings above it; a path that the design does not have is null. */
 function fieldsOf(design: LogicalDesign, paths: readonly string[]): unknown {
-  return [design.rootTable, ...paths.map((path) => [path, path === '_id' ? design.id : chainOf(design.fields, path.split('.'))])];
+  return [
+    design.rootTable,
+    ...paths.map((path) => [
+      path,
+      path === '_id' ? design.id : chainOf(design.fields, path.split('.')),
+    ]),
+  ];
 }
 
 function chainOf(fields: readonly Field[], [name, ...rest]: readonly string[]): unknown {

@@ -15,7 +15,10 @@ export interface Trials {
   run(mql: Mql): Promise<unknown>;
 }
 
-export interface Kept extends Pick<GoldContent, 'mql' | 'rules' | 'undone' | 'documentsExamined' | 'timing'> {
+export interface Kept extends Pick<
+  GoldContent,
+  'mql' | 'rules' | 'undone' | 'documentsExamined' | 'timing'
+> {
   readonly checked: CheckedQuery;
 }
 
@@ -35,10 +38,14 @@ export async function keepWhatPays(
   if (applied.length === 0) return unchanged;
   // Not before a rewriting is equal: then both are explained one after the other, under the same conditions.
   let explained: Explained | undefined;
-  const explainBefore = async (): Promise<Explained> => (explained ??= await explain(trials, before));
+  const explainBefore = async (): Promise<Explained> =>
+    (explained ??= await explain(trials, before));
   const undone: { rule: string; reason: string }[] = [];
   for (let rules = applied; rules.length > 0; rules = rules.slice(0, -1)) {
-    const mql: Mql = { collection: startOf(before.collection, rules), pipeline: rules.at(-1)!.after };
+    const mql: Mql = {
+      collection: startOf(before.collection, rules),
+      pipeline: rules.at(-1)!.after,
+    };
     const tried = await attempt(before, first.verdict.kind, explainBefore, mql, trials);
     if (!('worse' in tried)) return { mql, rules, undone, ...tried };
     undone.unshift({ rule: rules.at(-1)!.rule, reason: tried.worse });
@@ -46,9 +53,7 @@ export async function keepWhatPays(
   return { ...unchanged, undone };
 }
 
-type Attempt =
-  | { readonly worse: string }
-  | Pick<Kept, 'checked' | 'documentsExamined' | 'timing'>;
+type Attempt = { readonly worse: string } | Pick<Kept, 'checked' | 'documentsExamined' | 'timing'>;
 
 async function attempt(
   before: Mql,
@@ -58,8 +63,10 @@ async function attempt(
   trials: Trials,
 ): Promise<Attempt> {
   const checked = await trials.check(after, { maxTimeMS: TIMEOUT_MS });
-  if (checked.verdict.kind === 'timeout') return { worse: 'it does not finish within the time limit' };
-  if (!isEquivalent(checked.verdict)) return { worse: `the result changed: ${checked.verdict.detail}` };
+  if (checked.verdict.kind === 'timeout')
+    return { worse: 'it does not finish within the time limit' };
+  if (!isEquivalent(checked.verdict))
+    return { worse: `the result changed: ${checked.verdict.detail}` };
   // SQLite's own answer is not given up for another legal one.
   const isOtherChoice = verdictBefore === 'equal' && checked.verdict.kind === 'tie';
   if (isOtherChoice) return { worse: 'it chooses other rows among ties' };
@@ -71,7 +78,11 @@ async function attempt(
   }
   // Explaining runs the query: where that took seconds, it was measurement enough. What could not be explained need not have run.
   const ran = isKnown ? { before: explained.milliseconds, after: now.milliseconds } : undefined;
-  const timing = await timeBoth(() => trials.run(before), () => trials.run(after), ran);
+  const timing = await timeBoth(
+    () => trials.run(before),
+    () => trials.run(after),
+    ran,
+  );
   return {
     checked,
     documentsExamined: { before: explained.documents, after: now.documents },

@@ -50,10 +50,14 @@ export async function runInMemory(input: MemoryRunInput): Promise<MemoryRun> {
     const started = performance.now();
     const { artefacts, report } = await stages[name](
       { ...input, known, read, directives: [] },
-      { signal: input.signal, progress: (done, total, unit) => input.onProgress?.(name, done, total, unit) },
+      {
+        signal: input.signal,
+        progress: (done, total, unit) => input.onProgress?.(name, done, total, unit),
+      },
     );
     // Kept as text, as the blob store does: what a stage reads is never the object that another one still holds.
-    for (const artefact of artefacts) kept.set(`${artefact.kind}\n${artefact.key}`, canonicalText(artefact.content));
+    for (const artefact of artefacts)
+      kept.set(`${artefact.kind}\n${artefact.key}`, canonicalText(artefact.content));
     reports[name] = report;
     seconds[name] = (performance.now() - started) / 1000;
   }
@@ -61,7 +65,12 @@ export async function runInMemory(input: MemoryRunInput): Promise<MemoryRun> {
 }
 
 /** The current artefacts of a database as the exporter takes them. */
-export async function collectBundleDatabase(source: SourceDatabase, items: readonly Item[], read: ArtefactReader, decisions: (questionId: string) => readonly unknown[] = () => []): Promise<BundleDatabase> {
+export async function collectBundleDatabase(
+  source: SourceDatabase,
+  items: readonly Item[],
+  read: ArtefactReader,
+  decisions: (questionId: string) => readonly unknown[] = () => [],
+): Promise<BundleDatabase> {
   const need = async <T>(kind: ArtefactRef['kind'], key: string): Promise<T> => {
     const found = await read<T>({ kind, key });
     if (found === undefined) throw new Error(`${key} has no ${kind.replaceAll('_', ' ')} yet`);
@@ -69,7 +78,8 @@ export async function collectBundleDatabase(source: SourceDatabase, items: reado
   };
   const { catalog, profile } = await need<ProfileContent>('profile', source.name);
   const conceptual = await need<ConceptualDesign>('conceptual_design', source.name);
-  const each = <T>(kind: ArtefactRef['kind'], names: readonly string[]): Promise<T[]> => Promise.all(names.map((name) => need<T>(kind, `${source.name}/${name}`)));
+  const each = <T>(kind: ArtefactRef['kind'], names: readonly string[]): Promise<T[]> =>
+    Promise.all(names.map((name) => need<T>(kind, `${source.name}/${name}`)));
   const collections = conceptual.collections.map(({ name }) => name);
   return {
     source,
@@ -82,21 +92,38 @@ export async function collectBundleDatabase(source: SourceDatabase, items: reado
     validation: {
       collection: await each<CollectionValidation>('collection_validation', collections),
       crossCollection: await each<CrossValidation>('cross_validation', collections),
-      table: await each<TableValidation>('table_validation', catalog.tables.map((table) => table.name)),
+      table: await each<TableValidation>(
+        'table_validation',
+        catalog.tables.map((table) => table.name),
+      ),
     },
-    items: await Promise.all(items.map((item) => bundleItem(item, read, decisions(item.questionId)))),
+    items: await Promise.all(
+      items.map((item) => bundleItem(item, read, decisions(item.questionId))),
+    ),
   };
 }
 
-async function bundleItem(item: Item, read: ArtefactReader, decisions: readonly unknown[]): Promise<BundleItem> {
+async function bundleItem(
+  item: Item,
+  read: ArtefactReader,
+  decisions: readonly unknown[],
+): Promise<BundleItem> {
   const key = `${item.database}/${item.questionId}`;
   const translation = await read<TranslationContent>({ kind: 'translation', key });
-  const gold = translation?.status === 'translated' ? await read<GoldContent>({ kind: 'gold', key }) : undefined;
+  const gold =
+    translation?.status === 'translated'
+      ? await read<GoldContent>({ kind: 'gold', key })
+      : undefined;
   const evidence = await read<EvidenceContent>({ kind: 'evidence', key });
   return {
     item,
     status: gold ? 'translated' : translation?.status === 'excluded' ? 'excluded' : 'untranslated',
-    mql: gold ? { collection: gold.mql.collection, pipeline: gold.mql.pipeline as Record<string, unknown>[] } : null,
+    mql: gold
+      ? {
+          collection: gold.mql.collection,
+          pipeline: gold.mql.pipeline as Record<string, unknown>[],
+        }
+      : null,
     columns: gold?.columns ?? [],
     caveats: gold?.caveats ?? translation?.caveats ?? [],
     defects: gold?.defects ?? translation?.defects ?? [],

@@ -14,7 +14,7 @@ const SQL: readonly string[] = [
   "SELECT DISTINCT c.life FROM customer c JOIN orders o ON o.customer_id = c.id WHERE o.day >= '2023-01-01' AND c.city = 'Rome'",
   'SELECT c.life FROM customer c LEFT JOIN orders o ON o.customer_id = c.id WHERE o.oid IS NULL',
   'SELECT count(*) FROM orders WHERE total > 500',
-  "SELECT note FROM orders WHERE oid = 700",
+  'SELECT note FROM orders WHERE oid = 700',
   "SELECT count(*) FROM customer WHERE city = 'Bonn'",
   'SELECT c.life, o.note FROM customer c JOIN orders o ON o.customer_id = c.id WHERE o.oid < 9',
 ];
@@ -35,10 +35,20 @@ export function writeOutlierBenchmark(folder: string): void {
     sqlite.transaction(() => {
       let oid = 0;
       for (let id = 1; id <= 2000; id++) {
-        customer.run(id, id % 11 === 0 ? null : ['Oslo', 'Rome', 'Bonn', 'Lima'][id % 4], `${'born, worked, rested; '.repeat(14)}${id}`);
+        customer.run(
+          id,
+          id % 11 === 0 ? null : ['Oslo', 'Rome', 'Bonn', 'Lima'][id % 4],
+          `${'born, worked, rested; '.repeat(14)}${id}`,
+        );
         for (let n = 0; n < (big.has(id) ? 1500 : id % 6); n++) {
           oid++;
-          order.run(oid, id, oid % 13 === 0 ? null : (oid * 37) % 1000, `20${20 + (oid % 5)}-0${1 + (oid % 9)}-1${oid % 7}`, `note ${'x'.repeat(oid % 300)}`);
+          order.run(
+            oid,
+            id,
+            oid % 13 === 0 ? null : (oid * 37) % 1000,
+            `20${20 + (oid % 5)}-0${1 + (oid % 9)}-1${oid % 7}`,
+            `note ${'x'.repeat(oid % 300)}`,
+          );
         }
       }
       for (let n = 0; n < 3; n++) order.run(++oid, 5000 + n, n, '2021-01-01', null);
@@ -46,5 +56,19 @@ export function writeOutlierBenchmark(folder: string): void {
   } finally {
     sqlite.close();
   }
-  fs.writeFileSync(path.join(folder, 'dev.json'), JSON.stringify(SQL.map((text, at) => ({ question_id: at, db_id: 'shop', question: `Question ${at}`, evidence: '', SQL: text, difficulty: 'simple' })), null, 1));
+  fs.writeFileSync(
+    path.join(folder, 'dev.json'),
+    JSON.stringify(
+      SQL.map((text, at) => ({
+        question_id: at,
+        db_id: 'shop',
+        question: `Question ${at}`,
+        evidence: '',
+        SQL: text,
+        difficulty: 'simple',
+      })),
+      null,
+      1,
+    ),
+  );
 }

@@ -54,7 +54,10 @@ const QUERIES = [
 
 const convert = (name: string) => world.convert(name, DDL, { dev: QUERIES });
 
-test.each([['draft', ['review']], ['final', undefined]] as const)(
+test.each([
+  ['draft', ['review']],
+  ['final', undefined],
+] as const)(
   'every expected value ships with the type that SQLite gave it: %s',
   async (name, missing) => {
     const converted = await convert(name);
@@ -64,7 +67,12 @@ test.each([['draft', ['review']], ['final', undefined]] as const)(
     const out = path.join(world.folder, `${name}-bundle`);
     expect(await world.export(out, converted, missing)).toEqual([]);
     const verified = await verifyBundle(out, world);
-    expect(verified).toMatchObject({ problems: [], gold: QUERIES.length, equal: QUERIES.length, ties: 0 });
+    expect(verified).toMatchObject({
+      problems: [],
+      gold: QUERIES.length,
+      equal: QUERIES.length,
+      ties: 0,
+    });
 
     const problems: string[] = [];
     const items = readItems(out, problems);
@@ -73,10 +81,14 @@ test.each([['draft', ['review']], ['final', undefined]] as const)(
     const sqlite = new Sqlite(source.path, { readonly: true }).defaultSafeIntegers();
     for (const item of items) {
       const rows = sqlite.prepare(item.SQL!).raw(true).all() as SqliteValue[][];
-      const { rows: shipped, rowCount } = results.get(itemKey(item.split, item.db_id, item.question_id))!;
+      const { rows: shipped, rowCount } = results.get(
+        itemKey(item.split, item.db_id, item.question_id),
+      )!;
       expect(rowCount).toBe(rows.length);
       const read = shipped.map((row) => item.columns.map((column) => fromBson(row[column.path])));
-      rows.forEach((row, index) => expect(isIdentical(row, read[index]!), `${item.SQL}: ${String(row)}`).toBe(true));
+      rows.forEach((row, index) =>
+        expect(isIdentical(row, read[index]!), `${item.SQL}: ${String(row)}`).toBe(true),
+      );
     }
     sqlite.close();
   },
@@ -88,28 +100,70 @@ test('reading back names what is not as it was meant', async () => {
   const out = path.join(world.folder, 'damaged-bundle');
   await world.export(out, converted, []);
   const [entry] = database.items;
-  const read = (databases: readonly (typeof database)[], items: Parameters<typeof readBack>[1]['items']) =>
-    readBack(out, { databases, items, files: new Map(), publicKey: world.key.publicKey });
+  const read = (
+    databases: readonly (typeof database)[],
+    items: Parameters<typeof readBack>[1]['items'],
+  ) => readBack(out, { databases, items, files: new Map(), publicKey: world.key.publicKey });
   const others = database.items.slice(1);
   const image = (...bytes: number[]): Uint8Array => new Uint8Array(bytes);
-  const rows: Value[][] = [[1n, 'a', image(0x89, 0x50, 0x4e, 0x47)], [2n, 'b', null], [3n, 'c', image()], [4n, 'd$', image(0)], [5n, '', image(0xff, 0)], [6n, 'b', image(1)]];
+  const rows: Value[][] = [
+    [1n, 'a', image(0x89, 0x50, 0x4e, 0x47)],
+    [2n, 'b', null],
+    [3n, 'c', image()],
+    [4n, 'd$', image(0)],
+    [5n, '', image(0xff, 0)],
+    [6n, 'b', image(1)],
+  ];
   const expected = { rowCount: 6, rows, tied: undefined };
-  const found = async (...items: Parameters<typeof read>[1]): Promise<string> => (await read([], items)).join('\n');
+  const found = async (...items: Parameters<typeof read>[1]): Promise<string> =>
+    (await read([], items)).join('\n');
   expect(await found({ entry: entry!, expected })).not.toContain('damaged/0');
-  const changed = (row: number, column: number, value: Value) => ({ ...expected, rows: rows.map((cells, index) => cells.map((cell, position) => (index === row && position === column ? value : cell))) });
-  expect(await found({ entry: entry!, expected: changed(1, 0, 2) })).toContain('row 2 is not what SQLite returned');
-  expect(await found({ entry: entry!, expected: changed(2, 2, null) })).toContain('row 3 is not what SQLite returned');
-  expect(await found({ entry: entry!, expected: { ...expected, rows: rows.slice(1) } })).toContain('6 rows ship instead of 5');
-  expect(await found({ entry: entry!, expected: { ...expected, rowCount: 7 } })).toContain('row_count is 6 instead of 7');
-  expect(await found({ entry: entry!, expected: { ...expected, tied: [] } })).toContain('tied_rows are others');
+  const changed = (row: number, column: number, value: Value) => ({
+    ...expected,
+    rows: rows.map((cells, index) =>
+      cells.map((cell, position) => (index === row && position === column ? value : cell)),
+    ),
+  });
+  expect(await found({ entry: entry!, expected: changed(1, 0, 2) })).toContain(
+    'row 2 is not what SQLite returned',
+  );
+  expect(await found({ entry: entry!, expected: changed(2, 2, null) })).toContain(
+    'row 3 is not what SQLite returned',
+  );
+  expect(await found({ entry: entry!, expected: { ...expected, rows: rows.slice(1) } })).toContain(
+    '6 rows ship instead of 5',
+  );
+  expect(await found({ entry: entry!, expected: { ...expected, rowCount: 7 } })).toContain(
+    'row_count is 6 instead of 7',
+  );
+  expect(await found({ entry: entry!, expected: { ...expected, tied: [] } })).toContain(
+    'tied_rows are others',
+  );
   const pipeline = [...entry!.mql!.pipeline, { $limit: 5 }];
-  expect(await found({ entry: { ...entry!, mql: { ...entry!.mql!, pipeline } } })).toMatch(/MQL reads as another pipeline[^]*MQL_text reads as another/);
-  expect(await found({ entry: { ...entry!, item: { ...entry!.item, sql: 'SELECT 1' } } })).toContain('SQL reads as another text');
-  expect(await found({ entry: { ...entry!, item: { ...entry!.item, questionId: '99' } } })).toContain('does not hold item damaged/99');
-  expect(await found(...others.map((other) => ({ entry: other })))).toContain('an item that was not exported');
+  expect(await found({ entry: { ...entry!, mql: { ...entry!.mql!, pipeline } } })).toMatch(
+    /MQL reads as another pipeline[^]*MQL_text reads as another/,
+  );
+  expect(
+    await found({ entry: { ...entry!, item: { ...entry!.item, sql: 'SELECT 1' } } }),
+  ).toContain('SQL reads as another text');
+  expect(
+    await found({ entry: { ...entry!, item: { ...entry!.item, questionId: '99' } } }),
+  ).toContain('does not hold item damaged/99');
+  expect(await found(...others.map((other) => ({ entry: other })))).toContain(
+    'an item that was not exported',
+  );
   const [logical] = database.logical;
   const renamed = { ...database, logical: [{ ...logical!, fields: logical!.fields.slice(1) }] };
   expect((await read([renamed], [])).join('\n')).toContain('design.json: reads as another design');
-  const short = { ...database, migration: { ...database.migration, collections: database.migration.collections.map((collection) => ({ ...collection, documents: 1 })) } };
+  const short = {
+    ...database,
+    migration: {
+      ...database.migration,
+      collections: database.migration.collections.map((collection) => ({
+        ...collection,
+        documents: 1,
+      })),
+    },
+  };
   expect((await read([short], [])).join('\n')).toMatch(/holds 6 documents instead of 1/);
 });

@@ -10,5 +10,9 @@ export function failure(error: unknown): WorkFailure {
   }
   const message = error instanceof Error ? error.message : String(error);
   if (!isAway(error)) return { message };
-  return { code: 'unavailable', message: 'A database cannot be reached', next: 'Nothing was saved. Try again when it is back.' };
+  return {
+    code: 'unavailable',
+    message: 'A database cannot be reached',
+    next: 'Nothing was saved. Try again when it is back.',
+  };
 }

@@ -25,7 +25,11 @@ class UserWorkers {
   async run(userId: string, kind: WorkKind, input: unknown, signal: AbortSignal): Promise<unknown> {
     const giveBack = await this.#queue.take(userId, signal).catch((error: unknown) => {
       if (!(error instanceof QueueFull)) throw error;
-      throw new AppError('rate_limited', `${MOST_WAITING} of your checks are waiting already`, 'Wait until they are done, then try again.');
+      throw new AppError(
+        'rate_limited',
+        `${MOST_WAITING} of your checks are waiting already`,
+        'Wait until they are done, then try again.',
+      );
     });
     const worker = this.#idle.pop()!;
     try {

@@ -9,7 +9,12 @@ import type { UserWork, WorkKind } from './work';
 async function answer({ id, kind, input }: WorkRequest): Promise<WorkReply> {
   try {
     const signal = new AbortController().signal;
-    const output = await doUserWork('', kind as WorkKind, input as UserWork[WorkKind]['input'], signal);
+    const output = await doUserWork(
+      '',
+      kind as WorkKind,
+      input as UserWork[WorkKind]['input'],
+      signal,
+    );
     return { id, output: canonicalText(output) };
   } catch (error) {
     return { id, error: failure(error) };

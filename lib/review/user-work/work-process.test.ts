@@ -33,11 +33,17 @@ test('answers keep their BSON types, and the process serves again', async () => 
 test.each([
   ['takes too long', 'endless', 500, /does not finish in 0.5 s/],
   ['takes too much memory', 'greedy', 60_000, /needs more memory/],
-])('work that %s ends, and the next is done by another process', async (_, kind, limitMs, message) => {
-  const { pid } = await run('check');
-  await expect(run(kind, limitMs)).rejects.toMatchObject({ code: 'too_large', message: expect.stringMatching(message) as string });
-  expect((await run('check')).pid).not.toBe(pid);
-});
+])(
+  'work that %s ends, and the next is done by another process',
+  async (_, kind, limitMs, message) => {
+    const { pid } = await run('check');
+    await expect(run(kind, limitMs)).rejects.toMatchObject({
+      code: 'too_large',
+      message: expect.stringMatching(message) as string,
+    });
+    expect((await run('check')).pid).not.toBe(pid);
+  },
+);
 
 test('work of a request that was given up ends', async () => {
   const stop = new AbortController();

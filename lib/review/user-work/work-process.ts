@@ -57,7 +57,9 @@ export class WorkProcess {
       };
       const onMessage = (reply: WorkReply): void => {
         if (reply.id !== id) return;
-        settle(() => ('error' in reply ? reject(errorOf(reply.error)) : resolve(parseCanonical(reply.output))));
+        settle(() =>
+          'error' in reply ? reject(errorOf(reply.error)) : resolve(parseCanonical(reply.output)),
+        );
       };
       const onExit = (): void => end(endedWhile(kind));
       const onAbort = (): void => end(signal.reason);
@@ -76,7 +78,8 @@ export class WorkProcess {
 
   #start(): ChildProcess {
     const script = path.join(/* turbopackIgnore: true */ process.cwd(), this.script);
-    if (!fs.existsSync(script)) throw new Error(`${script} is missing: start in the project's folder`);
+    if (!fs.existsSync(script))
+      throw new Error(`${script} is missing: start in the project's folder`);
     const child = fork(/* turbopackIgnore: true */ script, [], {
       execArgv: [`--max-old-space-size=${HEAP_MB}`, '--import', 'tsx'],
       serialization: 'advanced',
@@ -100,11 +103,21 @@ const nouns: Readonly<Record<string, string>> = {
 const nounOf = (kind: string): string => nouns[kind] ?? kind;
 
 const tooLong = (kind: string, limitMs: number): AppError =>
-  new AppError('too_large', `${nounOf(kind)} does not finish in ${limitMs / 1000} s`, 'Make the edit smaller, or change it in several steps; nothing was saved.');
+  new AppError(
+    'too_large',
+    `${nounOf(kind)} does not finish in ${limitMs / 1000} s`,
+    'Make the edit smaller, or change it in several steps; nothing was saved.',
+  );
 
 const endedWhile = (kind: string): AppError =>
-  new AppError('too_large', `${nounOf(kind)} needs more memory than there is for it`, 'Make the edit smaller, or change it in several steps; nothing was saved.');
+  new AppError(
+    'too_large',
+    `${nounOf(kind)} needs more memory than there is for it`,
+    'Make the edit smaller, or change it in several steps; nothing was saved.',
+  );
 
 function errorOf({ code, message, next, problems }: WorkFailure): Error {
-  return code === undefined ? new Error(message) : new AppError(code, message, next ?? '', problems);
+  return code === undefined
+    ? new Error(message)
+    : new AppError(code, message, next ?? '', problems);
 }

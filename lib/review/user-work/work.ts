@@ -8,7 +8,11 @@ import type { DesignFiguresResponse } from '../api-types';
 export interface UserWork {
   /** Checks an edit as an agent's work is checked. `content` is as it came: relaxed Extended JSON. */
   check: {
-    readonly input: { readonly databaseId: string; readonly ref: ArtefactRef; readonly content: object };
+    readonly input: {
+      readonly databaseId: string;
+      readonly ref: ArtefactRef;
+      readonly content: object;
+    };
     readonly output: EditOutcome;
   };
   what_if: {

@@ -1,5 +1,13 @@
 import { childrenOf } from './bind';
-import { columnOf, type BoundBody, type BoundColumn, type BoundExpression, type BoundFrom, type BoundQuery, type BoundSelect } from './bound';
+import {
+  columnOf,
+  type BoundBody,
+  type BoundColumn,
+  type BoundExpression,
+  type BoundFrom,
+  type BoundQuery,
+  type BoundSelect,
+} from './bound';
 
 /** What one statement asks of the data, by source table: the raw material of access patterns. */
 export interface QueryAnalysis {
@@ -57,7 +65,8 @@ class Analysis {
     this.body(query.body, role);
     for (const term of query.orderBy) {
       if (term.key.kind === 'expression') this.expression(term.key.expression, 'sorted');
-      else for (const column of outputColumns(query.body, term.key.index)) this.note(column, 'sorted');
+      else
+        for (const column of outputColumns(query.body, term.key.index)) this.note(column, 'sorted');
     }
   }
 
@@ -94,7 +103,12 @@ class Analysis {
       for (const operand of expression.operands) this.condition(operand, kind);
       return;
     }
-    if (expression.kind === 'compare' && expression.operator === '=' && expression.left.kind === 'column' && expression.right.kind === 'column') {
+    if (
+      expression.kind === 'compare' &&
+      expression.operator === '=' &&
+      expression.left.kind === 'column' &&
+      expression.right.kind === 'column'
+    ) {
       this.join(expression.left, expression.right, kind);
     }
     this.expression(expression, 'filtered');
@@ -104,7 +118,11 @@ class Analysis {
     const [a] = baseColumns(left);
     const [b] = baseColumns(right);
     if (!a || !b || left.source === right.source) return;
-    this.joins.set(`${a.table}.${a.column}=${b.table}.${b.column}:${kind}`, { left: a, right: b, kind });
+    this.joins.set(`${a.table}.${a.column}=${b.table}.${b.column}:${kind}`, {
+      left: a,
+      right: b,
+      kind,
+    });
   }
 
   private expression(expression: BoundExpression, role: Role): void {
@@ -122,7 +140,8 @@ class Analysis {
       case 'inQuery':
         expression.operands.forEach((operand, index) => {
           this.expression(operand, role);
-          for (const column of outputColumns(expression.query.body, index)) if (operand.kind === 'column') this.join(operand, column, 'exists');
+          for (const column of outputColumns(expression.query.body, index))
+            if (operand.kind === 'column') this.join(operand, column, 'exists');
         });
         this.subquery(expression.query);
         return;
@@ -133,7 +152,8 @@ class Analysis {
 
   private subquery(query: BoundQuery): void {
     const correlated = query.outer.length > 0;
-    if (correlated && query.body.kind === 'select' && query.body.where) this.condition(query.body.where, 'exists');
+    if (correlated && query.body.kind === 'select' && query.body.where)
+      this.condition(query.body.where, 'exists');
     this.query(query, 'projected');
   }
 
@@ -144,7 +164,13 @@ class Analysis {
   private use(table: string): Record<Role, Set<string>> {
     const known = this.uses.get(table);
     if (known) return known;
-    const fresh = { projected: new Set<string>(), filtered: new Set<string>(), grouped: new Set<string>(), sorted: new Set<string>(), aggregated: new Set<string>() };
+    const fresh = {
+      projected: new Set<string>(),
+      filtered: new Set<string>(),
+      grouped: new Set<string>(),
+      sorted: new Set<string>(),
+      aggregated: new Set<string>(),
+    };
     this.uses.set(table, fresh);
     return fresh;
   }
@@ -153,13 +179,15 @@ class Analysis {
 // The columns of source tables behind a column of a derived table.
 function baseColumns(column: BoundColumn): TableColumn[] {
   const { content } = column.source;
-  if (content.kind === 'table') return [{ table: content.table.name, column: columnOf(column).name }];
+  if (content.kind === 'table')
+    return [{ table: content.table.name, column: columnOf(column).name }];
   if (content.kind === 'recursive') return [];
   return outputColumns(content.query.body, column.index).flatMap(baseColumns);
 }
 
 function outputColumns(body: BoundBody, index: number): BoundColumn[] {
-  if (body.kind === 'compound') return [...outputColumns(body.left, index), ...outputColumns(body.right, index)];
+  if (body.kind === 'compound')
+    return [...outputColumns(body.left, index), ...outputColumns(body.right, index)];
   if (body.kind === 'values') return [];
   const expression = body.items[index]?.expression;
   return expression?.kind === 'column' ? [expression] : [];

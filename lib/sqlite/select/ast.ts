@@ -171,7 +171,9 @@ export interface FunctionCall extends Span {
 }
 
 /** `OVER name`, or a definition in place. */
-export type WindowReference = { readonly kind: 'named'; readonly name: string } | { readonly kind: 'inline'; readonly window: WindowDefinition };
+export type WindowReference =
+  | { readonly kind: 'named'; readonly name: string }
+  | { readonly kind: 'inline'; readonly window: WindowDefinition };
 
 export interface WindowDefinition {
   readonly base?: string;
@@ -235,7 +237,12 @@ export interface SelectCore {
 export type SelectItem =
   | { readonly kind: 'star'; readonly table?: string }
   /** `text` is the source text of the expression: SQLite's name for a column without alias. */
-  | { readonly kind: 'expression'; readonly expression: Expression; readonly alias?: string; readonly text: string };
+  | {
+      readonly kind: 'expression';
+      readonly expression: Expression;
+      readonly alias?: string;
+      readonly text: string;
+    };
 
 export type FromItem = TableSource | TableFunction | DerivedTable | NestedJoin | JoinItem;
 export interface TableSource extends Span {

@@ -10,14 +10,24 @@ export interface BenchmarkItem {
 }
 
 /** The benchmarks that tests read beside the repository, or undefined (with a message) where they are absent. */
-export function benchmarkData(): { items: BenchmarkItem[]; databases: Map<string, string> } | undefined {
+export function benchmarkData():
+  { items: BenchmarkItem[]; databases: Map<string, string> } | undefined {
   if (!existsSync(DATA)) {
     console.warn(`skipped: there is no benchmark data at ${DATA}`);
     return undefined;
   }
   const items = ['spider/dev.json', 'spider/train_spider.json', 'bird/dev.json'].flatMap((file) => {
-    const entries = JSON.parse(readFileSync(path.join(DATA, file), 'utf8')) as { db_id: string; query?: string; SQL?: string; question_id?: number }[];
-    return entries.map((entry, index) => ({ id: `${file}:${String(entry.question_id ?? index)}`, database: entry.db_id, sql: entry.SQL ?? entry.query ?? '' }));
+    const entries = JSON.parse(readFileSync(path.join(DATA, file), 'utf8')) as {
+      db_id: string;
+      query?: string;
+      SQL?: string;
+      question_id?: number;
+    }[];
+    return entries.map((entry, index) => ({
+      id: `${file}:${String(entry.question_id ?? index)}`,
+      database: entry.db_id,
+      sql: entry.SQL ?? entry.query ?? '',
+    }));
   });
   const databases = new Map<string, string>();
   for (const folder of ['spider/database', 'bird/dev_databases']) {

@@ -1,6 +1,7 @@
 import type { Span } from './ast';
 
-export type BindProblem = 'unknown_table' | 'unknown_column' | 'ambiguous_column' | 'misplaced' | 'unsupported';
+export type BindProblem =
+  'unknown_table' | 'unknown_column' | 'ambiguous_column' | 'misplaced' | 'unsupported';
 
 /** A statement that parses but does not fit the schema. */
 export class SqlBindError extends Error {

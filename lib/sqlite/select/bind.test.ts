@@ -18,11 +18,16 @@ const bind = (sql: string) => bindSelect(parseSelect(sql), catalog);
 
 describe('names', () => {
   it('resolve in any case and come back in the case of the schema', () => {
-    expect(bind('SELECT p.ID, p."first name" FROM people p').query.columns.map(({ name }) => name)).toEqual(['Id', 'First Name']);
+    expect(
+      bind('SELECT p.ID, p."first name" FROM people p').query.columns.map(({ name }) => name),
+    ).toEqual(['Id', 'First Name']);
   });
 
   it.each([
-    ['SELECT id FROM people WHERE "first name" = "Ann"', `SELECT id FROM people WHERE "first name" = 'Ann'`],
+    [
+      'SELECT id FROM people WHERE "first name" = "Ann"',
+      `SELECT id FROM people WHERE "first name" = 'Ann'`,
+    ],
     [`SELECT "it's" FROM pets`, `SELECT 'it''s' FROM pets`],
     ['SELECT kind AS "x" FROM pets ORDER BY "x"', 'SELECT kind AS "x" FROM pets ORDER BY "x"'],
   ])('%s runs as %s', (sql, expected) => {
@@ -45,11 +50,23 @@ describe('names', () => {
   });
 
   it.each([
-    ['SELECT a.kind FROM people p JOIN pets a ON a.owner = b.pet_id JOIN pets b ON b.pet_id = p.id', true],
+    [
+      'SELECT a.kind FROM people p JOIN pets a ON a.owner = b.pet_id JOIN pets b ON b.pet_id = p.id',
+      true,
+    ],
     ['SELECT 1 FROM people p JOIN pets a ON b.kind = a.kind, pets b', true],
-    ['SELECT 1 FROM people p JOIN pets a ON b.kind = a.kind LEFT JOIN pets b ON b.pet_id = p.id', true],
-    ['SELECT 1 FROM people p LEFT JOIN pets a ON b.kind = a.kind JOIN pets b ON b.pet_id = p.id', false],
-    ['SELECT 1 FROM people p JOIN pets a ON b.kind = a.kind RIGHT JOIN pets b ON b.pet_id = p.id', false],
+    [
+      'SELECT 1 FROM people p JOIN pets a ON b.kind = a.kind LEFT JOIN pets b ON b.pet_id = p.id',
+      true,
+    ],
+    [
+      'SELECT 1 FROM people p LEFT JOIN pets a ON b.kind = a.kind JOIN pets b ON b.pet_id = p.id',
+      false,
+    ],
+    [
+      'SELECT 1 FROM people p JOIN pets a ON b.kind = a.kind RIGHT JOIN pets b ON b.pet_id = p.id',
+      false,
+    ],
   ])('%s may name a table to its right: %s', (sql, isAllowed) => {
     if (isAllowed) expect(() => sqlite.prepare(sql)).not.toThrow();
     else expect(() => sqlite.prepare(sql)).toThrow();
@@ -58,9 +75,14 @@ describe('names', () => {
   });
 
   it('lists what a correlated subquery reads outside', () => {
-    const { query } = bind('SELECT "First Name" FROM people WHERE EXISTS (SELECT 1 FROM pets WHERE owner = people.id)');
+    const { query } = bind(
+      'SELECT "First Name" FROM people WHERE EXISTS (SELECT 1 FROM pets WHERE owner = people.id)',
+    );
     const { where } = query.body.kind === 'select' ? query.body : { where: undefined };
-    expect(where?.kind === 'exists' && where.query.outer.map((column) => column.source.columns[column.index]?.name)).toEqual(['Id']);
+    expect(
+      where?.kind === 'exists' &&
+        where.query.outer.map((column) => column.source.columns[column.index]?.name),
+    ).toEqual(['Id']);
     expect(query.outer).toEqual([]);
   });
 });
@@ -78,7 +100,11 @@ describe('comparisons', () => {
     ["CAST(note AS INTEGER) = '3'", 'NUMERIC', 'BINARY'],
   ])('%s applies %s and collates by %s', (condition, affinity, collation) => {
     const { query } = bind(`SELECT 1 FROM people, pets WHERE ${condition}`);
-    expect(query.body.kind === 'select' && query.body.where).toMatchObject({ kind: 'compare', affinity, collation });
+    expect(query.body.kind === 'select' && query.body.where).toMatchObject({
+      kind: 'compare',
+      affinity,
+      collation,
+    });
   });
 });
 
@@ -91,11 +117,18 @@ it.skipIf(!data)('names result columns as SQLite does, over all gold queries', (
     const schema = catalogOf(source, { name, sha256: '', descriptions: {} });
     for (const { id, sql } of items.filter(({ database }) => database === name)) {
       try {
-        const expected = source.prepare(runnableSql(sql, schema)).columns().map((column) => column.name);
-        const actual = bindSelect(parseSelect(sql), schema).query.columns.map((column) => column.name);
-        if (JSON.stringify(actual) !== JSON.stringify(expected)) failures.push(`${id}: ${JSON.stringify(actual)} for ${JSON.stringify(expected)}`);
+        const expected = source
+          .prepare(runnableSql(sql, schema))
+          .columns()
+          .map((column) => column.name);
+        const actual = bindSelect(parseSelect(sql), schema).query.columns.map(
+          (column) => column.name,
+        );
+        if (JSON.stringify(actual) !== JSON.stringify(expected))
+          failures.push(`${id}: ${JSON.stringify(actual)} for ${JSON.stringify(expected)}`);
       } catch (error) {
-        if (!/INTERSECT|no such column/.test(String(error))) failures.push(`${id} ${sql}: ${String(error)}`);
+        if (!/INTERSECT|no such column/.test(String(error)))
+          failures.push(`${id} ${sql}: ${String(error)}`);
       }
     }
     source.close();

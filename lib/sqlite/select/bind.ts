@@ -29,7 +29,14 @@ import type {
   BoundWindow,
   CompareOperator,
 } from './bound';
-import { affinityOfExpression, castAffinity, collationOfExpression, comparisonAffinity, comparisonCollation, outputOf } from './expression-type';
+import {
+  affinityOfExpression,
+  castAffinity,
+  collationOfExpression,
+  comparisonAffinity,
+  comparisonCollation,
+  outputOf,
+} from './expression-type';
 import { isAggregateName } from './function-names';
 import { numberValue } from './literal';
 import { parseSelect } from './parse-select';
@@ -59,7 +66,12 @@ interface PendingCondition {
 function hasRightJoin(item: FromItem): boolean {
   if (item.kind === 'nested') return hasRightJoin(item.from);
   if (item.kind !== 'join') return false;
-  return item.join === 'RIGHT' || item.join === 'FULL' || hasRightJoin(item.left) || hasRightJoin(item.right);
+  return (
+    item.join === 'RIGHT' ||
+    item.join === 'FULL' ||
+    hasRightJoin(item.left) ||
+    hasRightJoin(item.right)
+  );
 }
 
 const TRUE_OR_FALSE = /^(true|false)$/i;
@@ -79,25 +91,46 @@ class Binder {
     private nextSource = 0,
   ) {}
 
-  statement(statement: SelectStatement, parent: Scope | undefined, inherited: readonly CommonTableEntry[]): BoundQuery {
+  statement(
+    statement: SelectStatement,
+    parent: Scope | undefined,
+    inherited: readonly CommonTableEntry[],
+  ): BoundQuery {
     const commonTables = [...inherited];
     const shell = new Scope(parent, commonTables);
     for (const table of statement.with) commonTables.push(this.commonTable(table, shell));
     const scope = new Scope(shell, []);
     const { body, columns } = this.body(statement.body, scope);
-    const orderBy = statement.orderBy.map((term) => this.queryOrder(term, statement.body, body, columns, scope));
-    const bound = (expression: Expression | undefined): BoundExpression | undefined => expression && this.expression(expression, shell);
+    const orderBy = statement.orderBy.map((term) =>
+      this.queryOrder(term, statement.body, body, columns, scope),
+    );
+    const bound = (expression: Expression | undefined): BoundExpression | undefined =>
+      expression && this.expression(expression, shell);
     const limit = bound(statement.limit);
     const offset = bound(statement.offset);
     const outer = [...new Set([...scope.outer, ...shell.outer])];
-    const query = { body, orderBy, ...(limit && { limit }), ...(offset && { offset }), columns, outer };
+    const query = {
+      body,
+      orderBy,
+      ...(limit && { limit }),
+      ...(offset && { offset }),
+      columns,
+      outer,
+    };
     this.queries.set(statement, query);
     return query;
   }
 
-  private commonTable({ name, columns, query }: SelectStatement['with'][number], scope: Scope): CommonTableEntry {
+  private commonTable(
+    { name, columns, query }: SelectStatement['with'][number],
+    scope: Scope,
+  ): CommonTableEntry {
     let open: CommonTableEntry['open'] | undefined;
-    const self = (): ReturnType<CommonTableEntry['open']> => ({ kind: 'recursive', name, columns: this.recursiveColumns(name, columns, query, scope) });
+    const self = (): ReturnType<CommonTableEntry['open']> => ({
+      kind: 'recursive',
+      name,
+      columns: this.recursiveColumns(name, columns, query, scope),
+    });
     return {
       name,
       open: () => {
@@ -105,7 +138,12 @@ class Binder {
         open = self;
         const inner: CommonTableEntry[] = [{ name, open: self }];
         const bound = this.statement(query, scope, inner);
-        const renamed = columns ? bound.columns.map((column, index) => ({ ...column, name: columns[index] ?? column.name })) : bound.columns;
+        const renamed = columns
+          ? bound.columns.map((column, index) => ({
+              ...column,
+              name: columns[index] ?? column.name,
+            }))
+          : bound.columns;
         open = () => ({ kind: 'query', query: bound, columns: renamed });
         return open();
       },
@@ -113,7 +151,12 @@ class Binder {
   }
 
   // The first part of a recursive common table does not refer to itself and so gives the columns.
-  private recursiveColumns(name: string, names: readonly string[] | undefined, query: SelectStatement, scope: Scope): BoundOutput[] {
+  private recursiveColumns(
+    name: string,
+    names: readonly string[] | undefined,
+    query: SelectStatement,
+    scope: Scope,
+  ): BoundOutput[] {
     let first = query.body;
     while (first.kind === 'compound') first = first.left;
     if (first === query.body) throw new SqlBindError('unsupported', `circular reference: ${name}`);
@@ -127,16 +170,24 @@ class Binder {
         return this.select(body, scope);
       case 'values': {
         const rows = body.rows.map((row) => row.map((cell) => this.expression(cell, scope)));
-        const columns = (rows[0] ?? []).map((cell, index) => outputOf(`column${String(index + 1)}`, cell));
+        const columns = (rows[0] ?? []).map((cell, index) =>
+          outputOf(`column${String(index + 1)}`, cell),
+        );
         return { body: { kind: 'values', rows }, columns };
       }
       case 'compound': {
         const left = this.body(body.left, this.sibling(scope));
         const right = this.body(body.right, this.sibling(scope));
         if (left.columns.length !== right.columns.length) {
-          throw new SqlBindError('misplaced', `the SELECTs to the left and right of ${body.operator} do not have the same number of result columns`);
+          throw new SqlBindError(
+            'misplaced',
+            `the SELECTs to the left and right of ${body.operator} do not have the same number of result columns`,
+          );
         }
-        return { body: { kind: 'compound', operator: body.operator, left: left.body, right: right.body }, columns: left.columns };
+        return {
+          body: { kind: 'compound', operator: body.operator, left: left.body, right: right.body },
+          columns: left.columns,
+        };
       }
     }
   }
@@ -150,14 +201,30 @@ class Binder {
     const outerWindows = this.windows;
     this.windows = core.windows;
     const from = core.from && this.from(core.from, scope);
-    scope.aliases = core.items.flatMap((item) => (item.kind === 'expression' && item.alias !== undefined ? [{ name: item.alias, expression: item.expression }] : []));
+    scope.aliases = core.items.flatMap((item) =>
+      item.kind === 'expression' && item.alias !== undefined
+        ? [{ name: item.alias, expression: item.expression }]
+        : [],
+    );
     const items = core.items.flatMap((item) => this.item(item, scope));
     const where = core.where && this.expression(core.where, scope);
     const groupBy = core.groupBy.map((term) => this.groupTerm(term, items, scope));
     const having = core.having && this.expression(core.having, scope);
     this.windows = outerWindows;
-    const aggregated = groupBy.length > 0 || having !== undefined || items.some((item) => containsAggregate(item.expression));
-    const body: BoundSelect = { kind: 'select', distinct: core.distinct, from, where, groupBy, having, items, aggregated };
+    const aggregated =
+      groupBy.length > 0 ||
+      having !== undefined ||
+      items.some((item) => containsAggregate(item.expression));
+    const body: BoundSelect = {
+      kind: 'select',
+      distinct: core.distinct,
+      from,
+      where,
+      groupBy,
+      having,
+      items,
+      aggregated,
+    };
     this.selects.set(core, body);
     return {
       body,
@@ -169,19 +236,30 @@ class Binder {
     if (item.kind === 'star') return this.star(item.table, scope);
     const expression = this.expression(item.expression, scope);
     if (item.alias !== undefined) return [{ name: item.alias, expression }];
-    if (expression.kind === 'column') return [{ name: expression.source.columns[expression.index]?.name ?? item.text, expression }];
+    if (expression.kind === 'column')
+      return [{ name: expression.source.columns[expression.index]?.name ?? item.text, expression }];
     return [{ name: item.text, expression }];
   }
 
   private star(table: string | undefined, scope: Scope): BoundItem[] {
-    const sources = scope.sources.filter((source) => table === undefined || sameName(source.name, table));
-    if (sources.length === 0) throw new SqlBindError('unknown_table', table === undefined ? 'no tables specified' : `no such table: ${table}`);
+    const sources = scope.sources.filter(
+      (source) => table === undefined || sameName(source.name, table),
+    );
+    if (sources.length === 0)
+      throw new SqlBindError(
+        'unknown_table',
+        table === undefined ? 'no tables specified' : `no such table: ${table}`,
+      );
     const items: BoundItem[] = [];
     const named = new Set<string>();
     for (const source of sources) {
       source.columns.forEach((column, index) => {
-        const shared = table === undefined ? scope.shared.find((entry) => sameName(entry.name, column.name)) : undefined;
-        if (!shared) items.push({ name: column.name, expression: { kind: 'column', source, index } });
+        const shared =
+          table === undefined
+            ? scope.shared.find((entry) => sameName(entry.name, column.name))
+            : undefined;
+        if (!shared)
+          items.push({ name: column.name, expression: { kind: 'column', source, index } });
         else if (!named.has(shared.name.toLowerCase())) {
           named.add(shared.name.toLowerCase());
           items.push({ name: column.name, expression: shared.expression });
@@ -199,23 +277,53 @@ class Binder {
   private positional(term: Expression, items: readonly BoundItem[]): BoundExpression | undefined {
     if (term.kind !== 'number' || !/^\d+$/.test(term.text)) return undefined;
     const item = items[Number(term.text) - 1];
-    if (!item) throw new SqlBindError('misplaced', `term ${term.text} is out of range - should be between 1 and ${String(items.length)}`, term);
+    if (!item)
+      throw new SqlBindError(
+        'misplaced',
+        `term ${term.text} is out of range - should be between 1 and ${String(items.length)}`,
+        term,
+      );
     return item.expression;
   }
 
-  private queryOrder(term: OrderTerm, ast: SelectBody, body: BoundBody, columns: readonly BoundOutput[], scope: Scope): BoundOrder {
+  private queryOrder(
+    term: OrderTerm,
+    ast: SelectBody,
+    body: BoundBody,
+    columns: readonly BoundOutput[],
+    scope: Scope,
+  ): BoundOrder {
     const { collation, inner } = splitCollation(term.expression);
     if (body.kind === 'select') {
-      const alias = inner.kind === 'name' && inner.table === undefined ? scope.aliases.find((entry) => sameName(entry.name, inner.name)) : undefined;
-      const expression = (alias ? this.expression(alias.expression, scope) : this.positional(inner, body.items)) ?? this.expression(inner, scope);
-      return ordered(term, { kind: 'expression', expression }, collation ?? collationOfExpression(expression));
+      const alias =
+        inner.kind === 'name' && inner.table === undefined
+          ? scope.aliases.find((entry) => sameName(entry.name, inner.name))
+          : undefined;
+      const expression =
+        (alias ? this.expression(alias.expression, scope) : this.positional(inner, body.items)) ??
+        this.expression(inner, scope);
+      return ordered(
+        term,
+        { kind: 'expression', expression },
+        collation ?? collationOfExpression(expression),
+      );
     }
     const index = this.compoundColumn(inner, ast, columns, body, scope);
-    return ordered(term, { kind: 'column', index }, collation ?? columns[index]?.collation ?? 'BINARY');
+    return ordered(
+      term,
+      { kind: 'column', index },
+      collation ?? columns[index]?.collation ?? 'BINARY',
+    );
   }
 
   // ORDER BY of a compound names a result column: by position, by name, or by repeating its expression.
-  private compoundColumn(term: Expression, ast: SelectBody, columns: readonly BoundOutput[], body: BoundBody, scope: Scope): number {
+  private compoundColumn(
+    term: Expression,
+    ast: SelectBody,
+    columns: readonly BoundOutput[],
+    body: BoundBody,
+    scope: Scope,
+  ): number {
     if (term.kind === 'number' && /^\d+$/.test(term.text)) {
       const index = Number(term.text) - 1;
       if (columns[index]) return index;
@@ -235,7 +343,11 @@ class Binder {
         if (!(error instanceof SqlBindError)) throw error;
       }
     }
-    throw new SqlBindError('misplaced', 'ORDER BY term does not match any column in the result set', term);
+    throw new SqlBindError(
+      'misplaced',
+      'ORDER BY term does not match any column in the result set',
+      term,
+    );
   }
 
   private order(term: OrderTerm, scope: Scope): BoundOrder {
@@ -252,11 +364,16 @@ class Binder {
   private from(item: FromItem, scope: Scope): BoundFrom {
     const conditions: PendingCondition[] = [];
     const bound = this.fromItem(item, scope, hasRightJoin(item) ? undefined : conditions);
-    for (const { join, names, on } of conditions) join.on = conjunction([...names, this.expression(on, scope)]);
+    for (const { join, names, on } of conditions)
+      join.on = conjunction([...names, this.expression(on, scope)]);
     return bound;
   }
 
-  private fromItem(item: FromItem, scope: Scope, pending: PendingCondition[] | undefined): BoundFrom {
+  private fromItem(
+    item: FromItem,
+    scope: Scope,
+    pending: PendingCondition[] | undefined,
+  ): BoundFrom {
     switch (item.kind) {
       case 'table': {
         const { content, columns } = this.tableContent(item.name, item.schema, scope, item);
@@ -264,11 +381,25 @@ class Binder {
       }
       case 'derived': {
         const query = this.statement(item.query, scope.parent, []);
-        return this.source(item.alias ?? '', { kind: 'query', query }, distinctNames(query.columns), scope);
+        return this.source(
+          item.alias ?? '',
+          { kind: 'query', query },
+          distinctNames(query.columns),
+          scope,
+        );
       }
       case 'nested': {
         if (item.alias === undefined) return this.from(item.from, scope);
-        return this.from({ kind: 'derived', query: selectAll(item.from, item), alias: item.alias, start: item.start, end: item.end }, scope);
+        return this.from(
+          {
+            kind: 'derived',
+            query: selectAll(item.from, item),
+            alias: item.alias,
+            start: item.start,
+            end: item.end,
+          },
+          scope,
+        );
       }
       case 'join':
         return this.join(item, scope, pending);
@@ -277,38 +408,61 @@ class Binder {
     }
   }
 
-  private tableContent(name: string, schema: string | undefined, scope: Scope, span: Span): { content: BoundSource['content']; columns: readonly BoundOutput[] } {
+  private tableContent(
+    name: string,
+    schema: string | undefined,
+    scope: Scope,
+    span: Span,
+  ): { content: BoundSource['content']; columns: readonly BoundOutput[] } {
     const common = schema === undefined ? scope.commonTable(name) : undefined;
     if (common) {
       const { columns, ...content } = common.open();
       return { content, columns };
     }
     const table = findTable(this.catalog, name);
-    const view = table ? undefined : this.catalog.views?.find((candidate) => sameName(candidate.name, name));
+    const view = table
+      ? undefined
+      : this.catalog.views?.find((candidate) => sameName(candidate.name, name));
     if (view) return this.view(view);
-    const virtual = table ? undefined : this.catalog.leftOut?.find((candidate) => sameName(candidate, name));
-    if (virtual !== undefined) throw new SqlBindError('unsupported', `the virtual table ${virtual}`, span);
+    const virtual = table
+      ? undefined
+      : this.catalog.leftOut?.find((candidate) => sameName(candidate, name));
+    if (virtual !== undefined)
+      throw new SqlBindError('unsupported', `the virtual table ${virtual}`, span);
     if (!table) throw new SqlBindError('unknown_table', `no such table: ${name}`, span);
-    const columns = table.columns.map(({ name: column, affinity, collation }) => ({ name: column, affinity, collation }));
+    const columns = table.columns.map(({ name: column, affinity, collation }) => ({
+      name: column,
+      affinity,
+      collation,
+    }));
     return { content: { kind: 'table', table }, columns };
   }
 
   // A view sees nothing of the query that names it; double-quoted strings in its text are none of the query's.
   private view(view: View): { content: BoundSource['content']; columns: readonly BoundOutput[] } {
-    if (this.openViews.has(view)) throw new SqlBindError('unsupported', `the view ${view.name} is defined by itself`);
+    if (this.openViews.has(view))
+      throw new SqlBindError('unsupported', `the view ${view.name} is defined by itself`);
     this.openViews.add(view);
     try {
       const binder = new Binder(this.catalog, this.openViews, this.nextSource);
       const query = binder.statement(parseSelect(view.select), undefined, []);
       this.nextSource = binder.nextSource;
-      const columns = query.columns.map((column, index) => ({ ...column, name: view.columns[index] ?? column.name }));
+      const columns = query.columns.map((column, index) => ({
+        ...column,
+        name: view.columns[index] ?? column.name,
+      }));
       return { content: { kind: 'query', query }, columns };
     } finally {
       this.openViews.delete(view);
     }
   }
 
-  private source(name: string, content: BoundSource['content'], columns: readonly BoundOutput[], scope: Scope): BoundFrom {
+  private source(
+    name: string,
+    content: BoundSource['content'],
+    columns: readonly BoundOutput[],
+    scope: Scope,
+  ): BoundFrom {
     const source: BoundSource = { id: this.nextSource++, name, content, columns };
     scope.sources.push(source);
     return { kind: 'source', source };
@@ -323,9 +477,12 @@ class Binder {
     const leftSources = [...scope.sources];
     const right = this.fromItem(item.right, scope, pending);
     const rightSources = scope.sources.slice(leftSources.length);
-    const join = item.join === 'LEFT' || item.join === 'RIGHT' || item.join === 'FULL' ? item.join : 'INNER';
+    const join =
+      item.join === 'LEFT' || item.join === 'RIGHT' || item.join === 'FULL' ? item.join : 'INNER';
     const names = item.natural ? commonNames(leftSources, rightSources) : (item.using ?? []);
-    const conditions = names.map((name) => this.sharedColumn(name, join, leftSources, rightSources, scope, item));
+    const conditions = names.map((name) =>
+      this.sharedColumn(name, join, leftSources, rightSources, scope, item),
+    );
     if (item.on && pending && join === 'INNER') {
       const unfinished = { kind: 'join', join, left, right, on: conjunction(conditions) } as const;
       pending.push({ join: unfinished, names: conditions, on: item.on });
@@ -335,12 +492,25 @@ class Binder {
     return { kind: 'join', join, left, right, on: conjunction(conditions) };
   }
 
-  private sharedColumn(name: string, join: string, left: readonly BoundSource[], right: readonly BoundSource[], scope: Scope, span: Span): BoundExpression {
+  private sharedColumn(
+    name: string,
+    join: string,
+    left: readonly BoundSource[],
+    right: readonly BoundSource[],
+    scope: Scope,
+    span: Span,
+  ): BoundExpression {
     const before = scope.shared.find((entry) => sameName(entry.name, name));
     const a = before?.expression ?? findIn(left, name);
     const b = findIn(right, name);
-    if (!a || !b) throw new SqlBindError('unknown_column', `cannot join using column ${name} - column not present in both tables`, span);
-    const expression: BoundExpression = join === 'RIGHT' || join === 'FULL' ? { kind: 'call', name: 'coalesce', args: [a, b] } : a;
+    if (!a || !b)
+      throw new SqlBindError(
+        'unknown_column',
+        `cannot join using column ${name} - column not present in both tables`,
+        span,
+      );
+    const expression: BoundExpression =
+      join === 'RIGHT' || join === 'FULL' ? { kind: 'call', name: 'coalesce', args: [a, b] } : a;
     scope.shared.unshift({ name, expression });
     return compare('=', a, b);
   }
@@ -370,16 +540,31 @@ class Binder {
       case 'binary':
         return this.binary(node, scope);
       case 'collate':
-        return { kind: 'collate', operand: this.expression(node.operand, scope), collation: node.collation.toUpperCase() };
+        return {
+          kind: 'collate',
+          operand: this.expression(node.operand, scope),
+          collation: node.collation.toUpperCase(),
+        };
       case 'nullTest':
-        return { kind: 'nullTest', operand: this.expression(node.operand, scope), negated: node.negated };
+        return {
+          kind: 'nullTest',
+          operand: this.expression(node.operand, scope),
+          negated: node.negated,
+        };
       case 'is':
         return this.is(this.expression(node.left, scope), this.expression(node.right, scope), node);
       case 'pattern': {
         const operand = this.expression(node.operand, scope);
         const pattern = this.expression(node.pattern, scope);
         const escape = node.escape && this.expression(node.escape, scope);
-        return { kind: 'pattern', operator: node.operator, negated: node.negated, operand, pattern, escape };
+        return {
+          kind: 'pattern',
+          operator: node.operator,
+          negated: node.negated,
+          operand,
+          pattern,
+          escape,
+        };
       }
       case 'between': {
         const operand = this.expression(node.operand, scope);
@@ -393,13 +578,22 @@ class Binder {
         const subject = node.subject && this.expression(node.subject, scope);
         const branches = node.branches.map((branch) => {
           const when = this.expression(branch.when, scope);
-          return { when: subject ? compare('=', subject, when) : when, then: this.expression(branch.then, scope) };
+          return {
+            when: subject ? compare('=', subject, when) : when,
+            then: this.expression(branch.then, scope),
+          };
         });
-        const otherwise: BoundExpression = node.otherwise ? this.expression(node.otherwise, scope) : { kind: 'literal', value: null };
+        const otherwise: BoundExpression = node.otherwise
+          ? this.expression(node.otherwise, scope)
+          : { kind: 'literal', value: null };
         return { kind: 'case', branches, otherwise };
       }
       case 'cast':
-        return { kind: 'cast', operand: this.expression(node.operand, scope), to: castAffinity(node.type) };
+        return {
+          kind: 'cast',
+          operand: this.expression(node.operand, scope),
+          to: castAffinity(node.type),
+        };
       case 'exists':
         return { kind: 'exists', query: this.statement(node.query, scope, []) };
       case 'subquery':
@@ -418,7 +612,10 @@ class Binder {
         if (found.kind === 'column') Scope.noteOuter(scope, at, found);
         return found;
       }
-      const alias = node.table === undefined ? at.aliases.find((entry) => sameName(entry.name, node.name)) : undefined;
+      const alias =
+        node.table === undefined
+          ? at.aliases.find((entry) => sameName(entry.name, node.name))
+          : undefined;
       if (alias && !this.resolving.has(alias.expression)) {
         this.resolving.add(alias.expression);
         try {
@@ -429,7 +626,8 @@ class Binder {
       }
     }
     if (node.table === undefined && (node.quote === '"' || node.quote === "'")) {
-      if (node.quote === '"' && !this.strings.some(({ start }) => start === node.start)) this.strings.push({ start: node.start, end: node.end, value: node.name });
+      if (node.quote === '"' && !this.strings.some(({ start }) => start === node.start))
+        this.strings.push({ start: node.start, end: node.end, value: node.name });
       return { kind: 'literal', value: node.name };
     }
     if (node.table === undefined && node.quote === 'none' && TRUE_OR_FALSE.test(node.name)) {
@@ -443,7 +641,8 @@ class Binder {
     if (node.left.kind === 'row' && node.right.kind === 'row' && isComparison(node.operator)) {
       const left = node.left.items.map((item) => this.expression(item, scope));
       const right = node.right.items.map((item) => this.expression(item, scope));
-      if (left.length !== right.length) throw new SqlBindError('misplaced', 'row value misused', node);
+      if (left.length !== right.length)
+        throw new SqlBindError('misplaced', 'row value misused', node);
       return compareRows(node.operator, left, right);
     }
     const left = this.expression(node.left, scope);
@@ -469,11 +668,24 @@ class Binder {
     }
   }
 
-  private is(left: BoundExpression, right: BoundExpression, node: Extract<Expression, { kind: 'is' }>): BoundExpression {
+  private is(
+    left: BoundExpression,
+    right: BoundExpression,
+    node: Extract<Expression, { kind: 'is' }>,
+  ): BoundExpression {
     // `x IS TRUE` asks for truth, not for equality with 1.
-    if (node.right.kind === 'name' && node.right.quote === 'none' && TRUE_OR_FALSE.test(node.right.name) && right.kind === 'literal') {
+    if (
+      node.right.kind === 'name' &&
+      node.right.quote === 'none' &&
+      TRUE_OR_FALSE.test(node.right.name) &&
+      right.kind === 'literal'
+    ) {
       const wanted: BoundExpression = right.value === 1n ? left : { kind: 'not', operand: left };
-      const truth: BoundExpression = { kind: 'case', branches: [{ when: wanted, then: literal(1n) }], otherwise: literal(0n) };
+      const truth: BoundExpression = {
+        kind: 'case',
+        branches: [{ when: wanted, then: literal(1n) }],
+        otherwise: literal(0n),
+      };
       return negatedIf(node.negated, truth);
     }
     return { ...compare(node.negated ? '<>' : '=', left, right), nullSafe: true };
@@ -484,24 +696,52 @@ class Binder {
       if (node.operand.kind === 'row') {
         const left = node.operand.items.map((item) => this.expression(item, scope));
         const rows = node.set.items.map((row) => {
-          if (row.kind !== 'row' || row.items.length !== left.length) throw new SqlBindError('misplaced', 'row value misused', row);
-          return compareRows('=', left, row.items.map((item) => this.expression(item, scope)));
+          if (row.kind !== 'row' || row.items.length !== left.length)
+            throw new SqlBindError('misplaced', 'row value misused', row);
+          return compareRows(
+            '=',
+            left,
+            row.items.map((item) => this.expression(item, scope)),
+          );
         });
         return negatedIf(node.negated, rows.length === 0 ? literal(0n) : logic('OR', rows));
       }
       const operand = this.expression(node.operand, scope);
       const items = node.set.items.map((item) => this.expression(item, scope));
       const affinity = comparisonAffinity(affinityOfExpression(operand), undefined);
-      return { kind: 'inList', negated: node.negated, operand, items, affinity, collation: collationOfExpression(operand) };
+      return {
+        kind: 'inList',
+        negated: node.negated,
+        operand,
+        items,
+        affinity,
+        collation: collationOfExpression(operand),
+      };
     }
-    const query = node.set.kind === 'query' ? this.statement(node.set.query, scope, []) : this.statement(selectAll(node.set.source, node.set.source), scope, []);
+    const query =
+      node.set.kind === 'query'
+        ? this.statement(node.set.query, scope, [])
+        : this.statement(selectAll(node.set.source, node.set.source), scope, []);
     const nodes = node.operand.kind === 'row' ? node.operand.items : [node.operand];
     const operands = nodes.map((item) => this.expression(item, scope));
     if (operands.length !== query.columns.length) {
-      throw new SqlBindError('misplaced', `sub-select returns ${String(query.columns.length)} columns - expected ${String(operands.length)}`, node);
+      throw new SqlBindError(
+        'misplaced',
+        `sub-select returns ${String(query.columns.length)} columns - expected ${String(operands.length)}`,
+        node,
+      );
     }
-    const affinities = operands.map((operand, index) => comparisonAffinity(affinityOfExpression(operand), query.columns[index]?.affinity));
-    return { kind: 'inQuery', negated: node.negated, operands, query, affinities, collations: operands.map(collationOfExpression) };
+    const affinities = operands.map((operand, index) =>
+      comparisonAffinity(affinityOfExpression(operand), query.columns[index]?.affinity),
+    );
+    return {
+      kind: 'inQuery',
+      negated: node.negated,
+      operands,
+      query,
+      affinities,
+      collations: operands.map(collationOfExpression),
+    };
   }
 
   private call(node: FunctionCall, scope: Scope): BoundExpression {
@@ -510,82 +750,155 @@ class Binder {
     const filter = node.filter && this.expression(node.filter, scope);
     const orderBy = node.orderBy.map((term) => this.order(term, scope));
     if (node.over) return this.windowCall(name, args, filter, this.windowOf(node.over), scope);
-    if (isAggregateName(name, node.args.length, node.star)) return { kind: 'aggregate', name, distinct: node.distinct, args, filter, orderBy };
+    if (isAggregateName(name, node.args.length, node.star))
+      return { kind: 'aggregate', name, distinct: node.distinct, args, filter, orderBy };
     return { kind: 'call', name, args };
   }
 
   private windowOf(over: NonNullable<FunctionCall['over']>): WindowDefinition {
     const base = over.kind === 'named' ? over.name : over.window.base;
-    if (base === undefined) return over.kind === 'inline' ? over.window : { partitionBy: [], orderBy: [] };
+    if (base === undefined)
+      return over.kind === 'inline' ? over.window : { partitionBy: [], orderBy: [] };
     const found = this.windows.find((entry) => sameName(entry.name, base));
     if (!found) throw new SqlBindError('misplaced', `no such window: ${base}`);
-    const resolved = found.window.base === undefined ? found.window : this.windowOf({ kind: 'inline', window: found.window });
+    const resolved =
+      found.window.base === undefined
+        ? found.window
+        : this.windowOf({ kind: 'inline', window: found.window });
     if (over.kind === 'named') return resolved;
     const frame = over.window.frame ?? resolved.frame;
-    return { partitionBy: resolved.partitionBy, orderBy: over.window.orderBy.length > 0 ? over.window.orderBy : resolved.orderBy, ...(frame && { frame }) };
+    return {
+      partitionBy: resolved.partitionBy,
+      orderBy: over.window.orderBy.length > 0 ? over.window.orderBy : resolved.orderBy,
+      ...(frame && { frame }),
+    };
   }
 
-  private windowCall(name: string, args: BoundExpression[], filter: BoundExpression | undefined, window: WindowDefinition, scope: Scope): BoundWindow {
+  private windowCall(
+    name: string,
+    args: BoundExpression[],
+    filter: BoundExpression | undefined,
+    window: WindowDefinition,
+    scope: Scope,
+  ): BoundWindow {
     const partitionBy = window.partitionBy.map((term) => this.expression(term, scope));
     const orderBy = window.orderBy.map((term) => this.order(term, scope));
-    return { kind: 'window', name, args, filter, partitionBy, orderBy, frame: window.frame && this.frame(window.frame, scope) };
+    return {
+      kind: 'window',
+      name,
+      args,
+      filter,
+      partitionBy,
+      orderBy,
+      frame: window.frame && this.frame(window.frame, scope),
+    };
   }
 
   private frame(frame: NonNullable<WindowDefinition['frame']>, scope: Scope): BoundFrame {
-    const bound = (end: typeof frame.start): BoundFrame['start'] => ('offset' in end ? { kind: end.kind, offset: this.expression(end.offset, scope) } : end);
-    return { unit: frame.unit, start: bound(frame.start), end: bound(frame.end ?? { kind: 'CURRENT ROW' }), exclude: frame.exclude ?? 'NO OTHERS' };
+    const bound = (end: typeof frame.start): BoundFrame['start'] =>
+      'offset' in end ? { kind: end.kind, offset: this.expression(end.offset, scope) } : end;
+    return {
+      unit: frame.unit,
+      start: bound(frame.start),
+      end: bound(frame.end ?? { kind: 'CURRENT ROW' }),
+      exclude: frame.exclude ?? 'NO OTHERS',
+    };
   }
 }
 
 const literal = (value: bigint | null): BoundExpression => ({ kind: 'literal', value });
 
-const isComparison = (operator: string): operator is CompareOperator => ['=', '<>', '<', '<=', '>', '>='].includes(operator);
+const isComparison = (operator: string): operator is CompareOperator =>
+  ['=', '<>', '<', '<=', '>', '>='].includes(operator);
 
-function compare(operator: CompareOperator, left: BoundExpression, right: BoundExpression): Extract<BoundExpression, { kind: 'compare' }> {
+function compare(
+  operator: CompareOperator,
+  left: BoundExpression,
+  right: BoundExpression,
+): Extract<BoundExpression, { kind: 'compare' }> {
   const affinity = comparisonAffinity(affinityOfExpression(left), affinityOfExpression(right));
-  return { kind: 'compare', operator, left, right, affinity, collation: comparisonCollation(left, right), nullSafe: false };
+  return {
+    kind: 'compare',
+    operator,
+    left,
+    right,
+    affinity,
+    collation: comparisonCollation(left, right),
+    nullSafe: false,
+  };
 }
 
 // https://www.sqlite.org/rowvalue.html §2.1: from left to right, the first difference decides.
-function compareRows(operator: CompareOperator, left: readonly BoundExpression[], right: readonly BoundExpression[]): BoundExpression {
+function compareRows(
+  operator: CompareOperator,
+  left: readonly BoundExpression[],
+  right: readonly BoundExpression[],
+): BoundExpression {
   const pairs = left.map((item, index) => [item, right[index] ?? literal(null)] as const);
-  if (operator === '=') return logic('AND', pairs.map(([a, b]) => compare('=', a, b)));
-  if (operator === '<>') return logic('OR', pairs.map(([a, b]) => compare('<>', a, b)));
+  if (operator === '=')
+    return logic(
+      'AND',
+      pairs.map(([a, b]) => compare('=', a, b)),
+    );
+  if (operator === '<>')
+    return logic(
+      'OR',
+      pairs.map(([a, b]) => compare('<>', a, b)),
+    );
   const strict = operator.startsWith('<') ? '<' : '>';
-  return pairs.reduceRight<BoundExpression | undefined>((rest, [a, b]) => {
-    if (!rest) return compare(operator, a, b);
-    return logic('OR', [compare(strict, a, b), logic('AND', [compare('=', a, b), rest])]);
-  }, undefined) ?? literal(1n);
+  return (
+    pairs.reduceRight<BoundExpression | undefined>((rest, [a, b]) => {
+      if (!rest) return compare(operator, a, b);
+      return logic('OR', [compare(strict, a, b), logic('AND', [compare('=', a, b), rest])]);
+    }, undefined) ?? literal(1n)
+  );
 }
 
 // Chains of one operator become one node, so that predicates lie side by side.
 function logic(operator: 'AND' | 'OR', operands: readonly BoundExpression[]): BoundExpression {
-  const flat = operands.flatMap((operand) => (operand.kind === 'logic' && operand.operator === operator ? operand.operands : [operand]));
+  const flat = operands.flatMap((operand) =>
+    operand.kind === 'logic' && operand.operator === operator ? operand.operands : [operand],
+  );
   const [only] = flat;
   return flat.length === 1 && only ? only : { kind: 'logic', operator, operands: flat };
 }
 
-const conjunction = (conditions: readonly BoundExpression[]): BoundExpression | undefined => (conditions.length === 0 ? undefined : logic('AND', conditions));
+const conjunction = (conditions: readonly BoundExpression[]): BoundExpression | undefined =>
+  conditions.length === 0 ? undefined : logic('AND', conditions);
 
-const negatedIf = (negated: boolean, operand: BoundExpression): BoundExpression => (negated ? { kind: 'not', operand } : operand);
+const negatedIf = (negated: boolean, operand: BoundExpression): BoundExpression =>
+  negated ? { kind: 'not', operand } : operand;
 
 // -5 is one literal, so that later layers see a constant.
 function negate(operator: '-' | '+' | '~', operand: BoundExpression): BoundExpression {
-  if (operator === '-' && operand.kind === 'literal' && (typeof operand.value === 'bigint' || typeof operand.value === 'number')) {
-    if (operand.value === 9223372036854775808) return { kind: 'literal', value: -9223372036854775808n };
+  if (
+    operator === '-' &&
+    operand.kind === 'literal' &&
+    (typeof operand.value === 'bigint' || typeof operand.value === 'number')
+  ) {
+    if (operand.value === 9223372036854775808)
+      return { kind: 'literal', value: -9223372036854775808n };
     // The least integer has no counterpart.
-    if (operand.value === -9223372036854775808n) return { kind: 'literal', value: 9223372036854775808 };
+    if (operand.value === -9223372036854775808n)
+      return { kind: 'literal', value: 9223372036854775808 };
     return { kind: 'literal', value: -operand.value };
   }
   return { kind: 'negate', operator, operand };
 }
 
-function splitCollation(expression: Expression): { collation: string | undefined; inner: Expression } {
+function splitCollation(expression: Expression): {
+  collation: string | undefined;
+  inner: Expression;
+} {
   if (expression.kind !== 'collate') return { collation: undefined, inner: expression };
   return { collation: expression.collation.toUpperCase(), inner: expression.operand };
 }
 
-const ordered = ({ direction, nulls }: OrderTerm, key: BoundOrder['key'], collation: string): BoundOrder => ({
+const ordered = (
+  { direction, nulls }: OrderTerm,
+  key: BoundOrder['key'],
+  collation: string,
+): BoundOrder => ({
   key,
   direction,
   // SQLite takes null for the smallest value.
@@ -603,7 +916,8 @@ const findIn = (sources: readonly BoundSource[], name: string): BoundExpression 
 
 function commonNames(left: readonly BoundSource[], right: readonly BoundSource[]): string[] {
   const names = new Map<string, string>();
-  for (const { name } of right.flatMap((source) => source.columns)) if (findIn(left, name)) names.set(name.toLowerCase(), name);
+  for (const { name } of right.flatMap((source) => source.columns))
+    if (findIn(left, name)) names.set(name.toLowerCase(), name);
   return [...names.values()];
 }
 
@@ -612,7 +926,8 @@ function distinctNames(columns: readonly BoundOutput[]): BoundOutput[] {
   const seen = new Set<string>();
   return columns.map((column) => {
     let name = column.name;
-    for (let count = 1; seen.has(name.toLowerCase()); count++) name = `${column.name}:${String(count)}`;
+    for (let count = 1; seen.has(name.toLowerCase()); count++)
+      name = `${column.name}:${String(count)}`;
     seen.add(name.toLowerCase());
     return { ...column, name };
   });
@@ -621,13 +936,23 @@ function distinctNames(columns: readonly BoundOutput[]): BoundOutput[] {
 const selectAll = (from: FromItem, span: Span): SelectStatement => ({
   recursive: false,
   with: [],
-  body: { kind: 'select', distinct: false, items: [{ kind: 'star' }], from, groupBy: [], windows: [] },
+  body: {
+    kind: 'select',
+    distinct: false,
+    items: [{ kind: 'star' }],
+    from,
+    groupBy: [],
+    windows: [],
+  },
   orderBy: [],
   start: span.start,
   end: span.end,
 });
 
-function* simpleParts(ast: SelectBody, body: BoundBody): Generator<{ select: SelectCore; bound: BoundSelect }> {
+function* simpleParts(
+  ast: SelectBody,
+  body: BoundBody,
+): Generator<{ select: SelectCore; bound: BoundSelect }> {
   if (ast.kind === 'compound' && body.kind === 'compound') {
     yield* simpleParts(ast.left, body.left);
     yield* simpleParts(ast.right, body.right);
@@ -636,7 +961,13 @@ function* simpleParts(ast: SelectBody, body: BoundBody): Generator<{ select: Sel
 
 // Equal for expressions that read the same columns of the same-named sources in the same way.
 const comparable = (expression: BoundExpression): string =>
-  JSON.stringify(expression, (key, value: unknown) => (key === 'source' ? (value as BoundSource).name.toLowerCase() : typeof value === 'bigint' ? value.toString() : value));
+  JSON.stringify(expression, (key, value: unknown) =>
+    key === 'source'
+      ? (value as BoundSource).name.toLowerCase()
+      : typeof value === 'bigint'
+        ? value.toString()
+        : value,
+  );
 
 function containsAggregate(expression: BoundExpression): boolean {
   switch (expression.kind) {
@@ -677,20 +1008,35 @@ export function childrenOf(expression: BoundExpression): readonly BoundExpressio
     case 'concat':
       return [expression.left, expression.right];
     case 'pattern':
-      return expression.escape ? [expression.operand, expression.pattern, expression.escape] : [expression.operand, expression.pattern];
+      return expression.escape
+        ? [expression.operand, expression.pattern, expression.escape]
+        : [expression.operand, expression.pattern];
     case 'inList':
       return [expression.operand, ...expression.items];
     case 'inQuery':
       return expression.operands;
     case 'case':
-      return [...expression.branches.flatMap(({ when, then }) => [when, then]), expression.otherwise];
+      return [
+        ...expression.branches.flatMap(({ when, then }) => [when, then]),
+        expression.otherwise,
+      ];
     case 'call':
       return expression.args;
     case 'aggregate':
-      return [...expression.args, ...(expression.filter ? [expression.filter] : []), ...orderExpressions(expression.orderBy)];
+      return [
+        ...expression.args,
+        ...(expression.filter ? [expression.filter] : []),
+        ...orderExpressions(expression.orderBy),
+      ];
     case 'window':
-      return [...expression.args, ...(expression.filter ? [expression.filter] : []), ...expression.partitionBy, ...orderExpressions(expression.orderBy)];
+      return [
+        ...expression.args,
+        ...(expression.filter ? [expression.filter] : []),
+        ...expression.partitionBy,
+        ...orderExpressions(expression.orderBy),
+      ];
   }
 }
 
-const orderExpressions = (terms: readonly BoundOrder[]): BoundExpression[] => terms.flatMap(({ key }) => (key.kind === 'expression' ? [key.expression] : []));
+const orderExpressions = (terms: readonly BoundOrder[]): BoundExpression[] =>
+  terms.flatMap(({ key }) => (key.kind === 'expression' ? [key.expression] : []));

@@ -52,7 +52,9 @@ export interface BoundCompound {
 
 /** Of a simple SELECT an expression, of a compound the position of a result column. */
 export interface BoundOrder {
-  readonly key: { readonly kind: 'expression'; readonly expression: BoundExpression } | { readonly kind: 'column'; readonly index: number };
+  readonly key:
+    | { readonly kind: 'expression'; readonly expression: BoundExpression }
+    | { readonly kind: 'column'; readonly index: number };
   readonly direction: 'ASC' | 'DESC';
   readonly nulls: 'FIRST' | 'LAST';
   readonly collation: string;
@@ -72,7 +74,10 @@ export type BoundFrom =
 export interface BoundSource {
   readonly id: number;
   readonly name: string;
-  readonly content: { readonly kind: 'table'; readonly table: Table } | { readonly kind: 'query'; readonly query: BoundQuery } | { readonly kind: 'recursive'; readonly name: string };
+  readonly content:
+    | { readonly kind: 'table'; readonly table: Table }
+    | { readonly kind: 'query'; readonly query: BoundQuery }
+    | { readonly kind: 'recursive'; readonly name: string };
   readonly columns: readonly BoundOutput[];
 }
 
@@ -257,6 +262,7 @@ export interface Binding {
 
 export const columnOf = (column: BoundColumn): BoundOutput => {
   const output = column.source.columns[column.index];
-  if (!output) throw new Error(`source ${column.source.name} has no column ${String(column.index)}`);
+  if (!output)
+    throw new Error(`source ${column.source.name} has no column ${String(column.index)}`);
   return output;
 };

@@ -20,13 +20,19 @@ export function affinityOfExpression(expression: BoundExpression): Affinity | un
 }
 
 /** CAST uses the rules of declared types, except that an empty name means NUMERIC. */
-export const castAffinity = (type: string): Affinity => (type.trim() === '' ? 'NUMERIC' : affinityOf(type));
+export const castAffinity = (type: string): Affinity =>
+  type.trim() === '' ? 'NUMERIC' : affinityOf(type);
 
-const isNumeric = (affinity: Affinity | undefined): boolean => affinity === 'NUMERIC' || affinity === 'INTEGER' || affinity === 'REAL';
+const isNumeric = (affinity: Affinity | undefined): boolean =>
+  affinity === 'NUMERIC' || affinity === 'INTEGER' || affinity === 'REAL';
 
 /** §4.2: what a comparison of two operands applies to both of them. */
-export function comparisonAffinity(left: Affinity | undefined, right: Affinity | undefined): ComparisonAffinity {
-  if (left !== undefined && right !== undefined) return isNumeric(left) || isNumeric(right) ? 'NUMERIC' : undefined;
+export function comparisonAffinity(
+  left: Affinity | undefined,
+  right: Affinity | undefined,
+): ComparisonAffinity {
+  if (left !== undefined && right !== undefined)
+    return isNumeric(left) || isNumeric(right) ? 'NUMERIC' : undefined;
   const only = left ?? right;
   return isNumeric(only) ? 'NUMERIC' : only === 'TEXT' ? 'TEXT' : undefined;
 }
@@ -66,12 +72,15 @@ function operandsOf(expression: BoundExpression): readonly BoundExpression[] {
   }
 }
 
-export const collationOfExpression = (expression: BoundExpression): string => collating(expression)?.collation ?? 'BINARY';
+export const collationOfExpression = (expression: BoundExpression): string =>
+  collating(expression)?.collation ?? 'BINARY';
 
 /** §7.1: an explicit COLLATE wins, the left one first; then the left column's, then the right column's. */
 export function comparisonCollation(left: BoundExpression, right: BoundExpression): string {
   const sides = [collating(left), collating(right)];
-  return (sides.find((side) => side?.explicit) ?? sides.find((side) => side))?.collation ?? 'BINARY';
+  return (
+    (sides.find((side) => side?.explicit) ?? sides.find((side) => side))?.collation ?? 'BINARY'
+  );
 }
 
 export const outputOf = (name: string, expression: BoundExpression): BoundOutput => ({

@@ -1,7 +1,8 @@
 import type { Quote } from './ast';
 import { SqlSyntaxError } from './syntax-error';
 
-export type TokenKind = 'word' | 'quoted' | 'text' | 'number' | 'blob' | 'parameter' | 'symbol' | 'end';
+export type TokenKind =
+  'word' | 'quoted' | 'text' | 'number' | 'blob' | 'parameter' | 'symbol' | 'end';
 
 export interface Token {
   readonly kind: TokenKind;
@@ -18,7 +19,8 @@ const SPACE = /[\s\uFEFF]+/y;
 const LINE_COMMENT = /--[^\n]*/y;
 const BLOCK_COMMENT = /\/\*[\s\S]*?(?:\*\/|$)/y;
 const BLOB = /[xX]'((?:[0-9a-fA-F]{2})*)'/y;
-const NUMBER = /0[xX][0-9a-fA-F]+|(?:\d+(?:_\d+)*(?:\.(?:\d+(?:_\d+)*)?)?|\.\d+(?:_\d+)*)(?:[eE][+-]?\d+(?:_\d+)*)?/y;
+const NUMBER =
+  /0[xX][0-9a-fA-F]+|(?:\d+(?:_\d+)*(?:\.(?:\d+(?:_\d+)*)?)?|\.\d+(?:_\d+)*)(?:[eE][+-]?\d+(?:_\d+)*)?/y;
 const WORD = /[A-Za-z_\u0080-\uFFFF][A-Za-z0-9_$\u0080-\uFFFF]*/y;
 const PARAMETER = /\?\d*|[:@$][A-Za-z0-9_\u0080-\uFFFF]+/y;
 const SYMBOL = /->>|->|\|\||<=|>=|<>|!=|==|<<|>>|[()*,.;+\-/%&|~<>=]/y;
@@ -32,8 +34,20 @@ export function tokenize(sql: string): Token[] {
     pattern.lastIndex = at;
     return pattern.exec(sql);
   };
-  const push = (kind: TokenKind, value: string, length: number, extra: { keyword?: string; quote?: Quote } = {}): void => {
-    tokens.push({ kind, value, keyword: extra.keyword ?? '', quote: extra.quote ?? 'none', start: at, end: at + length });
+  const push = (
+    kind: TokenKind,
+    value: string,
+    length: number,
+    extra: { keyword?: string; quote?: Quote } = {},
+  ): void => {
+    tokens.push({
+      kind,
+      value,
+      keyword: extra.keyword ?? '',
+      quote: extra.quote ?? 'none',
+      start: at,
+      end: at + length,
+    });
     at += length;
   };
   while (at < sql.length) {
@@ -62,7 +76,8 @@ export function tokenize(sql: string): Token[] {
     }
     const number = match(NUMBER);
     if (number) {
-      if (WORD_PART.test(sql[at + number[0].length] ?? '')) throw new SqlSyntaxError('a number runs into a word', at);
+      if (WORD_PART.test(sql[at + number[0].length] ?? ''))
+        throw new SqlSyntaxError('a number runs into a word', at);
       push('number', number[0], number[0].length);
       continue;
     }

@@ -17,7 +17,19 @@ import { MAX_DEPTH, type TokenCursor } from './token-cursor';
 export type QueryReader = (cursor: TokenCursor) => SelectStatement;
 
 /** Binding strength, weakest first: https://www.sqlite.org/lang_expr.html#operators_and_parse_affecting_attributes */
-const Strength = { or: 1, and: 2, not: 3, equality: 4, relation: 5, bits: 6, sum: 7, product: 8, concat: 9, collate: 10, prefix: 11 } as const;
+const Strength = {
+  or: 1,
+  and: 2,
+  not: 3,
+  equality: 4,
+  relation: 5,
+  bits: 6,
+  sum: 7,
+  product: 8,
+  concat: 9,
+  collate: 10,
+  prefix: 11,
+} as const;
 
 const SYMBOLS: Readonly<Record<string, readonly [BinaryOperator, number]>> = {
   '=': ['=', Strength.equality],
@@ -82,7 +94,8 @@ export class ExpressionParser {
   window(): WindowDefinition {
     const { cursor } = this;
     const opening = ['PARTITION', 'ORDER', 'ROWS', 'RANGE', 'GROUPS'];
-    const base = cursor.isName() && !opening.includes(cursor.current.keyword) ? cursor.name() : undefined;
+    const base =
+      cursor.isName() && !opening.includes(cursor.current.keyword) ? cursor.name() : undefined;
     const partitionBy = cursor.takeKeyword('PARTITION', 'BY') ? this.list() : [];
     const orderBy = cursor.takeKeyword('ORDER', 'BY') ? this.orderTerms() : [];
     const frame = this.frame();
@@ -91,7 +104,9 @@ export class ExpressionParser {
 
   private orderTerm(): OrderTerm {
     const expression = this.expression();
-    const direction = this.cursor.takeKeyword('DESC') ? 'DESC' : (this.cursor.takeKeyword('ASC'), 'ASC');
+    const direction = this.cursor.takeKeyword('DESC')
+      ? 'DESC'
+      : (this.cursor.takeKeyword('ASC'), 'ASC');
     if (this.cursor.takeKeyword('NULLS', 'FIRST')) return { expression, direction, nulls: 'FIRST' };
     if (this.cursor.takeKeyword('NULLS', 'LAST')) return { expression, direction, nulls: 'LAST' };
     return { expression, direction };
@@ -128,7 +143,8 @@ export class ExpressionParser {
   // The operators written as words, all of the strength of `=`.
   private predicate(left: Expression, start: number): Expression | undefined {
     const { cursor } = this;
-    if (cursor.takeKeyword('ISNULL')) return { kind: 'nullTest', operand: left, negated: false, ...this.span(start) };
+    if (cursor.takeKeyword('ISNULL'))
+      return { kind: 'nullTest', operand: left, negated: false, ...this.span(start) };
     if (cursor.takeKeyword('NOTNULL') || cursor.takeKeyword('NOT', 'NULL')) {
       return { kind: 'nullTest', operand: left, negated: true, ...this.span(start) };
     }
@@ -147,14 +163,23 @@ export class ExpressionParser {
     const pattern = this.expression(Strength.relation);
     const escape = cursor.takeKeyword('ESCAPE') ? this.expression(Strength.relation) : undefined;
     const operator = word as PatternOperator;
-    return { kind: 'pattern', operator, negated, operand: left, pattern, ...(escape && { escape }), ...this.span(start) };
+    return {
+      kind: 'pattern',
+      operator,
+      negated,
+      operand: left,
+      pattern,
+      ...(escape && { escape }),
+      ...this.span(start),
+    };
   }
 
   private isOperator(left: Expression, start: number): Expression {
     const not = this.cursor.takeKeyword('NOT');
     const negated = this.cursor.takeKeyword('DISTINCT', 'FROM') ? !not : not;
     const right = this.expression(Strength.relation);
-    if (right.kind === 'null') return { kind: 'nullTest', operand: left, negated, ...this.span(start) };
+    if (right.kind === 'null')
+      return { kind: 'nullTest', operand: left, negated, ...this.span(start) };
     return { kind: 'is', left, right, negated, ...this.span(start) };
   }
 
@@ -172,10 +197,16 @@ export class ExpressionParser {
       if (cursor.takeSymbol('(')) {
         const args = cursor.isSymbol(')') ? [] : this.list();
         cursor.expectSymbol(')');
-        set = { kind: 'table', source: { kind: 'tableFunction', name: qualified ?? first, args, ...this.span(at) } };
+        set = {
+          kind: 'table',
+          source: { kind: 'tableFunction', name: qualified ?? first, args, ...this.span(at) },
+        };
       } else {
         const schema = qualified === undefined ? {} : { schema: first };
-        set = { kind: 'table', source: { kind: 'table', ...schema, name: qualified ?? first, ...this.span(at) } };
+        set = {
+          kind: 'table',
+          source: { kind: 'table', ...schema, name: qualified ?? first, ...this.span(at) },
+        };
       }
     }
     return { kind: 'in', negated, operand, set, ...this.span(start) };
@@ -276,7 +307,13 @@ export class ExpressionParser {
     if (branches.length === 0) cursor.fail('expected WHEN');
     const otherwise = cursor.takeKeyword('ELSE') ? this.expression() : undefined;
     cursor.expectKeyword('END');
-    return { kind: 'case', ...(subject && { subject }), branches, ...(otherwise && { otherwise }), ...this.span(start) };
+    return {
+      kind: 'case',
+      ...(subject && { subject }),
+      branches,
+      ...(otherwise && { otherwise }),
+      ...this.span(start),
+    };
   }
 
   private castExpression(start: number): Expression {
@@ -286,7 +323,8 @@ export class ExpressionParser {
     const operand = this.expression();
     cursor.expectKeyword('AS');
     const words: string[] = [];
-    while (['word', 'quoted', 'text'].includes(cursor.current.kind)) words.push(cursor.next().value);
+    while (['word', 'quoted', 'text'].includes(cursor.current.kind))
+      words.push(cursor.next().value);
     let size = '';
     if (cursor.isSymbol('(')) {
       const open = cursor.next().start;
@@ -336,7 +374,17 @@ export class ExpressionParser {
     cursor.expectSymbol(')');
     const filter = this.filter();
     const over = this.over();
-    return { kind: 'call', name, star, distinct, args, orderBy, ...(filter && { filter }), ...(over && { over }), ...this.span(start) };
+    return {
+      kind: 'call',
+      name,
+      star,
+      distinct,
+      args,
+      orderBy,
+      ...(filter && { filter }),
+      ...(over && { over }),
+      ...this.span(start),
+    };
   }
 
   private filter(): Expression | undefined {
@@ -352,7 +400,8 @@ export class ExpressionParser {
 
   private over(): WindowReference | undefined {
     const { cursor } = this;
-    if (!cursor.isKeyword('OVER') || !(cursor.isSymbol('(', 1) || cursor.isName(cursor.peek(1)))) return undefined;
+    if (!cursor.isKeyword('OVER') || !(cursor.isSymbol('(', 1) || cursor.isName(cursor.peek(1))))
+      return undefined;
     cursor.next();
     if (!cursor.takeSymbol('(')) return { kind: 'named', name: cursor.name() };
     const window = this.window();

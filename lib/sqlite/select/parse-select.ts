@@ -1,4 +1,14 @@
-import type { CommonTable, CompoundOperator, FromItem, JoinKind, SelectBody, SelectCore, SelectItem, SelectStatement, ValuesBody } from './ast';
+import type {
+  CommonTable,
+  CompoundOperator,
+  FromItem,
+  JoinKind,
+  SelectBody,
+  SelectCore,
+  SelectItem,
+  SelectStatement,
+  ValuesBody,
+} from './ast';
 import { ExpressionParser } from './parse-expression';
 import { JOIN_WORDS, TokenCursor } from './token-cursor';
 
@@ -14,7 +24,8 @@ export function parseSelect(sql: string): SelectStatement {
   return statement;
 }
 
-const readStatement = (cursor: TokenCursor): SelectStatement => new SelectParser(cursor).statement();
+const readStatement = (cursor: TokenCursor): SelectStatement =>
+  new SelectParser(cursor).statement();
 
 class SelectParser {
   private readonly expressions: ExpressionParser;
@@ -38,7 +49,16 @@ class SelectParser {
       offset = limit;
       limit = expressions.expression();
     }
-    return { recursive, with: tables, body, orderBy, ...(limit && { limit }), ...(offset && { offset }), start, end: cursor.lastEnd };
+    return {
+      recursive,
+      with: tables,
+      body,
+      orderBy,
+      ...(limit && { limit }),
+      ...(offset && { offset }),
+      start,
+      end: cursor.lastEnd,
+    };
   }
 
   private commonTable(): CommonTable {
@@ -51,7 +71,12 @@ class SelectParser {
     cursor.expectSymbol('(');
     const query = this.statement();
     cursor.expectSymbol(')');
-    return { name, ...(columns && { columns }), ...((materialized || unmaterialized) && { materialized }), query };
+    return {
+      name,
+      ...(columns && { columns }),
+      ...((materialized || unmaterialized) && { materialized }),
+      query,
+    };
   }
 
   private body(): SelectBody {
@@ -66,7 +91,8 @@ class SelectParser {
   private compoundOperator(): CompoundOperator | undefined {
     const { cursor } = this;
     if (cursor.takeKeyword('UNION', 'ALL')) return 'UNION ALL';
-    for (const operator of ['UNION', 'INTERSECT', 'EXCEPT'] as const) if (cursor.takeKeyword(operator)) return operator;
+    for (const operator of ['UNION', 'INTERSECT', 'EXCEPT'] as const)
+      if (cursor.takeKeyword(operator)) return operator;
     return undefined;
   }
 
@@ -90,7 +116,16 @@ class SelectParser {
     const groupBy = cursor.takeKeyword('GROUP', 'BY') ? expressions.list() : [];
     const having = cursor.takeKeyword('HAVING') ? expressions.expression() : undefined;
     const windows = cursor.takeKeyword('WINDOW') ? this.separated(() => this.namedWindow()) : [];
-    return { kind: 'select', distinct, items, ...(from && { from }), ...(where && { where }), groupBy, ...(having && { having }), windows };
+    return {
+      kind: 'select',
+      distinct,
+      items,
+      ...(from && { from }),
+      ...(where && { where }),
+      groupBy,
+      ...(having && { having }),
+      windows,
+    };
   }
 
   private namedWindow(): { name: string; window: ReturnType<ExpressionParser['window']> } {
@@ -105,7 +140,11 @@ class SelectParser {
   private item(): SelectItem {
     const { cursor } = this;
     if (cursor.takeSymbol('*')) return { kind: 'star' };
-    if ((cursor.isName() || cursor.current.kind === 'text') && cursor.isSymbol('.', 1) && cursor.isSymbol('*', 2)) {
+    if (
+      (cursor.isName() || cursor.current.kind === 'text') &&
+      cursor.isSymbol('.', 1) &&
+      cursor.isSymbol('*', 2)
+    ) {
       const table = cursor.name();
       cursor.next();
       cursor.next();
@@ -126,7 +165,11 @@ class SelectParser {
     if (!cursor.isName(token, 'excluded')) return undefined;
     // These fall back to identifiers, yet here they open a clause.
     const follower = cursor.peek(1).kind;
-    if ((token.keyword === 'WINDOW' || token.keyword === 'INDEXED') && (follower === 'word' || follower === 'quoted')) return undefined;
+    if (
+      (token.keyword === 'WINDOW' || token.keyword === 'INDEXED') &&
+      (follower === 'word' || follower === 'quoted')
+    )
+      return undefined;
     return token.keyword === 'OFFSET' ? undefined : cursor.name();
   }
 
@@ -140,7 +183,16 @@ class SelectParser {
       const right = this.fromOperand();
       const on = cursor.takeKeyword('ON') ? this.expressions.expression() : undefined;
       const using = !on && cursor.takeKeyword('USING') ? this.nameList() : undefined;
-      left = { kind: 'join', ...join, left, right, ...(on && { on }), ...(using && { using }), start, end: cursor.lastEnd };
+      left = {
+        kind: 'join',
+        ...join,
+        left,
+        right,
+        ...(on && { on }),
+        ...(using && { using }),
+        start,
+        end: cursor.lastEnd,
+      };
     }
   }
 
@@ -153,7 +205,15 @@ class SelectParser {
     if (words.size === 0) return undefined;
     cursor.expectKeyword('JOIN');
     const full = words.has('FULL') || (words.has('LEFT') && words.has('RIGHT'));
-    const join = full ? 'FULL' : words.has('LEFT') ? 'LEFT' : words.has('RIGHT') ? 'RIGHT' : words.has('CROSS') ? 'CROSS' : 'INNER';
+    const join = full
+      ? 'FULL'
+      : words.has('LEFT')
+        ? 'LEFT'
+        : words.has('RIGHT')
+          ? 'RIGHT'
+          : words.has('CROSS')
+            ? 'CROSS'
+            : 'INNER';
     return { join, natural: words.has('NATURAL') };
   }
 
@@ -161,7 +221,9 @@ class SelectParser {
     const { cursor } = this;
     const start = cursor.current.start;
     if (cursor.takeSymbol('(')) {
-      const inner = cursor.startsQuery() ? ({ kind: 'derived', query: this.statement() } as const) : ({ kind: 'nested', from: this.from() } as const);
+      const inner = cursor.startsQuery()
+        ? ({ kind: 'derived', query: this.statement() } as const)
+        : ({ kind: 'nested', from: this.from() } as const);
       cursor.expectSymbol(')');
       const alias = this.alias();
       return { ...inner, ...(alias !== undefined && { alias }), start, end: cursor.lastEnd };
@@ -173,10 +235,21 @@ class SelectParser {
       const args = cursor.isSymbol(')') ? [] : this.expressions.list();
       cursor.expectSymbol(')');
       const alias = this.alias();
-      return { kind: 'tableFunction', name, args, ...(alias !== undefined && { alias }), start, end: cursor.lastEnd };
+      return {
+        kind: 'tableFunction',
+        name,
+        args,
+        ...(alias !== undefined && { alias }),
+        start,
+        end: cursor.lastEnd,
+      };
     }
     const alias = this.alias();
-    const indexedBy = cursor.takeKeyword('INDEXED', 'BY') ? cursor.name() : cursor.takeKeyword('NOT', 'INDEXED') ? null : undefined;
+    const indexedBy = cursor.takeKeyword('INDEXED', 'BY')
+      ? cursor.name()
+      : cursor.takeKeyword('NOT', 'INDEXED')
+        ? null
+        : undefined;
     return {
       kind: 'table',
       ...(second !== undefined && { schema: first }),

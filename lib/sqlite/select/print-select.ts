@@ -1,4 +1,15 @@
-import type { Expression, FrameBound, FromItem, FunctionCall, NameReference, OrderTerm, SelectBody, SelectCore, SelectStatement, WindowDefinition } from './ast';
+import type {
+  Expression,
+  FrameBound,
+  FromItem,
+  FunctionCall,
+  NameReference,
+  OrderTerm,
+  SelectBody,
+  SelectCore,
+  SelectStatement,
+  WindowDefinition,
+} from './ast';
 import { quoteName } from '../catalog';
 
 /**
@@ -8,7 +19,8 @@ import { quoteName } from '../catalog';
 export function printSelect(statement: SelectStatement): string {
   const { recursive, with: tables, body, orderBy, limit, offset } = statement;
   const common = tables.map(({ name, columns, query, materialized }) => {
-    const hint = materialized === undefined ? '' : materialized ? 'MATERIALIZED ' : 'NOT MATERIALIZED ';
+    const hint =
+      materialized === undefined ? '' : materialized ? 'MATERIALIZED ' : 'NOT MATERIALIZED ';
     return `${quoteName(name)}${columns ? `(${columns.map(quoteName).join(', ')})` : ''} AS ${hint}(${printSelect(query)})`;
   });
   return [
@@ -59,7 +71,9 @@ export function printExpression(node: Expression): string {
     case 'in':
       return `(${printExpression(node.operand)} ${not(node.negated)}IN ${printSet(node.set)})`;
     case 'case': {
-      const branches = node.branches.map(({ when, then }) => `WHEN ${printExpression(when)} THEN ${printExpression(then)}`).join(' ');
+      const branches = node.branches
+        .map(({ when, then }) => `WHEN ${printExpression(when)} THEN ${printExpression(then)}`)
+        .join(' ');
       const otherwise = node.otherwise ? ` ELSE ${printExpression(node.otherwise)}` : '';
       return `CASE ${node.subject ? `${printExpression(node.subject)} ` : ''}${branches}${otherwise} END`;
     }
@@ -87,27 +101,43 @@ function printName({ schema, table, name, quote }: NameReference): string {
   const bare = quote === 'none' && /^(true|false)$/i.test(name);
   // A name written as 'x' or "x" keeps double quotes; any other gets quotes that can never mean a string.
   const last = bare ? name : quote === '"' || quote === "'" ? quoteName(name) : backtick(name);
-  return [schema, table].filter((part) => part !== undefined).map((part) => `${backtick(part)}.`).join('') + last;
+  return (
+    [schema, table]
+      .filter((part) => part !== undefined)
+      .map((part) => `${backtick(part)}.`)
+      .join('') + last
+  );
 }
 const backtick = (name: string): string => '`' + name.replaceAll('`', '``') + '`';
 
 function printCall({ name, star, distinct, args, orderBy, filter, over }: FunctionCall): string {
-  const inner = star ? '*' : `${distinct ? 'DISTINCT ' : ''}${list(args)}${orderBy.length > 0 ? ` ORDER BY ${orderTerms(orderBy)}` : ''}`;
+  const inner = star
+    ? '*'
+    : `${distinct ? 'DISTINCT ' : ''}${list(args)}${orderBy.length > 0 ? ` ORDER BY ${orderTerms(orderBy)}` : ''}`;
   const where = filter ? ` FILTER (WHERE ${printExpression(filter)})` : '';
-  const window = over ? ` OVER ${over.kind === 'named' ? quoteName(over.name) : `(${printWindow(over.window)})`}` : '';
+  const window = over
+    ? ` OVER ${over.kind === 'named' ? quoteName(over.name) : `(${printWindow(over.window)})`}`
+    : '';
   return `${quoteName(name)}(${inner})${where}${window}`;
 }
 
 const orderTerms = (terms: readonly OrderTerm[]): string =>
-  terms.map(({ expression, direction, nulls }) => `${printExpression(expression)} ${direction}${nulls ? ` NULLS ${nulls}` : ''}`).join(', ');
+  terms
+    .map(
+      ({ expression, direction, nulls }) =>
+        `${printExpression(expression)} ${direction}${nulls ? ` NULLS ${nulls}` : ''}`,
+    )
+    .join(', ');
 
 function printWindow({ base, partitionBy, orderBy, frame }: WindowDefinition): string {
-  const bound = (b: FrameBound): string => ('offset' in b ? `${printExpression(b.offset)} ${b.kind}` : b.kind);
+  const bound = (b: FrameBound): string =>
+    'offset' in b ? `${printExpression(b.offset)} ${b.kind}` : b.kind;
   return [
     base !== undefined && quoteName(base),
     partitionBy.length > 0 && `PARTITION BY ${list(partitionBy)}`,
     orderBy.length > 0 && `ORDER BY ${orderTerms(orderBy)}`,
-    frame && `${frame.unit} ${frame.end ? `BETWEEN ${bound(frame.start)} AND ${bound(frame.end)}` : bound(frame.start)}`,
+    frame &&
+      `${frame.unit} ${frame.end ? `BETWEEN ${bound(frame.start)} AND ${bound(frame.end)}` : bound(frame.start)}`,
     frame?.exclude && `EXCLUDE ${frame.exclude}`,
   ]
     .filter(Boolean)
@@ -115,11 +145,22 @@ function printWindow({ base, partitionBy, orderBy, frame }: WindowDefinition): s
 }
 
 function printFrom(item: FromItem): string {
-  const named = (body: string, alias: string | undefined): string => (alias === undefined ? body : `${body} AS ${quoteName(alias)}`);
+  const named = (body: string, alias: string | undefined): string =>
+    alias === undefined ? body : `${body} AS ${quoteName(alias)}`;
   switch (item.kind) {
     case 'table': {
-      const hint = item.indexedBy === undefined ? '' : item.indexedBy === null ? ' NOT INDEXED' : ` INDEXED BY ${quoteName(item.indexedBy)}`;
-      return named((item.schema === undefined ? '' : `${quoteName(item.schema)}.`) + quoteName(item.name), item.alias) + hint;
+      const hint =
+        item.indexedBy === undefined
+          ? ''
+          : item.indexedBy === null
+            ? ' NOT INDEXED'
+            : ` INDEXED BY ${quoteName(item.indexedBy)}`;
+      return (
+        named(
+          (item.schema === undefined ? '' : `${quoteName(item.schema)}.`) + quoteName(item.name),
+          item.alias,
+        ) + hint
+      );
     }
     case 'tableFunction':
       return named(`${quoteName(item.name)}(${list(item.args)})`, item.alias);
@@ -128,23 +169,34 @@ function printFrom(item: FromItem): string {
     case 'nested':
       return named(`(${printFrom(item.from)})`, item.alias);
     case 'join': {
-      const operator = item.join === 'COMMA' ? ', ' : ` ${item.natural ? 'NATURAL ' : ''}${item.join} JOIN `;
-      const condition = item.on ? ` ON ${printExpression(item.on)}` : item.using ? ` USING (${item.using.map(quoteName).join(', ')})` : '';
+      const operator =
+        item.join === 'COMMA' ? ', ' : ` ${item.natural ? 'NATURAL ' : ''}${item.join} JOIN `;
+      const condition = item.on
+        ? ` ON ${printExpression(item.on)}`
+        : item.using
+          ? ` USING (${item.using.map(quoteName).join(', ')})`
+          : '';
       return printFrom(item.left) + operator + printFrom(item.right) + condition;
     }
   }
 }
 
 function printBody(body: SelectBody): string {
-  if (body.kind === 'compound') return `${printBody(body.left)} ${body.operator} ${printBody(body.right)}`;
-  if (body.kind === 'values') return `VALUES ${body.rows.map((row) => `(${list(row)})`).join(', ')}`;
+  if (body.kind === 'compound')
+    return `${printBody(body.left)} ${body.operator} ${printBody(body.right)}`;
+  if (body.kind === 'values')
+    return `VALUES ${body.rows.map((row) => `(${list(row)})`).join(', ')}`;
   return printCore(body);
 }
 
 function printCore({ distinct, items, from, where, groupBy, having, windows }: SelectCore): string {
   const columns = items.map((item) => {
-    if (item.kind === 'star') return `${item.table === undefined ? '' : `${quoteName(item.table)}.`}*`;
-    return printExpression(item.expression) + (item.alias === undefined ? '' : ` AS ${quoteName(item.alias)}`);
+    if (item.kind === 'star')
+      return `${item.table === undefined ? '' : `${quoteName(item.table)}.`}*`;
+    return (
+      printExpression(item.expression) +
+      (item.alias === undefined ? '' : ` AS ${quoteName(item.alias)}`)
+    );
   });
   return [
     `SELECT ${distinct ? 'DISTINCT ' : ''}${columns.join(', ')}`,
@@ -152,7 +204,8 @@ function printCore({ distinct, items, from, where, groupBy, having, windows }: S
     where && `WHERE ${printExpression(where)}`,
     groupBy.length > 0 && `GROUP BY ${list(groupBy)}`,
     having && `HAVING ${printExpression(having)}`,
-    windows.length > 0 && `WINDOW ${windows.map(({ name, window }) => `${quoteName(name)} AS (${printWindow(window)})`).join(', ')}`,
+    windows.length > 0 &&
+      `WINDOW ${windows.map(({ name, window }) => `${quoteName(name)} AS (${printWindow(window)})`).join(', ')}`,
   ]
     .filter(Boolean)
     .join(' ');

@@ -26,21 +26,25 @@ describe.skipIf(!data)('gold queries of BIRD and Spider', () => {
   };
 
   it('parse', () => {
-    const failures = items.filter(({ sql }) => !invalid(sql)).flatMap(({ id, sql }) => {
-      try {
-        parseSelect(sql);
-        return [];
-      } catch (error) {
-        return [`${id}: ${String(error)}`];
-      }
-    });
+    const failures = items
+      .filter(({ sql }) => !invalid(sql))
+      .flatMap(({ id, sql }) => {
+        try {
+          parseSelect(sql);
+          return [];
+        } catch (error) {
+          return [`${id}: ${String(error)}`];
+        }
+      });
     expect(failures).toEqual([]);
   });
 
   it('give the same rows when reprinted in parentheses', () => {
     const run = (sqlite: Database.Database, sql: string): string => {
       const statement = sqlite.prepare(sql).raw(true);
-      return JSON.stringify(statement.all(), (_, value: unknown) => (typeof value === 'bigint' ? `${value.toString()}n` : value));
+      return JSON.stringify(statement.all(), (_, value: unknown) =>
+        typeof value === 'bigint' ? `${value.toString()}n` : value,
+      );
     };
     const failures: string[] = [];
     const refused: string[] = [];
@@ -50,7 +54,10 @@ describe.skipIf(!data)('gold queries of BIRD and Spider', () => {
       if (!file || seen.has(database + sql) || invalid(sql)) continue;
       seen.add(database + sql);
       const sqlite = source(database, file);
-      const runnable = runnableSql(sql, catalogOf(sqlite, { name: database, sha256: '', descriptions: {} }));
+      const runnable = runnableSql(
+        sql,
+        catalogOf(sqlite, { name: database, sha256: '', descriptions: {} }),
+      );
       let expected: string;
       try {
         expected = run(sqlite, runnable);

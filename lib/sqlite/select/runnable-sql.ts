@@ -12,7 +12,13 @@ import { SqlSyntaxError } from './syntax-error';
 export function runnableSql(sql: string, catalog: Catalog): string {
   try {
     const { strings } = bindSelect(parseSelect(sql), catalog);
-    return [...strings].sort((a, b) => b.start - a.start).reduce((text, { start, end, value }) => `${text.slice(0, start)}'${value.replaceAll("'", "''")}'${text.slice(end)}`, sql);
+    return [...strings]
+      .sort((a, b) => b.start - a.start)
+      .reduce(
+        (text, { start, end, value }) =>
+          `${text.slice(0, start)}'${value.replaceAll("'", "''")}'${text.slice(end)}`,
+        sql,
+      );
   } catch (error) {
     if (error instanceof SqlSyntaxError || error instanceof SqlBindError) return sql;
     throw error;

@@ -30,7 +30,10 @@ export class Scope {
   ) {}
 
   commonTable(name: string): CommonTableEntry | undefined {
-    return this.commonTables.findLast((entry) => sameName(entry.name, name)) ?? this.parent?.commonTable(name);
+    return (
+      this.commonTables.findLast((entry) => sameName(entry.name, name)) ??
+      this.parent?.commonTable(name)
+    );
   }
 
   /** A column of this SELECT's own sources, or undefined. */
@@ -41,31 +44,40 @@ export class Scope {
       if (shared) return shared.expression;
     }
     const hits: BoundColumn[] = [];
-    const candidates = this.sources.filter((source) => table === undefined || sameName(source.name, table));
+    const candidates = this.sources.filter(
+      (source) => table === undefined || sameName(source.name, table),
+    );
     for (const source of candidates) {
       const index = source.columns.findIndex((column) => sameName(column.name, name));
       if (index >= 0) hits.push({ kind: 'column', source, index });
     }
-    if (hits.length > 1) throw new SqlBindError('ambiguous_column', `the column name ${name} is ambiguous`, reference);
+    if (hits.length > 1)
+      throw new SqlBindError('ambiguous_column', `the column name ${name} is ambiguous`, reference);
     return hits[0] ?? this.rowid(candidates, name);
   }
 
   /** Notes that the queries from `inner` out to this scope read a column of this scope. */
   static noteOuter(from: Scope, owner: Scope, column: BoundColumn): void {
     for (let scope: Scope | undefined = from; scope && scope !== owner; scope = scope.parent) {
-      if (!scope.outer.some((known) => known.source === column.source && known.index === column.index)) scope.outer.push(column);
+      if (
+        !scope.outer.some((known) => known.source === column.source && known.index === column.index)
+      )
+        scope.outer.push(column);
     }
   }
 
   private rowid(candidates: readonly BoundSource[], name: string): BoundExpression | undefined {
     if (!/^(rowid|oid|_rowid_)$/i.test(name)) return undefined;
-    const tables = candidates.filter((source) => source.content.kind === 'table' && !source.content.table.withoutRowid);
+    const tables = candidates.filter(
+      (source) => source.content.kind === 'table' && !source.content.table.withoutRowid,
+    );
     const [source] = tables;
     if (tables.length !== 1 || source?.content.kind !== 'table') return undefined;
     const { table } = source.content;
     if (!table.rowidAlias) return { kind: 'rowid', source };
-    const index = table.columns.findIndex((column) => sameName(column.name, table.primaryKey[0] ?? ''));
+    const index = table.columns.findIndex((column) =>
+      sameName(column.name, table.primaryKey[0] ?? ''),
+    );
     return { kind: 'column', source, index };
   }
 }
-

@@ -8,7 +8,15 @@ const RESERVED = new Set(
   NOT NOTHING NOTNULL NULL ON OR ORDER PRIMARY REFERENCES RETURNING SELECT SET TABLE THEN TO TRANSACTION UNION UNIQUE
   UPDATE USING VALUES WHEN WHERE`.split(/\s+/),
 );
-export const JOIN_WORDS: ReadonlySet<string> = new Set(['CROSS', 'FULL', 'INNER', 'LEFT', 'NATURAL', 'OUTER', 'RIGHT']);
+export const JOIN_WORDS: ReadonlySet<string> = new Set([
+  'CROSS',
+  'FULL',
+  'INNER',
+  'LEFT',
+  'NATURAL',
+  'OUTER',
+  'RIGHT',
+]);
 
 /** SQLITE_MAX_EXPR_DEPTH. */
 export const MAX_DEPTH = 1000;
@@ -99,6 +107,9 @@ export class TokenCursor {
 
   fail(message: string): never {
     const { kind, value, start } = this.current;
-    throw new SqlSyntaxError(kind === 'end' ? `${message}, but the text ends` : `${message} near ${JSON.stringify(value)}`, start);
+    throw new SqlSyntaxError(
+      kind === 'end' ? `${message}, but the text ends` : `${message} near ${JSON.stringify(value)}`,
+      start,
+    );
   }
 }

@@ -13,7 +13,10 @@ export const countStage: Rule = {
       const renamed = next && projectedOnly(next, name);
       // Without a $project the `_id` would come out; only a reader of one field does not see it.
       if (renamed === undefined) continue;
-      return { pipeline: replaceStages(pipeline, at, 2, { $count: renamed }), reason: 'A $group that only counts is a $count.' };
+      return {
+        pipeline: replaceStages(pipeline, at, 2, { $count: renamed }),
+        reason: 'A $group that only counts is a $count.',
+      };
     }
     return undefined;
   },
@@ -24,7 +27,12 @@ export function countedField(stage: MqlDocument): string | undefined {
   if (!isDocument(group) || group['_id'] !== null) return undefined;
   const entries = Object.entries(group).filter(([key]) => key !== '_id');
   const [[name, accumulator] = ['', null]] = entries;
-  return entries.length === 1 && isDocument(accumulator) && (accumulator['$sum'] === 1 || '$count' in accumulator) && Object.keys(accumulator).length === 1 ? name : undefined;
+  return entries.length === 1 &&
+    isDocument(accumulator) &&
+    (accumulator['$sum'] === 1 || '$count' in accumulator) &&
+    Object.keys(accumulator).length === 1
+    ? name
+    : undefined;
 }
 
 function projectedOnly(stage: MqlDocument, name: string): string | undefined {
@@ -32,5 +40,7 @@ function projectedOnly(stage: MqlDocument, name: string): string | undefined {
   if (!isDocument(project) || project['_id'] !== 0) return undefined;
   const entries = Object.entries(project).filter(([key]) => key !== '_id');
   const [[field, value] = ['', null]] = entries;
-  return entries.length === 1 && ((value === 1 && field === name) || value === `$${name}`) ? field : undefined;
+  return entries.length === 1 && ((value === 1 && field === name) || value === `$${name}`)
+    ? field
+    : undefined;
 }

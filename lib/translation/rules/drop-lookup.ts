@@ -14,14 +14,20 @@ export const dropLookup: Rule = {
   apply(pipeline, context) {
     for (let at = 0; at < pipeline.length; at++) {
       const unused = unusedLookup(pipeline, at);
-      if (unused !== undefined) return { pipeline: replaceStages(pipeline, at, 1), reason: `Nothing reads ${unused}.` };
+      if (unused !== undefined)
+        return { pipeline: replaceStages(pipeline, at, 1), reason: `Nothing reads ${unused}.` };
       const join = simpleJoin(pipeline, at);
       if (!join || isRead(pipeline.slice(at + 2), join.as)) continue;
       const found = totalReference(join, pipeline.slice(0, at), context);
       if (!found) continue;
-      const guard: MqlDocument[] = found.nullable ? [{ $match: { [join.localField]: { $ne: null } } }] : [];
+      const guard: MqlDocument[] = found.nullable
+        ? [{ $match: { [join.localField]: { $ne: null } } }]
+        : [];
       const rest = found.nullable ? `: only rows without ${join.localField} are left out` : '';
-      return { pipeline: replaceStages(pipeline, at, 2, ...guard), reason: `Nothing reads ${join.as}, and every ${join.localField} has its one document in ${join.from}${rest}.` };
+      return {
+        pipeline: replaceStages(pipeline, at, 2, ...guard),
+        reason: `Nothing reads ${join.as}, and every ${join.localField} has its one document in ${join.from}${rest}.`,
+      };
     }
     return undefined;
   },
@@ -35,20 +41,43 @@ function unusedLookup(pipeline: readonly MqlDocument[], at: number): string | un
   return isRead(pipeline.slice(at + 1), lookup.as) ? undefined : lookup.as;
 }
 
-const isRead = (stages: readonly MqlDocument[], field: string): boolean => [...pathsReadByAll(stages)].some((path) => path === '*' || overlaps(path, field));
+const isRead = (stages: readonly MqlDocument[], field: string): boolean =>
+  [...pathsReadByAll(stages)].some((path) => path === '*' || overlaps(path, field));
 
 /** The local field is still the source's own, and refers to a unique key of the other collection without orphans. */
-function totalReference(join: SimpleJoin, before: readonly MqlDocument[], { collection, design, profile }: RuleContext): { nullable: boolean } | undefined {
-  if (!before.every((stage) => ['$match', '$unwind', '$lookup', '$sort', '$limit', '$skip'].includes(stageName(stage)))) return undefined;
-  const added = before.flatMap((stage) => (stageName(stage) === '$lookup' ? [String((stage['$lookup'] as { as: unknown }).as)] : []));
+function totalReference(
+  join: SimpleJoin,
+  before: readonly MqlDocument[],
+  { collection, design, profile }: RuleContext,
+): { nullable: boolean } | undefined {
+  if (
+    !before.every((stage) =>
+      ['$match', '$unwind', '$lookup', '$sort', '$limit', '$skip'].includes(stageName(stage)),
+    )
+  )
+    return undefined;
+  const added = before.flatMap((stage) =>
+    stageName(stage) === '$lookup' ? [String((stage['$lookup'] as { as: unknown }).as)] : [],
+  );
   if (added.some((field) => overlaps(field, join.localField))) return undefined;
   const columns = columnFields(design);
-  const local = columns.find((field) => field.collection === collection && field.path === join.localField);
-  const foreign = columns.find((field) => field.collection === join.from && field.path === join.foreignField);
+  const local = columns.find(
+    (field) => field.collection === collection && field.path === join.localField,
+  );
+  const foreign = columns.find(
+    (field) => field.collection === join.from && field.path === join.foreignField,
+  );
   if (!local || !foreign || foreign.arrays.length > 0) return undefined;
   const reference = profile.relationships.find(
     ({ childTable, childColumns, parentTable, parentColumns, parentIsKey, orphans, sameStorage }) =>
-      childTable === local.table && parentTable === foreign.table && childColumns.length === 1 && childColumns[0] === local.column && parentColumns[0] === foreign.column && parentIsKey && orphans === 0 && sameStorage,
+      childTable === local.table &&
+      parentTable === foreign.table &&
+      childColumns.length === 1 &&
+      childColumns[0] === local.column &&
+      parentColumns[0] === foreign.column &&
+      parentIsKey &&
+      orphans === 0 &&
+      sameStorage,
   );
   if (!reference) return undefined;
   return { nullable: (columnProfile(profile, local.table, local.column)?.stored.null ?? 1) > 0 };

@@ -1,5 +1,12 @@
 import { isDocument, type Mql, type MqlDocument } from '../mql';
-import { dropsEmpty, isUnder, pathsInExpression, pathsInMatch, stageName, unwindPath } from '../pipeline-paths';
+import {
+  dropsEmpty,
+  isUnder,
+  pathsInExpression,
+  pathsInMatch,
+  stageName,
+  unwindPath,
+} from '../pipeline-paths';
 import { embeddedArrays } from '../design-fields';
 import { replaceStages, type Rule } from '../rule';
 
@@ -12,11 +19,31 @@ export const elemMatch: Rule = {
       const unwind = pipeline[at];
       const match = pipeline[at + 1]?.['$match'];
       const group = pipeline[at + 2]?.['$group'];
-      const path = unwind && '$unwind' in unwind && dropsEmpty(unwind) ? unwindPath(unwind) : undefined;
-      if (path === undefined || path.includes('.') || !arrays.includes(path) || !isDocument(match) || !isDocument(group)) continue;
-      if (!pipeline.slice(0, at).every((stage) => ['$match', '$sort'].includes(stageName(stage)))) continue;
-      const countsRows = Object.entries(group).some(([name, value]) => name !== '_id' && !(isDocument(value) && ['$addToSet', '$min', '$max', '$first'].includes(Object.keys(value)[0] ?? '')));
-      if (countsRows || [...pathsInExpression(group)].some((read) => read === '*' || isUnder(read, path))) continue;
+      const path =
+        unwind && '$unwind' in unwind && dropsEmpty(unwind) ? unwindPath(unwind) : undefined;
+      if (
+        path === undefined ||
+        path.includes('.') ||
+        !arrays.includes(path) ||
+        !isDocument(match) ||
+        !isDocument(group)
+      )
+        continue;
+      if (!pipeline.slice(0, at).every((stage) => ['$match', '$sort'].includes(stageName(stage))))
+        continue;
+      const countsRows = Object.entries(group).some(
+        ([name, value]) =>
+          name !== '_id' &&
+          !(
+            isDocument(value) &&
+            ['$addToSet', '$min', '$max', '$first'].includes(Object.keys(value)[0] ?? '')
+          ),
+      );
+      if (
+        countsRows ||
+        [...pathsInExpression(group)].some((read) => read === '*' || isUnder(read, path))
+      )
+        continue;
       const inner = within(match, path);
       if (!inner) continue;
       return {
@@ -30,10 +57,17 @@ export const elemMatch: Rule = {
 
 /** The predicate relative to an entry, or undefined where it reads anything else. */
 function within(match: MqlDocument, path: string): MqlDocument | undefined {
-  if ([...pathsInMatch(match)].some((read) => !read.startsWith(`${path}.`)) || '$expr' in match) return undefined;
+  if ([...pathsInMatch(match)].some((read) => !read.startsWith(`${path}.`)) || '$expr' in match)
+    return undefined;
   const relative = (value: Mql): Mql => {
     if (!isDocument(value)) return value;
-    return Object.fromEntries(Object.entries(value).map(([key, inner]) => (key.startsWith('$') ? [key, (inner as readonly Mql[]).map(relative)] : [key.slice(path.length + 1), inner])));
+    return Object.fromEntries(
+      Object.entries(value).map(([key, inner]) =>
+        key.startsWith('$')
+          ? [key, (inner as readonly Mql[]).map(relative)]
+          : [key.slice(path.length + 1), inner],
+      ),
+    );
   };
   return relative(match) as MqlDocument;
 }

@@ -12,14 +12,23 @@ export const exprToPredicate: Rule = {
       const match = stage['$match'];
       const expression = isDocument(match) ? match['$expr'] : undefined;
       if (!isDocument(match) || expression === undefined) continue;
-      const parts = isDocument(expression) && Array.isArray(expression['$and']) ? (expression['$and'] as readonly Mql[]) : [expression];
+      const parts =
+        isDocument(expression) && Array.isArray(expression['$and'])
+          ? (expression['$and'] as readonly Mql[])
+          : [expression];
       const plain = parts.map(predicate);
       if (!plain.some((part) => part !== undefined)) continue;
       const rest = parts.filter((_, index) => plain[index] === undefined);
       const { $expr: _, ...others } = match;
-      const remaining: MqlDocument[] = rest.length === 0 ? [] : [{ $expr: rest.length === 1 ? (rest[0] ?? true) : { $and: rest } }];
+      const remaining: MqlDocument[] =
+        rest.length === 0
+          ? []
+          : [{ $expr: rest.length === 1 ? (rest[0] ?? true) : { $and: rest } }];
       const merged = conjoin([others, ...plain.filter((part) => part !== undefined), ...remaining]);
-      return { pipeline: replaceStages(pipeline, at, 1, { $match: merged }), reason: 'A comparison with a constant is a plain predicate, which an index can serve.' };
+      return {
+        pipeline: replaceStages(pipeline, at, 1, { $match: merged }),
+        reason: 'A comparison with a constant is a plain predicate, which an index can serve.',
+      };
     }
     return undefined;
   },
@@ -33,14 +42,29 @@ function predicate(expression: Mql): MqlDocument | undefined {
     const parts = (operands as readonly Mql[]).map(predicate);
     return parts.every((part) => part !== undefined) ? { $or: parts } : undefined;
   }
-  if (more.length > 0 || !Object.hasOwn(COMPARISONS, operator) || !Array.isArray(operands) || operands.length !== 2) return undefined;
+  if (
+    more.length > 0 ||
+    !Object.hasOwn(COMPARISONS, operator) ||
+    !Array.isArray(operands) ||
+    operands.length !== 2
+  )
+    return undefined;
   const [first, second] = operands as readonly Mql[];
   if (operator === '$in') {
-    return isPath(first) && Array.isArray(second) && second.every(isConstant) ? { [first.slice(1)]: { $in: second as Mql[] } } : undefined;
+    return isPath(first) && Array.isArray(second) && second.every(isConstant)
+      ? { [first.slice(1)]: { $in: second as Mql[] } }
+      : undefined;
   }
-  if (isPath(first) && second !== undefined && isConstant(second)) return { [first.slice(1)]: second };
-  return isPath(second) && first !== undefined && isConstant(first) ? { [second.slice(1)]: first } : undefined;
+  if (isPath(first) && second !== undefined && isConstant(second))
+    return { [first.slice(1)]: second };
+  return isPath(second) && first !== undefined && isConstant(first)
+    ? { [second.slice(1)]: first }
+    : undefined;
 }
 
-const isPath = (value: Mql | undefined): value is string => typeof value === 'string' && /^\$[^$]/.test(value);
-const isConstant = (value: Mql): boolean => value !== null && !Array.isArray(value) && (typeof value === 'string' ? !value.startsWith('$') : !isDocument(value));
+const isPath = (value: Mql | undefined): value is string =>
+  typeof value === 'string' && /^\$[^$]/.test(value);
+const isConstant = (value: Mql): boolean =>
+  value !== null &&
+  !Array.isArray(value) &&
+  (typeof value === 'string' ? !value.startsWith('$') : !isDocument(value));

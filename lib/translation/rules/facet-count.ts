@@ -15,9 +15,17 @@ export const facetCount: Rule = {
       const stages = inner as readonly MqlDocument[];
       const last = stages.at(-1);
       const counted = last && countedField(last);
-      if (others.length > 0 || counted === undefined || !readsOnly(pipeline[at + 1], `${name}.${counted}`)) continue;
+      if (
+        others.length > 0 ||
+        counted === undefined ||
+        !readsOnly(pipeline[at + 1], `${name}.${counted}`)
+      )
+        continue;
       const replaced = { $facet: { [name]: [...stages.slice(0, -1), { $count: counted }] } };
-      return { pipeline: replaceStages(pipeline, at, 1, replaced), reason: 'A $group that only counts is a $count.' };
+      return {
+        pipeline: replaceStages(pipeline, at, 1, replaced),
+        reason: 'A $group that only counts is a $count.',
+      };
     }
     return undefined;
   },

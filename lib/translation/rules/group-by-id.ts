@@ -9,8 +9,18 @@ export const groupById: Rule = {
     for (const [at, stage] of pipeline.entries()) {
       const group = stage['$group'];
       if (!isDocument(group) || group['_id'] !== '$_id' || Object.keys(group).length > 1) continue;
-      if (!pipeline.slice(0, at).every((before) => ['$match', '$sort', '$limit', '$skip', '$lookup', '$set'].includes(stageName(before)))) continue;
-      return { pipeline: replaceStages(pipeline, at, 1), reason: 'Every document has an _id of its own: there is nothing to group.' };
+      if (
+        !pipeline
+          .slice(0, at)
+          .every((before) =>
+            ['$match', '$sort', '$limit', '$skip', '$lookup', '$set'].includes(stageName(before)),
+          )
+      )
+        continue;
+      return {
+        pipeline: replaceStages(pipeline, at, 1),
+        reason: 'Every document has an _id of its own: there is nothing to group.',
+      };
     }
     return undefined;
   },

@@ -16,7 +16,8 @@ export const groupByKey: Rule = {
       if (typeof key !== 'string' || !isUniqueKey(key, context)) continue;
       const path = key.slice(1);
       const keepsRows = (before: MqlDocument): boolean =>
-        ['$match', '$sort', '$limit', '$skip', '$lookup', '$set'].includes(stageName(before)) && (pathsWrittenBy(before) ?? [path]).every((written) => !isUnder(path, written));
+        ['$match', '$sort', '$limit', '$skip', '$lookup', '$set'].includes(stageName(before)) &&
+        (pathsWrittenBy(before) ?? [path]).every((written) => !isUnder(path, written));
       if (!pipeline.slice(0, at).every(keepsRows)) continue;
       // A field that an earlier stage wrote is not the design's.
       const changed = pipeline.slice(0, at).flatMap((before) => pathsWrittenBy(before) ?? []);
@@ -29,7 +30,10 @@ export const groupByKey: Rule = {
       }
       if (values.size < Object.keys(group).length) continue;
       const { stages, count } = readThrough(pipeline.slice(at + 1), values);
-      return { pipeline: replaceStages(pipeline, at, 1 + count, ...stages), reason: `Every document has a ${path} of its own: each group would hold one document.` };
+      return {
+        pipeline: replaceStages(pipeline, at, 1 + count, ...stages),
+        reason: `Every document has a ${path} of its own: each group would hold one document.`,
+      };
     }
     return undefined;
   },
@@ -39,27 +43,48 @@ export const groupByKey: Rule = {
 function isUniqueKey(key: string, { collection, design, profile }: RuleContext): boolean {
   if (key === '$_id') return true;
   const logical = design.logical.find((entry) => entry.collection === collection);
-  const column = columnFields(design).find((field) => field.collection === collection && `$${field.path}` === key && field.arrays.length === 0 && field.table === logical?.rootTable);
+  const column = columnFields(design).find(
+    (field) =>
+      field.collection === collection &&
+      `$${field.path}` === key &&
+      field.arrays.length === 0 &&
+      field.table === logical?.rootTable,
+  );
   const table = profile.tables.find(({ table: name }) => name === column?.table);
   const profiled = table?.columns.find(({ column: name }) => name === column?.column);
-  return profiled?.stored.null === 0 && (table?.keys ?? []).some((own) => own.length === 1 && own[0] === column?.column);
+  return (
+    profiled?.stored.null === 0 &&
+    (table?.keys ?? []).some((own) => own.length === 1 && own[0] === column?.column)
+  );
 }
 
 const NUMERIC = ['$size', '$sum', '$avg', '$min', '$max'];
 
-function ofOneDocument(accumulator: Mql, changed: readonly string[], context: RuleContext): Mql | undefined {
+function ofOneDocument(
+  accumulator: Mql,
+  changed: readonly string[],
+  context: RuleContext,
+): Mql | undefined {
   if (!isDocument(accumulator)) return undefined;
   const [[operator = '', operand = null] = [], ...others] = Object.entries(accumulator);
   if (others.length > 0) return undefined;
-  const path = typeof operand === 'string' && /^\$[^$]/.test(operand) ? operand.slice(1) : undefined;
-  const isStored = path !== undefined && !changed.some((written) => isUnder(path, written)) ? storedAt(path, context) : undefined;
+  const path =
+    typeof operand === 'string' && /^\$[^$]/.test(operand) ? operand.slice(1) : undefined;
+  const isStored =
+    path !== undefined && !changed.some((written) => isUnder(path, written))
+      ? storedAt(path, context)
+      : undefined;
   switch (operator) {
     case '$first':
     case '$min':
     case '$max':
       if (isStored) return operand;
       // These operators add up an array that they are given, and $first gives null where there is nothing.
-      return isDocument(operand) && NUMERIC.includes(Object.keys(operand)[0] ?? '') ? operand : operator === '$first' ? { $ifNull: [operand, null] } : undefined;
+      return isDocument(operand) && NUMERIC.includes(Object.keys(operand)[0] ?? '')
+        ? operand
+        : operator === '$first'
+          ? { $ifNull: [operand, null] }
+          : undefined;
     case '$sum':
       if (operand === 1) return { $literal: 1 };
       if (isStored) return isStored.isNumber ? operand : { $sum: operand };
@@ -74,44 +99,104 @@ function ofOneDocument(accumulator: Mql, changed: readonly string[], context: Ru
   }
 }
 
-const isCountingCondition = ({ $cond: cond }: MqlDocument): boolean => Array.isArray(cond) && cond.slice(1).every((value) => value === 0 || value === 1);
+const isCountingCondition = ({ $cond: cond }: MqlDocument): boolean =>
+  Array.isArray(cond) && cond.slice(1).every((value) => value === 0 || value === 1);
 
 /** A field that every root document has, null where the source has none. */
-function storedAt(path: string, { collection, design, profile }: RuleContext): { readonly isNumber: boolean; readonly isAverage: boolean } | undefined {
+function storedAt(
+  path: string,
+  { collection, design, profile }: RuleContext,
+): { readonly isNumber: boolean; readonly isAverage: boolean } | undefined {
   const computed = computedPaths(design, collection).find((field) => field.path === path);
   if (computed) {
     const relationship = profile.relationships.find(({ id }) => id === computed.field.relationship);
     const isCount = computed.field.aggregate === 'count';
-    const never = relationship && isTotal(relationship) && relationship.fanOut.childlessParents === 0;
-    const stored = profile.tables.find(({ table }) => table === relationship?.childTable)?.columns.find(({ column }) => column === computed.field.column)?.stored;
-    return { isNumber: isCount || (computed.field.aggregate === 'sum' && never === true && stored?.null === 0), isAverage: computed.field.aggregate === 'avg' };
+    const never =
+      relationship && isTotal(relationship) && relationship.fanOut.childlessParents === 0;
+    const stored = profile.tables
+      .find(({ table }) => table === relationship?.childTable)
+      ?.columns.find(({ column }) => column === computed.field.column)?.stored;
+    return {
+      isNumber:
+        isCount || (computed.field.aggregate === 'sum' && never === true && stored?.null === 0),
+      isAverage: computed.field.aggregate === 'avg',
+    };
   }
-  const column = columnFields(design).find((field) => field.collection === collection && field.path === path && field.arrays.length === 0 && (!path.includes('.') || path === '_id'));
-  const stored = column && profile.tables.find(({ table }) => table === column.table)?.columns.find(({ column: name }) => name === column.column)?.stored;
-  return stored && { isNumber: column.transform.kind === 'identity' && stored.null === 0 && stored.text === 0 && stored.blob === 0, isAverage: false };
+  const column = columnFields(design).find(
+    (field) =>
+      field.collection === collection &&
+      field.path === path &&
+      field.arrays.length === 0 &&
+      (!path.includes('.') || path === '_id'),
+  );
+  const stored =
+    column &&
+    profile.tables
+      .find(({ table }) => table === column.table)
+      ?.columns.find(({ column: name }) => name === column.column)?.stored;
+  return (
+    stored && {
+      isNumber:
+        column.transform.kind === 'identity' &&
+        stored.null === 0 &&
+        stored.text === 0 &&
+        stored.blob === 0,
+      isAverage: false,
+    }
+  );
 }
 
 /** The stages up to the next `$project`, reading the documents' own fields; where they cannot, a `$project` of its own. */
-function readThrough(following: readonly MqlDocument[], values: ReadonlyMap<string, Mql>): { readonly stages: readonly MqlDocument[]; readonly count: number } {
-  const alone: MqlDocument = { $project: Object.fromEntries([...values].map(([name, value]) => [name, name === '_id' && value === '$_id' ? 1 : value])) };
-  const end = following.findIndex((stage) => !['$match', '$sort', '$limit', '$skip'].includes(stageName(stage)));
+function readThrough(
+  following: readonly MqlDocument[],
+  values: ReadonlyMap<string, Mql>,
+): { readonly stages: readonly MqlDocument[]; readonly count: number } {
+  const alone: MqlDocument = {
+    $project: Object.fromEntries(
+      [...values].map(([name, value]) => [name, name === '_id' && value === '$_id' ? 1 : value]),
+    ),
+  };
+  const end = following.findIndex(
+    (stage) => !['$match', '$sort', '$limit', '$skip'].includes(stageName(stage)),
+  );
   const last = following[end];
   const project = last?.['$project'];
   if (!isDocument(project) || project['_id'] !== 0) return { stages: [alone], count: 0 };
-  const paths = new Map([...values].flatMap(([name, value]) => (typeof value === 'string' ? [[name, value.slice(1)] as const] : [])));
+  const paths = new Map(
+    [...values].flatMap(([name, value]) =>
+      typeof value === 'string' ? [[name, value.slice(1)] as const] : [],
+    ),
+  );
   // Renaming one by one must not meet a name that it has just made.
-  const isClear = [...paths].every(([name, path]) => name === path || !values.has(path) || paths.get(path) === path);
+  const isClear = [...paths].every(
+    ([name, path]) => name === path || !values.has(path) || paths.get(path) === path,
+  );
   if (!isClear) return { stages: [alone], count: 0 };
   const renamed: MqlDocument[] = [];
   for (const stage of following.slice(0, end)) {
-    const read = '$match' in stage ? pathsInMatch(stage['$match']) : '$sort' in stage ? new Set(Object.keys(stage['$sort'] as object)) : new Set<string>();
+    const read =
+      '$match' in stage
+        ? pathsInMatch(stage['$match'])
+        : '$sort' in stage
+          ? new Set(Object.keys(stage['$sort'] as object))
+          : new Set<string>();
     if (![...read].every((path) => paths.has(path))) return { stages: [alone], count: 0 };
-    renamed.push([...paths].reduce((current, [name, path]) => (name === path ? current : renamePath(current, name, path)), stage));
+    renamed.push(
+      [...paths].reduce(
+        (current, [name, path]) => (name === path ? current : renamePath(current, name, path)),
+        stage,
+      ),
+    );
   }
   const out: Record<string, Mql> = { _id: 0 };
   for (const [name, value] of Object.entries(project)) {
     if (name === '_id') continue;
-    const source = value === 1 || value === true ? name : typeof value === 'string' && /^\$[^$]/.test(value) ? value.slice(1) : undefined;
+    const source =
+      value === 1 || value === true
+        ? name
+        : typeof value === 'string' && /^\$[^$]/.test(value)
+          ? value.slice(1)
+          : undefined;
     const inner = source === undefined ? undefined : values.get(source);
     if (inner === undefined) return { stages: [alone], count: 0 };
     out[name] = inner;

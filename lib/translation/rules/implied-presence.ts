@@ -9,20 +9,35 @@ export const impliedPresence: Rule = {
       const match = stage['$match'];
       if (!isDocument(match)) continue;
       const entries = Object.entries(match);
-      const implied = entries.find(([path, value]) => isPresenceTest(value) && entries.some(([other, test]) => other.startsWith(`${path}.`) && needsValue(test)));
+      const implied = entries.find(
+        ([path, value]) =>
+          isPresenceTest(value) &&
+          entries.some(([other, test]) => other.startsWith(`${path}.`) && needsValue(test)),
+      );
       if (!implied) continue;
       const rest = Object.fromEntries(entries.filter((entry) => entry !== implied));
-      return { pipeline: replaceStages(pipeline, at, 1, { $match: rest }), reason: `What is asked of the fields of ${implied[0]} is true only where there is one.` };
+      return {
+        pipeline: replaceStages(pipeline, at, 1, { $match: rest }),
+        reason: `What is asked of the fields of ${implied[0]} is true only where there is one.`,
+      };
     }
     return undefined;
   },
 };
 
-const isPresenceTest = (value: Mql): boolean => isDocument(value) && Object.keys(value).length === 1 && value['$ne'] === null;
+const isPresenceTest = (value: Mql): boolean =>
+  isDocument(value) && Object.keys(value).length === 1 && value['$ne'] === null;
 
 /** A predicate that an absent value fails. */
 export function needsValue(value: Mql): boolean {
   if (!isDocument(value)) return value !== null;
   const operators = Object.entries(value as MqlDocument);
-  return operators.length > 0 && operators.every(([operator, operand]) => ['$eq', '$gt', '$gte', '$lt', '$lte', '$regex', '$options'].includes(operator) ? operand !== null : operator === '$in' && !(operand as readonly Mql[]).includes(null));
+  return (
+    operators.length > 0 &&
+    operators.every(([operator, operand]) =>
+      ['$eq', '$gt', '$gte', '$lt', '$lte', '$regex', '$options'].includes(operator)
+        ? operand !== null
+        : operator === '$in' && !(operand as readonly Mql[]).includes(null),
+    )
+  );
 }

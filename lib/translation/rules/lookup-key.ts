@@ -1,7 +1,15 @@
 import { renamePath } from '../map-paths';
 import type { MqlDocument } from '../mql';
 import { isDocument } from '../mql';
-import { makesNewDocuments, pathsReadByAll, unwindPath, dropsEmpty, pathsWrittenBy, overlaps, stageName } from '../pipeline-paths';
+import {
+  makesNewDocuments,
+  pathsReadByAll,
+  unwindPath,
+  dropsEmpty,
+  pathsWrittenBy,
+  overlaps,
+  stageName,
+} from '../pipeline-paths';
 import { columnProfile } from '../../sqlite/profile';
 import { columnFields } from '../design-fields';
 import { columnType, INTEGER, REAL, TEXT } from '../value-type';
@@ -21,7 +29,13 @@ export const lookupKey: Rule = {
       let end = at + 2;
       while (end < pipeline.length) {
         const next = pipeline[end];
-        if (!next || (pathsWrittenBy(next) ?? []).some((path) => overlaps(path, foreign) || overlaps(path, join.localField))) break;
+        if (
+          !next ||
+          (pathsWrittenBy(next) ?? []).some(
+            (path) => overlaps(path, foreign) || overlaps(path, join.localField),
+          )
+        )
+          break;
         end++;
         if (makesNewDocuments(next)) break;
       }
@@ -42,14 +56,35 @@ export const lookupKey: Rule = {
  * Equal values of one storage class are the same value in every expression, and an expression that moves in front of
  * the join meets nothing there that it could fail on.
  */
-function isSameKind({ from, localField, foreignField }: SimpleJoin, before: readonly MqlDocument[], { collection, design, profile }: RuleContext): boolean {
-  if (!before.every((stage) => ['$match', '$unwind', '$lookup', '$sort', '$limit', '$skip', '$set'].includes(stageName(stage)))) return false;
-  const joined = new Map(before.flatMap((stage) => (isDocument(stage['$lookup']) ? [[String(stage['$lookup']['as']), String(stage['$lookup']['from'])] as const] : [])));
+function isSameKind(
+  { from, localField, foreignField }: SimpleJoin,
+  before: readonly MqlDocument[],
+  { collection, design, profile }: RuleContext,
+): boolean {
+  if (
+    !before.every((stage) =>
+      ['$match', '$unwind', '$lookup', '$sort', '$limit', '$skip', '$set'].includes(
+        stageName(stage),
+      ),
+    )
+  )
+    return false;
+  const joined = new Map(
+    before.flatMap((stage) =>
+      isDocument(stage['$lookup'])
+        ? [[String(stage['$lookup']['as']), String(stage['$lookup']['from'])] as const]
+        : [],
+    ),
+  );
   const [first = '', ...rest] = localField.split('.');
   const owner = joined.get(first);
   const kinds = (of: string, path: string): number => {
-    const field = columnFields(design).find((candidate) => candidate.collection === of && candidate.path === path);
-    return field?.transform.kind === 'identity' ? columnType(columnProfile(profile, field.table, field.column)).kinds : 0;
+    const field = columnFields(design).find(
+      (candidate) => candidate.collection === of && candidate.path === path,
+    );
+    return field?.transform.kind === 'identity'
+      ? columnType(columnProfile(profile, field.table, field.column)).kinds
+      : 0;
   };
   const local = owner === undefined ? kinds(collection, localField) : kinds(owner, rest.join('.'));
   return local === kinds(from, foreignField) && [INTEGER, REAL, TEXT].includes(local);
@@ -66,8 +101,16 @@ export interface SimpleJoin {
 export function simpleJoin(pipeline: readonly MqlDocument[], at: number): SimpleJoin | undefined {
   const lookup = pipeline[at]?.['$lookup'];
   const unwind = pipeline[at + 1];
-  if (!isDocument(lookup) || !unwind || !('$unwind' in unwind) || !dropsEmpty(unwind)) return undefined;
+  if (!isDocument(lookup) || !unwind || !('$unwind' in unwind) || !dropsEmpty(unwind))
+    return undefined;
   const { as, from, localField, foreignField, pipeline: inner } = lookup;
-  if (typeof as !== 'string' || typeof from !== 'string' || typeof localField !== 'string' || typeof foreignField !== 'string' || inner !== undefined) return undefined;
+  if (
+    typeof as !== 'string' ||
+    typeof from !== 'string' ||
+    typeof localField !== 'string' ||
+    typeof foreignField !== 'string' ||
+    inner !== undefined
+  )
+    return undefined;
   return unwindPath(unwind) === as ? { as, from, localField, foreignField } : undefined;
 }

@@ -18,21 +18,49 @@ export const matchBeforeUnwind: Rule = {
     for (let at = 0; at + 1 < pipeline.length; at++) {
       const unwind = pipeline[at];
       const match = pipeline[at + 1]?.['$match'];
-      const path = unwind && '$unwind' in unwind && dropsEmpty(unwind) ? unwindPath(unwind) : undefined;
-      if (path === undefined || path.includes('.') || !arrays.includes(path) || !isDocument(match)) continue;
+      const path =
+        unwind && '$unwind' in unwind && dropsEmpty(unwind) ? unwindPath(unwind) : undefined;
+      if (path === undefined || path.includes('.') || !arrays.includes(path) || !isDocument(match))
+        continue;
       if (!pipeline.slice(0, at).every((stage) => stageName(stage) === '$match')) continue;
-      const entries = Object.entries(match).filter(([key, value]) => key.startsWith(`${path}.`) && needsValue(value));
+      const entries = Object.entries(match).filter(
+        ([key, value]) => key.startsWith(`${path}.`) && needsValue(value),
+      );
       const [[only = '', value] = []] = entries;
-      if (entries.length === 0 || value === undefined || documentsOf(context.collection, context) < WORTH_ROWS) continue;
-      const inner = Object.fromEntries(entries.map(([key, test]) => [key.slice(path.length + 1), test]));
-      const filter: MqlDocument = entries.length === 1 && isEquality(value) ? { [only]: value } : { [path]: { $elemMatch: inner } };
-      const known = pipeline.slice(0, at).some((stage) => pathsInMatch(stage['$match']).size > 0 && Object.entries(filter).every(([key, test]) => fingerprint((stage['$match'] as MqlDocument)[key] ?? null) === fingerprint(test)));
+      if (
+        entries.length === 0 ||
+        value === undefined ||
+        documentsOf(context.collection, context) < WORTH_ROWS
+      )
+        continue;
+      const inner = Object.fromEntries(
+        entries.map(([key, test]) => [key.slice(path.length + 1), test]),
+      );
+      const filter: MqlDocument =
+        entries.length === 1 && isEquality(value)
+          ? { [only]: value }
+          : { [path]: { $elemMatch: inner } };
+      const known = pipeline
+        .slice(0, at)
+        .some(
+          (stage) =>
+            pathsInMatch(stage['$match']).size > 0 &&
+            Object.entries(filter).every(
+              ([key, test]) =>
+                fingerprint((stage['$match'] as MqlDocument)[key] ?? null) === fingerprint(test),
+            ),
+        );
       if (known) continue;
-      return { pipeline: replaceStages(pipeline, at, 0, { $match: filter }), reason: `Only documents with such an entry of ${path} can pass: the others need not be unwound.` };
+      return {
+        pipeline: replaceStages(pipeline, at, 0, { $match: filter }),
+        reason: `Only documents with such an entry of ${path} can pass: the others need not be unwound.`,
+      };
     }
     return undefined;
   },
 };
 
 // Of a range over an array each bound may be met by another entry.
-const isEquality = (value: Mql): boolean => !isDocument(value) || Object.keys(value).every((operator) => operator === '$eq' || operator === '$in');
+const isEquality = (value: Mql): boolean =>
+  !isDocument(value) ||
+  Object.keys(value).every((operator) => operator === '$eq' || operator === '$in');

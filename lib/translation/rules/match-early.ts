@@ -16,7 +16,10 @@ export const matchEarly: Rule = {
       const written = pathsWrittenBy(before) ?? [];
       const [movable, staying] = split(match, (part) => {
         const read = pathsInMatch(part);
-        return !read.has('*') && [...read].every((path) => written.every((changed) => !overlaps(path, changed)));
+        return (
+          !read.has('*') &&
+          [...read].every((path) => written.every((changed) => !overlaps(path, changed)))
+        );
       });
       if (Object.keys(movable).length === 0) continue;
       const rest = Object.keys(staying).length === 0 ? [] : [{ $match: staying }];
@@ -29,11 +32,17 @@ export const matchEarly: Rule = {
   },
 };
 
-const movesOver = (stage: MqlDocument): boolean => ['$unwind', '$lookup', '$sort', '$set', '$addFields'].includes(stageName(stage)) && pathsWrittenBy(stage) !== undefined;
+const movesOver = (stage: MqlDocument): boolean =>
+  ['$unwind', '$lookup', '$sort', '$set', '$addFields'].includes(stageName(stage)) &&
+  pathsWrittenBy(stage) !== undefined;
 
-function split(match: MqlDocument, test: (part: MqlDocument) => boolean): [MqlDocument, MqlDocument] {
+function split(
+  match: MqlDocument,
+  test: (part: MqlDocument) => boolean,
+): [MqlDocument, MqlDocument] {
   const movable: Record<string, MqlDocument[string]> = {};
   const staying: Record<string, MqlDocument[string]> = {};
-  for (const [key, value] of Object.entries(match)) (test({ [key]: value }) ? movable : staying)[key] = value;
+  for (const [key, value] of Object.entries(match))
+    (test({ [key]: value }) ? movable : staying)[key] = value;
   return [movable, staying];
 }

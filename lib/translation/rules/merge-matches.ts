@@ -12,7 +12,10 @@ export const mergeMatches: Rule = {
       if (first === undefined || second === undefined) continue;
       const needed = withoutImplied(first as MqlDocument, second as MqlDocument);
       return {
-        pipeline: replaceStages(pipeline, at, 2, { $match: Object.keys(needed).length === 0 ? second : conjoin([needed, second as MqlDocument]) }),
+        pipeline: replaceStages(pipeline, at, 2, {
+          $match:
+            Object.keys(needed).length === 0 ? second : conjoin([needed, second as MqlDocument]),
+        }),
         reason: 'Two filters in a row are one.',
       };
     }
@@ -22,17 +25,29 @@ export const mergeMatches: Rule = {
 
 /** The first filter without lower bounds that the second one tightens: more than 1 is more than 0. */
 function withoutImplied(first: MqlDocument, second: MqlDocument): MqlDocument {
-  const bound = (value: unknown): { readonly operator: string; readonly number: number } | undefined => {
+  const bound = (
+    value: unknown,
+  ): { readonly operator: string; readonly number: number } | undefined => {
     if (!isDocument(value)) return undefined;
     const [[operator = '', number] = [], ...others] = Object.entries(value);
-    return others.length === 0 && typeof number === 'number' && ['$gt', '$gte', '$eq'].includes(operator) ? { operator, number } : undefined;
+    return others.length === 0 &&
+      typeof number === 'number' &&
+      ['$gt', '$gte', '$eq'].includes(operator)
+      ? { operator, number }
+      : undefined;
   };
-  const exact = (value: unknown): { readonly operator: string; readonly number: number } | undefined => (typeof value === 'number' ? { operator: '$eq', number: value } : bound(value));
+  const exact = (
+    value: unknown,
+  ): { readonly operator: string; readonly number: number } | undefined =>
+    typeof value === 'number' ? { operator: '$eq', number: value } : bound(value);
   return Object.fromEntries(
     Object.entries(first).filter(([path, value]) => {
       const [weak, strong] = [bound(value), exact(second[path])];
       if (!weak || !strong || weak.operator === '$eq') return true;
-      return !(strong.number > weak.number || (strong.number === weak.number && (weak.operator === '$gte' || strong.operator === '$gt')));
+      return !(
+        strong.number > weak.number ||
+        (strong.number === weak.number && (weak.operator === '$gte' || strong.operator === '$gt'))
+      );
     }),
   );
 }

@@ -13,7 +13,12 @@ export const mergeProjects: Rule = {
       if (!isDocument(project) || !next || project['_id'] !== 0) continue;
       const paths = plainPaths(project);
       const merged = paths && readThrough(next, paths);
-      if (merged) return { pipeline: replaceStages(pipeline, at, 2, merged), reason: 'The $project only renamed fields for a stage that can read them by their own names.' };
+      if (merged)
+        return {
+          pipeline: replaceStages(pipeline, at, 2, merged),
+          reason:
+            'The $project only renamed fields for a stage that can read them by their own names.',
+        };
     }
     return undefined;
   },
@@ -24,21 +29,30 @@ function plainPaths(project: MqlDocument): Map<string, string> | undefined {
   const paths = new Map<string, string>();
   for (const [name, value] of Object.entries(project)) {
     if (name === '_id') continue;
-    const path = value === 1 || value === true ? name : typeof value === 'string' && /^\$[^$]/.test(value) ? value.slice(1) : undefined;
+    const path =
+      value === 1 || value === true
+        ? name
+        : typeof value === 'string' && /^\$[^$]/.test(value)
+          ? value.slice(1)
+          : undefined;
     if (path === undefined) return undefined;
     paths.set(name, path);
   }
   return paths;
 }
 
-function readThrough(stage: MqlDocument, paths: ReadonlyMap<string, string>): MqlDocument | undefined {
+function readThrough(
+  stage: MqlDocument,
+  paths: ReadonlyMap<string, string>,
+): MqlDocument | undefined {
   const text = fingerprint(stage);
   if (/\$\$(ROOT|CURRENT)/.test(text)) return undefined;
   const project = stage['$project'];
   if (isDocument(project)) {
     if (project['_id'] !== 0) return undefined;
     const entries = Object.entries(project).filter(([name]) => name !== '_id');
-    if (entries.length === 0 || entries.some(([, value]) => value === 0 || value === false)) return undefined;
+    if (entries.length === 0 || entries.some(([, value]) => value === 0 || value === false))
+      return undefined;
     const out: Record<string, Mql> = { _id: 0 };
     for (const [name, value] of entries) {
       const read = value === 1 || value === true ? `$${name}` : value;

@@ -23,9 +23,23 @@ export const plainAggregate: Rule = {
       if (others.length > 0 || !stages || !last) continue;
       const showsId = hasGroupId(stages);
       const shown = defaultedField(next, name) ?? (mergesFirst(next, name) ? 'all' : undefined);
-      if (shown === undefined || (shown !== 'all' && shown.inner !== shown.outer && !showsId)) continue;
-      const project: MqlDocument[] = shown !== 'all' && showsId ? [{ $project: { _id: 0, [shown.outer]: shown.inner === shown.outer ? 1 : `$${shown.inner}` } }] : [];
-      return { pipeline: replaceStages(pipeline, at, 2, ...stages, ...project), reason: 'There are rows to aggregate: the default for none is not needed.' };
+      if (shown === undefined || (shown !== 'all' && shown.inner !== shown.outer && !showsId))
+        continue;
+      const project: MqlDocument[] =
+        shown !== 'all' && showsId
+          ? [
+              {
+                $project: {
+                  _id: 0,
+                  [shown.outer]: shown.inner === shown.outer ? 1 : `$${shown.inner}`,
+                },
+              },
+            ]
+          : [];
+      return {
+        pipeline: replaceStages(pipeline, at, 2, ...stages, ...project),
+        reason: 'There are rows to aggregate: the default for none is not needed.',
+      };
     }
     return undefined;
   },
@@ -39,18 +53,30 @@ function hasGroupId(stages: readonly MqlDocument[]): boolean {
 const FORM_KEEPING = new Set(['$match', '$sort', '$skip', '$limit', '$set', '$addFields']);
 
 /** `{$project: {n: {$ifNull: [{$first: '$rows.n'}, 0]}}}`. */
-function defaultedField(stage: MqlDocument, rows: string): { readonly outer: string; readonly inner: string } | undefined {
+function defaultedField(
+  stage: MqlDocument,
+  rows: string,
+): { readonly outer: string; readonly inner: string } | undefined {
   const project = stage['$project'];
   const [[outer = '', value] = [], ...others] = isDocument(project) ? Object.entries(project) : [];
   const guarded = isDocument(value) ? value['$ifNull'] : undefined;
   const first: unknown = Array.isArray(guarded) ? (guarded as unknown[])[0] : undefined;
   const path = isDocument(first) ? first['$first'] : undefined;
-  return others.length === 0 && typeof path === 'string' && path.startsWith(`$${rows}.`) ? { outer, inner: path.slice(rows.length + 2) } : undefined;
+  return others.length === 0 && typeof path === 'string' && path.startsWith(`$${rows}.`)
+    ? { outer, inner: path.slice(rows.length + 2) }
+    : undefined;
 }
 
 /** `{$replaceWith: {$mergeObjects: [<defaults>, {$first: '$rows'}]}}`. */
 function mergesFirst(stage: MqlDocument, rows: string): boolean {
-  const merged = isDocument(stage['$replaceWith']) ? stage['$replaceWith']['$mergeObjects'] : undefined;
+  const merged = isDocument(stage['$replaceWith'])
+    ? stage['$replaceWith']['$mergeObjects']
+    : undefined;
   const [defaults, first, ...others] = Array.isArray(merged) ? (merged as unknown[]) : [];
-  return others.length === 0 && isDocument(defaults) && isDocument(first) && first['$first'] === `$${rows}`;
+  return (
+    others.length === 0 &&
+    isDocument(defaults) &&
+    isDocument(first) &&
+    first['$first'] === `$${rows}`
+  );
 }

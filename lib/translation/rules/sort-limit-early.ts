@@ -11,17 +11,32 @@ export const sortLimitEarly: Rule = {
     for (let at = 0; at + 3 < pipeline.length; at++) {
       const [lookup, unwind, sort, limit] = pipeline.slice(at, at + 4);
       const join = simpleJoin(pipeline, at);
-      if (!join || !lookup || !unwind || !sort || !limit || stageName(sort) !== '$sort' || stageName(limit) !== '$limit') continue;
+      if (
+        !join ||
+        !lookup ||
+        !unwind ||
+        !sort ||
+        !limit ||
+        stageName(sort) !== '$sort' ||
+        stageName(limit) !== '$limit'
+      )
+        continue;
       if (Object.keys(sort['$sort'] as object).some((path) => isUnder(path, join.as))) continue;
       if (!keepsEveryRow(pipeline.slice(0, at + 2), context)) continue;
-      return { pipeline: replaceStages(pipeline, at, 4, sort, limit, lookup, unwind), reason: `The join to ${join.from} keeps every row once: only the rows within the limit need it.` };
+      return {
+        pipeline: replaceStages(pipeline, at, 4, sort, limit, lookup, unwind),
+        reason: `The join to ${join.from} keeps every row once: only the rows within the limit need it.`,
+      };
     }
     return undefined;
   },
 };
 
 // The join could be dropped without a guard if nobody read it: then it neither adds nor removes rows.
-function keepsEveryRow(upToJoin: readonly MqlDocument[], context: Parameters<typeof dropLookup.apply>[1]): boolean {
+function keepsEveryRow(
+  upToJoin: readonly MqlDocument[],
+  context: Parameters<typeof dropLookup.apply>[1],
+): boolean {
   const dropped = dropLookup.apply([...upToJoin, { $count: 'rows' }], context);
   return dropped !== undefined && dropped.pipeline.length === upToJoin.length - 1;
 }

@@ -11,10 +11,21 @@ export const topOfGroup: Rule = {
       if (!isDocument(sort) || !isDocument(group)) continue;
       const entries = Object.entries(group);
       // Anything else that depends on the order would lose it.
-      if (!entries.every(([name, value]) => name === '_id' || firstOf(value) !== undefined || isIndifferent(value))) continue;
-      const firsts = entries.flatMap(([name, value]) => (name !== '_id' && firstOf(value) !== undefined ? [name] : []));
+      if (
+        !entries.every(
+          ([name, value]) => name === '_id' || firstOf(value) !== undefined || isIndifferent(value),
+        )
+      )
+        continue;
+      const firsts = entries.flatMap(([name, value]) =>
+        name !== '_id' && firstOf(value) !== undefined ? [name] : [],
+      );
       if (firsts.length === 0) continue;
-      const topped = entries.map(([name, value]): [string, Mql] => (firsts.includes(name) ? [name, { $top: { sortBy: sort, output: firstOf(value) ?? null } }] : [name, value]));
+      const topped = entries.map(([name, value]): [string, Mql] =>
+        firsts.includes(name)
+          ? [name, { $top: { sortBy: sort, output: firstOf(value) ?? null } }]
+          : [name, value],
+      );
       return {
         pipeline: replaceStages(pipeline, at, 2, { $group: Object.fromEntries(topped) }),
         reason: `Only the first row of each group is used: $top finds it without sorting the others.`,
@@ -28,4 +39,6 @@ function firstOf(accumulator: Mql): Mql | undefined {
   return isDocument(accumulator) ? (accumulator as MqlDocument)['$first'] : undefined;
 }
 
-const isIndifferent = (accumulator: Mql): boolean => isDocument(accumulator) && ['$sum', '$avg', '$min', '$max', '$count'].includes(Object.keys(accumulator)[0] ?? '');
+const isIndifferent = (accumulator: Mql): boolean =>
+  isDocument(accumulator) &&
+  ['$sum', '$avg', '$min', '$max', '$count'].includes(Object.keys(accumulator)[0] ?? '');

@@ -14,12 +14,27 @@ export const unwindCount: Rule = {
       const { path, group } = found;
       const sized = Object.entries(group).map(([name, value]): [string, Mql] | undefined => {
         if (name === '_id') return readsArray(value, path) ? undefined : [name, value];
-        if (isDocument(value) && value['$sum'] === 1) return [name, { $sum: { $size: `$${path}` } }];
-        return isDocument(value) && ['$first', '$min', '$max', '$addToSet'].includes(Object.keys(value)[0] ?? '') && !readsArray(value, path) ? [name, value] : undefined;
+        if (isDocument(value) && value['$sum'] === 1)
+          return [name, { $sum: { $size: `$${path}` } }];
+        return isDocument(value) &&
+          ['$first', '$min', '$max', '$addToSet'].includes(Object.keys(value)[0] ?? '') &&
+          !readsArray(value, path)
+          ? [name, value]
+          : undefined;
       });
-      if (sized.some((entry) => entry === undefined) || !Object.values(group).some((value) => isDocument(value) && value['$sum'] === 1)) continue;
+      if (
+        sized.some((entry) => entry === undefined) ||
+        !Object.values(group).some((value) => isDocument(value) && value['$sum'] === 1)
+      )
+        continue;
       return {
-        pipeline: replaceStages(pipeline, at, 2, { $match: { [path]: { $ne: [] } } }, { $group: Object.fromEntries(sized.filter((entry) => entry !== undefined)) }),
+        pipeline: replaceStages(
+          pipeline,
+          at,
+          2,
+          { $match: { [path]: { $ne: [] } } },
+          { $group: Object.fromEntries(sized.filter((entry) => entry !== undefined)) },
+        ),
         reason: `The entries of ${path} are only counted: the size of the array says how many there are.`,
       };
     }

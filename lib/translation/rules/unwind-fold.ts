@@ -18,10 +18,22 @@ export const unwindFold: Rule = {
       const { path, group } = found;
       // The average of averages is one only where a group has one document.
       const operators = group['_id'] === '$_id' ? [...FOLDED, '$avg'] : FOLDED;
-      const folded = Object.entries(group).map(([name, value]) => fold(name, value, path, operators));
-      if (folded.some((entry) => entry === undefined) || !Object.values(group).some((value) => isFoldable(value, path, operators))) continue;
+      const folded = Object.entries(group).map(([name, value]) =>
+        fold(name, value, path, operators),
+      );
+      if (
+        folded.some((entry) => entry === undefined) ||
+        !Object.values(group).some((value) => isFoldable(value, path, operators))
+      )
+        continue;
       return {
-        pipeline: replaceStages(pipeline, at, 2, { $match: { [path]: { $ne: [] } } }, { $group: Object.fromEntries(folded.filter((entry) => entry !== undefined)) }),
+        pipeline: replaceStages(
+          pipeline,
+          at,
+          2,
+          { $match: { [path]: { $ne: [] } } },
+          { $group: Object.fromEntries(folded.filter((entry) => entry !== undefined)) },
+        ),
         reason: `The entries of ${path} are only added up or compared: each document does that for its own array.`,
       };
     }
@@ -29,17 +41,27 @@ export const unwindFold: Rule = {
   },
 };
 
-function fold(name: string, value: Mql, path: string, operators: readonly string[]): [string, Mql] | undefined {
+function fold(
+  name: string,
+  value: Mql,
+  path: string,
+  operators: readonly string[],
+): [string, Mql] | undefined {
   if (name === '_id') return readsArray(value, path) ? undefined : [name, value];
   if (!isDocument(value)) return undefined;
   if (value['$sum'] === 1) return [name, { $sum: { $size: `$${path}` } }];
   const [operator = '', operand] = Object.entries(value)[0] ?? [];
-  if (isFoldable(value, path, operators)) return [name, { [operator]: { [operator]: operand ?? null } }];
-  return ['$first', '$min', '$max', '$addToSet'].includes(operator) && !readsArray(value, path) ? [name, value] : undefined;
+  if (isFoldable(value, path, operators))
+    return [name, { [operator]: { [operator]: operand ?? null } }];
+  return ['$first', '$min', '$max', '$addToSet'].includes(operator) && !readsArray(value, path)
+    ? [name, value]
+    : undefined;
 }
 
 function isFoldable(value: Mql | undefined, path: string, operators: readonly string[]): boolean {
   if (!isDocument(value)) return false;
   const [operator = '', operand] = Object.entries(value)[0] ?? [];
-  return operators.includes(operator) && typeof operand === 'string' && operand.startsWith(`$${path}.`);
+  return (
+    operators.includes(operator) && typeof operand === 'string' && operand.startsWith(`$${path}.`)
+  );
 }

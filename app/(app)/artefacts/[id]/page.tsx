@@ -5,7 +5,11 @@ import { requireUser } from '../../../require-user';
 
 export const metadata: Metadata = { title: 'Artefact' };
 
-export default async function Artefact({ params }: { readonly params: Promise<{ readonly id: string }> }) {
+export default async function Artefact({
+  params,
+}: {
+  readonly params: Promise<{ readonly id: string }>;
+}) {
   await requireUser(['admin', 'lead', 'reviewer']);
   return (
     <Suspense>

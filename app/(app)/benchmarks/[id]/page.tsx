@@ -4,7 +4,11 @@ import { requireUser } from '../../../require-user';
 
 export const metadata: Metadata = { title: 'Benchmark' };
 
-export default async function Benchmark({ params }: { readonly params: Promise<{ readonly id: string }> }) {
+export default async function Benchmark({
+  params,
+}: {
+  readonly params: Promise<{ readonly id: string }>;
+}) {
   await requireUser();
   return <BenchmarkPage id={(await params).id} />;
 }

@@ -5,7 +5,11 @@ import { requireUser } from '../../../require-user';
 
 export const metadata: Metadata = { title: 'Review' };
 
-export default async function Task({ params }: { readonly params: Promise<{ readonly id: string }> }) {
+export default async function Task({
+  params,
+}: {
+  readonly params: Promise<{ readonly id: string }>;
+}) {
   await requireUser(['admin', 'lead', 'reviewer']);
   return (
     <Suspense>

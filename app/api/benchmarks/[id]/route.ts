@@ -7,11 +7,21 @@ import { processMongo } from '@/lib/review/process-mongo';
 
 const params = z.strictObject({ id: idSchema });
 
-export const GET = handler({ access: roles, scope: 'read', params }, async ({ db, params: { id } }) => ({ benchmark: await benchmarkDetail(db, id) }));
+export const GET = handler(
+  { access: roles, scope: 'read', params },
+  async ({ db, params: { id } }) => ({ benchmark: await benchmarkDetail(db, id) }),
+);
 
-export const PATCH = handler({ access: ['admin', 'lead'], params, body: benchmarkPatchBody }, async ({ db, user, params: { id }, body }) => {
-  await changeBenchmark(db, user, id, body);
-  return { benchmark: await benchmarkDetail(db, id) };
-});
+export const PATCH = handler(
+  { access: ['admin', 'lead'], params, body: benchmarkPatchBody },
+  async ({ db, user, params: { id }, body }) => {
+    await changeBenchmark(db, user, id, body);
+    return { benchmark: await benchmarkDetail(db, id) };
+  },
+);
 
-export const DELETE = handler({ access: ['admin'], params, body: confirmBody }, ({ db, blobs, user, params: { id }, body }) => deleteBenchmark({ db, blobs, mongo: processMongo }, user, id, body.name));
+export const DELETE = handler(
+  { access: ['admin'], params, body: confirmBody },
+  ({ db, blobs, user, params: { id }, body }) =>
+    deleteBenchmark({ db, blobs, mongo: processMongo }, user, id, body.name),
+);

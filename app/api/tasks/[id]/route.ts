@@ -3,4 +3,11 @@ import { handler } from '@/lib/auth/handler';
 import { idSchema } from '@/lib/review/api-types';
 import { taskDetail } from '@/lib/review/task-detail';
 
-export const GET = handler({ access: ['admin', 'lead', 'reviewer'], scope: 'read', params: z.strictObject({ id: idSchema }) }, async ({ db, blobs, user, params }) => ({ task: await taskDetail(db, blobs, user, params.id) }));
+export const GET = handler(
+  {
+    access: ['admin', 'lead', 'reviewer'],
+    scope: 'read',
+    params: z.strictObject({ id: idSchema }),
+  },
+  async ({ db, blobs, user, params }) => ({ task: await taskDetail(db, blobs, user, params.id) }),
+);

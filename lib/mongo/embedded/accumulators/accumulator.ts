@@ -1,7 +1,15 @@
 import { Doc, sizeOf } from '../bson/doc';
 import { failedToParse, ServerError, unsupported } from '../errors';
 import { isIntegral, mergeDocuments } from '../expressions/array';
-import { namedArguments, parseExpression, variadic, type Environment, type Evaluate, type Family, type Scope } from '../expressions/expression';
+import {
+  namedArguments,
+  parseExpression,
+  variadic,
+  type Environment,
+  type Evaluate,
+  type Family,
+  type Scope,
+} from '../expressions/expression';
 import { exceeded, OPERATOR_LIMIT } from '../memory';
 import { parseSortPattern, TopItems } from '../query/sort';
 import { Sum } from '../values/arithmetic';
@@ -63,7 +71,8 @@ class ExtremeCollector implements Collector {
     if (best === undefined) this.best = v;
     else if (typeof v === 'number' && typeof best === 'number' && v === v && best === best) {
       if (this.sign > 0 ? v > best : v < best) this.best = v;
-    } else if (compareValues(v, best, this.environment.collation.order) * this.sign > 0) this.best = v;
+    } else if (compareValues(v, best, this.environment.collation.order) * this.sign > 0)
+      this.best = v;
   }
   result(): Value {
     return this.best === undefined ? null : this.best;
@@ -140,7 +149,11 @@ class SetCollector implements Collector {
 class MergeCollector implements Collector {
   private readonly docs: Value[] = [];
   push(v: Value): void {
-    if (!isNullish(v) && !(v instanceof Doc)) throw new ServerError(40400, `$mergeObjects requires object inputs, but input ${typeName(v)} is of type ${typeName(v)}`);
+    if (!isNullish(v) && !(v instanceof Doc))
+      throw new ServerError(
+        40400,
+        `$mergeObjects requires object inputs, but input ${typeName(v)} is of type ${typeName(v)}`,
+      );
     this.docs.push(v);
   }
   result(): Value {
@@ -150,12 +163,17 @@ class MergeCollector implements Collector {
 
 function of(make: MakeCollector): AccumulatorBuilder {
   return (operand, scope, name) => {
-    if (Array.isArray(operand)) throw new ServerError(40237, `The ${name} accumulator is a unary operator`);
+    if (Array.isArray(operand))
+      throw new ServerError(40237, `The ${name} accumulator is a unary operator`);
     const { evaluate } = parseExpression(operand, scope);
     return collecting(evaluate, scope.environment, make);
   };
 }
-function collecting(evaluate: Evaluate, environment: Environment, make: MakeCollector): AccumulatorFactory {
+function collecting(
+  evaluate: Evaluate,
+  environment: Environment,
+  make: MakeCollector,
+): AccumulatorFactory {
   return { create: () => new Collecting(evaluate, make(environment)) };
 }
 class Collecting implements Accumulator {
@@ -172,16 +190,26 @@ class Collecting implements Accumulator {
 }
 
 const constantCount = (v: Value, name: string): number => {
-  if (isNumeric(v) && !isIntegral(v)) throw new ServerError(5787903, `Value for 'n' must be of integral type, but found ${toDouble(v)} (in ${name})`);
-  if (!isIntegral(v)) throw new ServerError(5787902, `Value for 'n' must be of integral type, but found ${typeName(v)} (in ${name})`);
-  if (Number(v) <= 0) throw new ServerError(5787908, `'n' must be greater than 0, found ${String(v)} (in ${name})`);
+  if (isNumeric(v) && !isIntegral(v))
+    throw new ServerError(
+      5787903,
+      `Value for 'n' must be of integral type, but found ${toDouble(v)} (in ${name})`,
+    );
+  if (!isIntegral(v))
+    throw new ServerError(
+      5787902,
+      `Value for 'n' must be of integral type, but found ${typeName(v)} (in ${name})`,
+    );
+  if (Number(v) <= 0)
+    throw new ServerError(5787908, `'n' must be greater than 0, found ${String(v)} (in ${name})`);
   return Number(v);
 };
 
 /** How many are to be kept: a constant, or an expression over the group's key. */
 function readN(operand: Value, scope: Scope, name: string): (key: Value) => number {
   const n = parseExpression(operand, scope);
-  if (n.kind !== 'constant') return (key) => constantCount(n.evaluate(key instanceof Doc ? key : Doc.empty()), name);
+  if (n.kind !== 'constant')
+    return (key) => constantCount(n.evaluate(key instanceof Doc ? key : Doc.empty()), name);
   const fixed = constantCount(n.value, name);
   return () => fixed;
 }
@@ -228,16 +256,23 @@ class ExtremeN implements Collector {
   }
   result(): Value {
     const { order } = this.environment.collation;
-    return [...this.values].sort((a, b) => -this.sign * compareValues(a, b, order)).slice(0, this.n);
+    return [...this.values]
+      .sort((a, b) => -this.sign * compareValues(a, b, order))
+      .slice(0, this.n);
   }
 }
 
 /** `$top`, `$bottom`, `$topN`, `$bottomN`: `{sortBy, output, n}`. */
 function ranked(bottom: boolean, several: boolean): AccumulatorBuilder {
   return (operand, scope, name) => {
-    const args = namedArguments(operand, name, several ? ['n', 'sortBy', 'output'] : ['sortBy', 'output']);
+    const args = namedArguments(
+      operand,
+      name,
+      several ? ['n', 'sortBy', 'output'] : ['sortBy', 'output'],
+    );
     const n = several ? readN(args.get('n'), scope, name) : () => 1;
-    if (!(args.get('sortBy') instanceof Doc)) throw new ServerError(10065, 'invalid parameter: expected an object (sortBy)');
+    if (!(args.get('sortBy') instanceof Doc))
+      throw new ServerError(10065, 'invalid parameter: expected an object (sortBy)');
     const pattern = parseSortPattern(args.get('sortBy'), scope.environment.collation);
     const output = parseExpression(args.get('output'), scope).evaluate;
     if (bottom) return lastRanked(n, several, pattern, output);
@@ -257,7 +292,12 @@ function ranked(bottom: boolean, several: boolean): AccumulatorBuilder {
     };
   };
 }
-function lastRanked(n: (key: Value) => number, several: boolean, pattern: ReturnType<typeof parseSortPattern>, output: Evaluate): AccumulatorFactory {
+function lastRanked(
+  n: (key: Value) => number,
+  several: boolean,
+  pattern: ReturnType<typeof parseSortPattern>,
+  output: Evaluate,
+): AccumulatorFactory {
   return {
     create: (key) => {
       const most = n(key);
@@ -267,7 +307,10 @@ function lastRanked(n: (key: Value) => number, several: boolean, pattern: Return
           all.push({ key: pattern.keyOf(doc), value: output(doc) });
         },
         result: () => {
-          const items = [...all].sort((a, b) => pattern.compareKeys(a.key, b.key)).slice(-most).map((e) => (e.value === undefined ? null : e.value));
+          const items = [...all]
+            .sort((a, b) => pattern.compareKeys(a.key, b.key))
+            .slice(-most)
+            .map((e) => (e.value === undefined ? null : e.value));
           return several ? items : (items[items.length - 1] ?? null);
         },
       };
@@ -275,22 +318,48 @@ function lastRanked(n: (key: Value) => number, several: boolean, pattern: Return
   };
 }
 
-export function percentileArguments(operand: Value, scope: Scope, name: string): { input: Evaluate; p: number[]; median: boolean } {
+export function percentileArguments(
+  operand: Value,
+  scope: Scope,
+  name: string,
+): { input: Evaluate; p: number[]; median: boolean } {
   const median = name === '$median';
-  const args = namedArguments(operand, name, median ? ['input', 'method'] : ['input', 'p', 'method']);
-  if (args.get('method') !== 'approximate') throw new ServerError(2, "Currently only 'approximate' can be used as a percentile 'method'.");
+  const args = namedArguments(
+    operand,
+    name,
+    median ? ['input', 'method'] : ['input', 'p', 'method'],
+  );
+  if (args.get('method') !== 'approximate')
+    throw new ServerError(2, "Currently only 'approximate' can be used as a percentile 'method'.");
   const list = median ? [0.5] : parseExpression(args.get('p'), scope).value;
-  if (!Array.isArray(list) || list.length === 0 || !list.every((q) => isNumeric(q) && toDouble(q) >= 0 && toDouble(q) <= 1)) {
-    throw new ServerError(7750301, "The $percentile 'p' field must be an array of numbers from [0.0, 1.0] range");
+  if (
+    !Array.isArray(list) ||
+    list.length === 0 ||
+    !list.every((q) => isNumeric(q) && toDouble(q) >= 0 && toDouble(q) <= 1)
+  ) {
+    throw new ServerError(
+      7750301,
+      "The $percentile 'p' field must be an array of numbers from [0.0, 1.0] range",
+    );
   }
-  return { input: parseExpression(args.get('input'), scope).evaluate, p: list.map((q) => toDouble(q as number)), median };
+  return {
+    input: parseExpression(args.get('input'), scope).evaluate,
+    p: list.map((q) => toDouble(q as number)),
+    median,
+  };
 }
 /** What the operators give: one value, or one for each percentile; nothing to choose from is null. */
-const chosen = (found: readonly number[] | null, { p, median }: { p: readonly number[]; median: boolean }): Value => {
+const chosen = (
+  found: readonly number[] | null,
+  { p, median }: { p: readonly number[]; median: boolean },
+): Value => {
   const values = p.map((_, i) => (found ? double(found[i] as number) : null));
   return median ? (values[0] as Value) : values;
 };
-const unanswerable = (name: string): ServerError => unsupported(`${name} where versions of the server differ (among thousands of values, or at the end of values of which none is greater than zero or finite)`);
+const unanswerable = (name: string): ServerError =>
+  unsupported(
+    `${name} where versions of the server differ (among thousands of values, or at the end of values of which none is greater than zero or finite)`,
+  );
 
 const percentile: AccumulatorBuilder = (operand, scope, name) => {
   const { input, p, median } = percentileArguments(operand, scope, name);
@@ -302,7 +371,11 @@ const percentile: AccumulatorBuilder = (operand, scope, name) => {
           const v = input(doc);
           if (isNumeric(v)) digest.add(toDouble(v));
         },
-        result: () => chosen(digest.percentiles(p, () => unanswerable(name)), { p, median }),
+        result: () =>
+          chosen(
+            digest.percentiles(p, () => unanswerable(name)),
+            { p, median },
+          ),
       };
     },
   };
@@ -317,7 +390,8 @@ export const slidingPercentile: AccumulatorBuilder = (operand, scope, name) => {
         add: (doc) => {
           const v = input(doc);
           if (!isNumeric(v)) return;
-          if (Number.isNaN(toDouble(v))) throw unsupported(`${name} over a sliding window with NaN`);
+          if (Number.isNaN(toDouble(v)))
+            throw unsupported(`${name} over a sliding window with NaN`);
           values.push(toDouble(v));
         },
         result: () => chosen(discretePercentiles(values, p), { p, median }),
@@ -327,7 +401,8 @@ export const slidingPercentile: AccumulatorBuilder = (operand, scope, name) => {
 };
 
 const counter: AccumulatorBuilder = (operand, _scope, name) => {
-  if (!(operand instanceof Doc) || operand.size > 0) throw failedToParse(`${name} takes no arguments, i.e. $count:{}`);
+  if (!(operand instanceof Doc) || operand.size > 0)
+    throw failedToParse(`${name} takes no arguments, i.e. $count:{}`);
   return { create: () => new Counter() };
 };
 class Counter implements Accumulator {
@@ -343,7 +418,8 @@ class Counter implements Accumulator {
 const sum: AccumulatorBuilder = (operand, scope, name) => {
   // Counting by `$sum: 1` is so frequent that it gets by without evaluating anything.
   if (operand === 1) return counter(Doc.empty(), scope, name);
-  if (Array.isArray(operand)) throw new ServerError(40237, `The ${name} accumulator is a unary operator`);
+  if (Array.isArray(operand))
+    throw new ServerError(40237, `The ${name} accumulator is a unary operator`);
   const { evaluate } = parseExpression(operand, scope);
   return { create: () => new SumAccumulator(evaluate) };
 };
@@ -381,11 +457,19 @@ export function parseAccumulator(name: string, operand: Value, scope: Scope): Ac
 }
 
 /** `{field: {$accumulator: operand}}`, as in `$group`. */
-export function parseAccumulatorField(field: string, spec: Value, scope: Scope): AccumulatorFactory {
-  if (field.includes('.')) throw new ServerError(40235, `The field name '${field}' cannot contain '.'`);
-  if (field.startsWith('$')) throw new ServerError(40236, `The field name '${field}' cannot be an operator name`);
-  if (!(spec instanceof Doc)) throw new ServerError(40234, `The field '${field}' must be an accumulator object`);
-  if (spec.size !== 1) throw new ServerError(40238, `The field '${field}' must specify one accumulator`);
+export function parseAccumulatorField(
+  field: string,
+  spec: Value,
+  scope: Scope,
+): AccumulatorFactory {
+  if (field.includes('.'))
+    throw new ServerError(40235, `The field name '${field}' cannot contain '.'`);
+  if (field.startsWith('$'))
+    throw new ServerError(40236, `The field name '${field}' cannot be an operator name`);
+  if (!(spec instanceof Doc))
+    throw new ServerError(40234, `The field '${field}' must be an accumulator object`);
+  if (spec.size !== 1)
+    throw new ServerError(40238, `The field '${field}' must specify one accumulator`);
   return parseAccumulator(spec.keys[0] as string, spec.values[0], scope);
 }
 
@@ -406,8 +490,15 @@ const percentileExpression: Family[string] = (operand, scope, name) => {
     evaluate: (doc) => {
       const v = input(doc);
       // Of one number that is every percentile, even of NaN.
-      if (isNumeric(v)) return chosen(p.map(() => toDouble(v)), { p, median });
-      return chosen(discretePercentiles(Array.isArray(v) ? v.filter(isNumeric).map(toDouble) : [], p), { p, median });
+      if (isNumeric(v))
+        return chosen(
+          p.map(() => toDouble(v)),
+          { p, median },
+        );
+      return chosen(
+        discretePercentiles(Array.isArray(v) ? v.filter(isNumeric).map(toDouble) : [], p),
+        { p, median },
+      );
     },
   };
 };
@@ -422,4 +513,3 @@ export const accumulatorExpressions: Family = {
   $percentile: percentileExpression,
   $median: percentileExpression,
 };
-

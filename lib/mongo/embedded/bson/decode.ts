@@ -21,7 +21,10 @@ const scratch = new Float64Array(1);
 const scratchBytes = new Uint8Array(scratch.buffer);
 
 export const readInt32 = (b: Uint8Array, at: number): number =>
-  (b[at] as number) | ((b[at + 1] as number) << 8) | ((b[at + 2] as number) << 16) | ((b[at + 3] as number) << 24);
+  (b[at] as number) |
+  ((b[at + 1] as number) << 8) |
+  ((b[at + 2] as number) << 16) |
+  ((b[at + 3] as number) << 24);
 
 function readFloat64(b: Uint8Array, at: number): number {
   for (let i = 0; i < 8; i++) scratchBytes[i] = b[at + i] as number;
@@ -76,7 +79,13 @@ export function readElement(b: Buffer, at: number, keys: string[], values: Value
 }
 
 /** Like `readElement`, but leaves out what is not wanted. */
-export function pickElement(b: Buffer, at: number, wanted: ReadonlySet<string>, keys: string[], values: Value[]): number {
+export function pickElement(
+  b: Buffer,
+  at: number,
+  wanted: ReadonlySet<string>,
+  keys: string[],
+  values: Value[],
+): number {
   const type = b[at] as number;
   const end = nul(b, at + 1);
   const name = readName(b, at + 1, end);
@@ -158,7 +167,10 @@ export function readValueAt(b: Buffer, type: number, at: number): Value {
     }
     case 0x0c: {
       const length = readInt32(b, at);
-      return new DbPointer(b.toString('utf8', at + 4, at + 3 + length), b.subarray(at + 4 + length, at + 16 + length));
+      return new DbPointer(
+        b.toString('utf8', at + 4, at + 3 + length),
+        b.subarray(at + 4 + length, at + 16 + length),
+      );
     }
     case 0x0d:
       return new Code(readText(b, at + 4, at + 3 + readInt32(b, at)));

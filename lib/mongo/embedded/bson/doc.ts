@@ -60,7 +60,8 @@ export class Doc {
   /** What the server would remember of how this document was made; undefined: it was put together from values. */
   get past(): Past | undefined {
     if (this.rawBytes) return storedPast;
-    if (this.overlay && (this.overlay.values.includes(undefined) || this.overlay.base.past?.order)) this.decode();
+    if (this.overlay && (this.overlay.values.includes(undefined) || this.overlay.base.past?.order))
+      this.decode();
     return this.ownPast;
   }
   /** For the maker of a document only. */
@@ -117,7 +118,8 @@ export class Doc {
     if (!this.keyList && this.rawBytes) {
       const bytes = this.rawBytes;
       let at = this.rawStart + 4;
-      while (bytes[at] !== 0 && keys.length < names.size) at = pickElement(bytes, at, names, keys, values);
+      while (bytes[at] !== 0 && keys.length < names.size)
+        at = pickElement(bytes, at, names, keys, values);
       return { keys, values };
     }
     const all = this.keys;
@@ -194,7 +196,9 @@ export function sizeOf(v: Value): number {
   if (Array.isArray(v)) return v.reduce<number>((n, item) => n + sizeOf(item), 32);
   if (!(v instanceof Doc)) return 16;
   const raw = v.raw();
-  return raw ? raw.end - raw.start : v.values.reduce<number>((n, item) => n + 16 + sizeOf(item), 32);
+  return raw
+    ? raw.end - raw.start
+    : v.values.reduce<number>((n, item) => n + 16 + sizeOf(item), 32);
 }
 
 /** Where a name ends and the value starts, if the name at `at` is this one; else -1. */

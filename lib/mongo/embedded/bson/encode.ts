@@ -43,7 +43,11 @@ export class BsonWriter {
   private need(n: number): void {
     if (this.at + n <= this.buffer.length) return;
     // Values that share parts can be far larger written out than they are in memory.
-    if (this.at + n > MAX_WRITTEN) throw new ServerError(10334, `BSONObj size: ${this.at + n} is invalid. Size must be between 0 and 16793600(16MB)`);
+    if (this.at + n > MAX_WRITTEN)
+      throw new ServerError(
+        10334,
+        `BSONObj size: ${this.at + n} is invalid. Size must be between 0 and 16793600(16MB)`,
+      );
     const grown = Buffer.allocUnsafe(Math.max(this.buffer.length * 2, this.at + n));
     this.buffer.copy(grown, 0, 0, this.at);
     this.buffer = grown;
@@ -59,7 +63,10 @@ export class BsonWriter {
   }
   bytes(source: Uint8Array, start = 0, end = source.length): void {
     this.need(end - start);
-    this.buffer.set(start === 0 && end === source.length ? source : source.subarray(start, end), this.at);
+    this.buffer.set(
+      start === 0 && end === source.length ? source : source.subarray(start, end),
+      this.at,
+    );
     this.at += end - start;
   }
   private float64(n: number): void {
@@ -125,7 +132,8 @@ export class BsonWriter {
   }
   array(items: readonly Value[]): void {
     const start = this.begin();
-    for (let i = 0; i < items.length; i++) this.element(String(i), items[i] === undefined ? null : items[i]);
+    for (let i = 0; i < items.length; i++)
+      this.element(String(i), items[i] === undefined ? null : items[i]);
     this.end(start);
   }
 
@@ -163,7 +171,10 @@ export class BsonWriter {
     this.byte(type);
     this.cstring(name);
   }
-  private object(name: string, value: Exclude<Value, undefined | number | string | boolean | bigint>): void {
+  private object(
+    name: string,
+    value: Exclude<Value, undefined | number | string | boolean | bigint>,
+  ): void {
     if (value === null) this.head(0x0a, name);
     else if (value instanceof Doc) {
       this.head(0x03, name);
@@ -185,7 +196,10 @@ export class BsonWriter {
       this.bytes(value.toBytes());
     } else this.rare(name, value);
   }
-  private rare(name: string, value: Binary | Regex | Timestamp | Marker | Code | Symbol_ | DbPointer): void {
+  private rare(
+    name: string,
+    value: Binary | Regex | Timestamp | Marker | Code | Symbol_ | DbPointer,
+  ): void {
     if (value instanceof Binary) {
       this.head(0x05, name);
       this.int32(value.bytes.length);

@@ -20,13 +20,22 @@ export const storedPast: Past = { bson: 'yes' };
 export const eitherPast: Past = { bson: 'maybe' };
 
 /** After a field was removed whose place is kept. */
-export function afterRemoval(past: Past | undefined, keys: readonly string[], names: readonly string[], bson: Past['bson']): Past {
+export function afterRemoval(
+  past: Past | undefined,
+  keys: readonly string[],
+  names: readonly string[],
+  bson: Past['bson'],
+): Past {
   const unsure = bson === 'maybe' ? new Set([...(past?.unsure ?? []), ...names]) : past?.unsure;
   return { ...past, bson, order: past?.order ?? [...keys], ...(unsure ? { unsure } : {}) };
 }
 
 /** Where a field that a document does not have is to be put among its keys; the end, when it never was there. */
-export function placeOf(past: Past, keys: readonly string[], name: string): { at: number; past: Past } {
+export function placeOf(
+  past: Past,
+  keys: readonly string[],
+  name: string,
+): { at: number; past: Past } {
   const { order } = past;
   if (!order) return { at: keys.length, past };
   const slot = order.indexOf(name);
@@ -35,14 +44,22 @@ export function placeOf(past: Past, keys: readonly string[], name: string): { at
   const next = order.slice(slot + 1).find((key) => present.has(key));
   if (next === undefined) return { at: keys.length, past };
   if (past.unsure?.has(name)) {
-    throw unsupported(`setting '${name}' again, which an earlier stage removed right after $group or $lookup (the server puts it at its old place or at the end, depending on its engine),`);
+    throw unsupported(
+      `setting '${name}' again, which an earlier stage removed right after $group or $lookup (the server puts it at its old place or at the end, depending on its engine),`,
+    );
   }
-  return { at: keys.indexOf(next), past: { ...past, returned: new Set([...(past.returned ?? []), name]) } };
+  return {
+    at: keys.indexOf(next),
+    past: { ...past, returned: new Set([...(past.returned ?? []), name]) },
+  };
 }
 
 /** An inclusion of a field that came back: the server may never have read it, and then it has no place to return to. */
 export function checkReturned(past: Past | undefined, named: { has(name: string): boolean }): void {
   for (const name of past?.returned ?? []) {
-    if (named.has(name)) throw unsupported(`including '${name}', which earlier stages removed and set again (its place depends on what the server reads),`);
+    if (named.has(name))
+      throw unsupported(
+        `including '${name}', which earlier stages removed and set again (its place depends on what the server reads),`,
+      );
   }
 }

@@ -11,7 +11,9 @@ import { batch, operations, prepare, runDelete, runUpdate, validatorFor } from '
  */
 export function bulkWrite(engine: Engine, request: Request): Buffer {
   const { command } = request;
-  for (const key of command.keys) if (!knownFields.has(key)) throw new ServerError(40415, `BSON field 'bulkWrite.${key}' is an unknown field.`);
+  for (const key of command.keys)
+    if (!knownFields.has(key))
+      throw new ServerError(40415, `BSON field 'bulkWrite.${key}' is an unknown field.`);
   const namespaces = operations(request, 'nsInfo').map((info) => splitNamespace(info.get('ns')));
   const totals: Totals = { nInserted: 0, nMatched: 0, nModified: 0, nUpserted: 0, nDeleted: 0 };
   const results: Value[] = [];
@@ -29,8 +31,27 @@ export function bulkWrite(engine: Engine, request: Request): Buffer {
 }
 
 const knownFields = new Set([
-  'bulkWrite', 'ops', 'nsInfo', 'ordered', 'bypassDocumentValidation', 'errorsOnly', 'cursor', 'comment', 'let', 'writeConcern', 'maxTimeMS',
-  'lsid', '$db', '$readPreference', '$clusterTime', 'apiVersion', 'apiStrict', 'apiDeprecationErrors', 'txnNumber', 'autocommit', 'startTransaction',
+  'bulkWrite',
+  'ops',
+  'nsInfo',
+  'ordered',
+  'bypassDocumentValidation',
+  'errorsOnly',
+  'cursor',
+  'comment',
+  'let',
+  'writeConcern',
+  'maxTimeMS',
+  'lsid',
+  '$db',
+  '$readPreference',
+  '$clusterTime',
+  'apiVersion',
+  'apiStrict',
+  'apiDeprecationErrors',
+  'txnNumber',
+  'autocommit',
+  'startTransaction',
 ]);
 
 type Totals = Record<'nInserted' | 'nMatched' | 'nModified' | 'nUpserted' | 'nDeleted', number>;
@@ -38,15 +59,27 @@ type Totals = Record<'nInserted' | 'nMatched' | 'nModified' | 'nUpserted' | 'nDe
 function targetOf(op: Doc, namespaces: readonly [string, string][]): [string, string] {
   const at = op.values[0];
   const target = isNumeric(at) ? namespaces[toDouble(at)] : undefined;
-  if (!target) throw badValue(`BulkWrite ops entry has an invalid nsInfo index: ${isNumeric(at) ? toDouble(at) : typeName(at)}`);
+  if (!target)
+    throw badValue(
+      `BulkWrite ops entry has an invalid nsInfo index: ${isNumeric(at) ? toDouble(at) : typeName(at)}`,
+    );
   return target;
 }
 
-function runOne(engine: Engine, request: Request, name: string, op: Doc, totals: Totals): Record<string, Value> {
+function runOne(
+  engine: Engine,
+  request: Request,
+  name: string,
+  op: Doc,
+  totals: Totals,
+): Record<string, Value> {
   switch (op.keys[0]) {
     case 'insert': {
       const document = op.get('document');
-      if (!(document instanceof Doc)) throw typeMismatch(`BSON field 'bulkWrite.insert.document' is the wrong type '${typeName(document)}', expected type 'object'`);
+      if (!(document instanceof Doc))
+        throw typeMismatch(
+          `BSON field 'bulkWrite.insert.document' is the wrong type '${typeName(document)}', expected type 'object'`,
+        );
       const collection = engine.store.findOrCreate(request.database, name);
       const insertion = prepare(document);
       validatorFor(collection, request)?.check(Doc.fromRaw(insertion.raw), null);
@@ -57,7 +90,14 @@ function runOne(engine: Engine, request: Request, name: string, op: Doc, totals:
     case 'update':
       return update(engine, request, name, op, totals);
     case 'delete': {
-      const n = runDelete(engine, request, name, op, docField(op, 'filter'), op.get('multi') !== true);
+      const n = runDelete(
+        engine,
+        request,
+        name,
+        op,
+        docField(op, 'filter'),
+        op.get('multi') !== true,
+      );
       totals.nDeleted += n;
       return { n };
     }
@@ -66,11 +106,25 @@ function runOne(engine: Engine, request: Request, name: string, op: Doc, totals:
   }
 }
 
-function update(engine: Engine, request: Request, name: string, op: Doc, totals: Totals): Record<string, Value> {
+function update(
+  engine: Engine,
+  request: Request,
+  name: string,
+  op: Doc,
+  totals: Totals,
+): Record<string, Value> {
   // What the `update` command calls `c`.
   const operation = op.has('constants') ? op.copy().set('c', op.get('constants')) : op;
   const sort = op.get('sort');
-  const outcome = runUpdate(engine, request, name, operation, docField(op, 'filter'), op.get('updateMods'), sort instanceof Doc ? sort : undefined);
+  const outcome = runUpdate(
+    engine,
+    request,
+    name,
+    operation,
+    docField(op, 'filter'),
+    op.get('updateMods'),
+    sort instanceof Doc ? sort : undefined,
+  );
   totals.nMatched += outcome.matched;
   totals.nModified += outcome.modified;
   if (!('upserted' in outcome)) return { n: outcome.matched, nModified: outcome.modified };

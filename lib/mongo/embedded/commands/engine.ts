@@ -3,7 +3,14 @@ import { Doc } from '../bson/doc';
 import { BsonWriter, encode, encodedSize } from '../bson/encode';
 import { ServerError } from '../errors';
 import { Environment, Scope, parseExpression } from '../expressions/expression';
-import { candidates, choosePlan, inSortOrder, probeIndex, rowDoc, type Examined } from '../planner/plan';
+import {
+  candidates,
+  choosePlan,
+  inSortOrder,
+  probeIndex,
+  rowDoc,
+  type Examined,
+} from '../planner/plan';
 import type { Filter } from '../query/match';
 import { drain, fromArray, type Next, type Source } from '../stages/stage';
 import type { IndexSpec } from '../storage/index-spec';
@@ -53,11 +60,19 @@ export class Engine {
   ) {}
 
   /** The variables, clock and collation of one query: of its own, or else of the collection that it names. */
-  environmentOf(request: Request, collectionName: Value = request.command.values[0]): { environment: Environment; scope: Scope; control: QueryControl } {
-    const collection = typeof collectionName === 'string' ? this.store.find(request.database, collectionName) : null;
+  environmentOf(
+    request: Request,
+    collectionName: Value = request.command.values[0],
+  ): { environment: Environment; scope: Scope; control: QueryControl } {
+    const collection =
+      typeof collectionName === 'string' ? this.store.find(request.database, collectionName) : null;
     const collation = request.command.get('collation') ?? defaultCollation(collection);
     if (collection?.isView && collation instanceof Doc) checkViewCollation(collection, collation);
-    if (collation !== undefined && !(collation instanceof Doc)) throw new ServerError(14, `BSON field 'collation' is the wrong type '${typeName(collation)}', expected type 'object'`);
+    if (collation !== undefined && !(collation instanceof Doc))
+      throw new ServerError(
+        14,
+        `BSON field 'collation' is the wrong type '${typeName(collation)}', expected type 'object'`,
+      );
     const control = new QueryControl();
     control.check = request.checkpoint;
     const environment = new Environment(parseCollation(collation), () => control.check());
@@ -66,7 +81,10 @@ export class Engine {
     if (variables instanceof Doc) {
       variables.keys.forEach((name, i) => {
         const bound = scope.with(name);
-        environment.fix(bound.slot, parseExpression(variables.values[i], Scope.root(environment)).evaluate(Doc.empty()));
+        environment.fix(
+          bound.slot,
+          parseExpression(variables.values[i], Scope.root(environment)).evaluate(Doc.empty()),
+        );
         scope = bound.scope;
       });
     }
@@ -76,10 +94,14 @@ export class Engine {
   sourceOf(database: string, environment: Environment, examined?: Examined): Source {
     return {
       database,
-      scan: (name, filter) => this.scan(this.store.find(database, name), filter, environment, examined),
+      scan: (name, filter) =>
+        this.scan(this.store.find(database, name), filter, environment, examined),
       sorted: (name, filter, sort, bound) => {
         const collection = this.store.find(database, name);
-        const rows = collection && environment.collation.simple ? inSortOrder(collection, filter, sort, bound, examined) : null;
+        const rows =
+          collection && environment.collation.simple
+            ? inSortOrder(collection, filter, sort, bound, examined)
+            : null;
         return rows && mapRows(rows);
       },
       view: (name) => resolveView(this.store, database, name),
@@ -92,7 +114,16 @@ export class Engine {
         const collection = this.store.find(database, name);
         if (!collection) return null;
         const byId = path === '_id';
-        const index = collection.indexes().find((i) => i.fields[0]?.path === path && !i.partial && !i.sparse && !i.hidden && i.collation.simple);
+        const index = collection
+          .indexes()
+          .find(
+            (i) =>
+              i.fields[0]?.path === path &&
+              !i.partial &&
+              !i.sparse &&
+              !i.hidden &&
+              i.collation.simple,
+          );
         if (!byId && !index) return null;
         // A probe reads by key: the filter's shape is enough for the planner.
         const target = byId ? '_id_' : (index as IndexSpec);
@@ -108,7 +139,12 @@ export class Engine {
   }
 
   /** Documents that may pass the filter. */
-  scan(collection: Collection | null, filter: Filter | null, environment: Environment, examined?: Examined): Next {
+  scan(
+    collection: Collection | null,
+    filter: Filter | null,
+    environment: Environment,
+    examined?: Examined,
+  ): Next {
     if (!collection) return () => null;
     const plan = choosePlan(collection, filter, environment.collation);
     if (plan.kind === 'scan') {
@@ -126,7 +162,13 @@ export class Engine {
   // ---- cursors
 
   /** Answers with the first batch, and keeps the rest under an id when there is any. */
-  openCursor(next: Next, namespace: string, batchSize: number | undefined, control: QueryControl, single = false): Buffer {
+  openCursor(
+    next: Next,
+    namespace: string,
+    batchSize: number | undefined,
+    control: QueryControl,
+    single = false,
+  ): Buffer {
     const cursor: Cursor = { next, namespace, pending: null, lastUsed: Date.now(), control };
     const { docs, done } = this.readBatch(cursor, batchSize ?? 101);
     let id = 0n;
@@ -179,7 +221,11 @@ export class Engine {
       cursor.pending = null;
       if (doc === null) return { docs, done: true };
       const size = encodedSize(doc);
-      if (size > MAX_DOCUMENT) throw new ServerError(10334, `BSONObj size: ${size} is invalid. Size must be between 0 and ${MAX_DOCUMENT}`);
+      if (size > MAX_DOCUMENT)
+        throw new ServerError(
+          10334,
+          `BSONObj size: ${size} is invalid. Size must be between 0 and ${MAX_DOCUMENT}`,
+        );
       if (docs.length >= most || (docs.length > 0 && bytes + size > MAX_BATCH_BYTES)) {
         cursor.pending = doc;
         return { docs, done: false };
@@ -190,16 +236,28 @@ export class Engine {
   }
 }
 
-const mapRows = (rows: () => Row | null): Next => () => {
-  const row = rows();
-  return row === null ? null : rowDoc(row);
-};
+const mapRows =
+  (rows: () => Row | null): Next =>
+  () => {
+    const row = rows();
+    return row === null ? null : rowDoc(row);
+  };
 
 const writer = new BsonWriter(256 * 1024);
 
-function cursorReply(field: 'firstBatch' | 'nextBatch', docs: readonly Doc[], id: bigint, namespace: string): Buffer {
+function cursorReply(
+  field: 'firstBatch' | 'nextBatch',
+  docs: readonly Doc[],
+  id: bigint,
+  namespace: string,
+): Buffer {
   writer.reset();
-  writer.document(new Doc(['cursor', 'ok'], [new Doc([field, 'id', 'ns'], [docs as Doc[], id, namespace]), okDouble]));
+  writer.document(
+    new Doc(
+      ['cursor', 'ok'],
+      [new Doc([field, 'id', 'ns'], [docs as Doc[], id, namespace]), okDouble],
+    ),
+  );
   return writer.finish();
 }
 
@@ -207,27 +265,38 @@ function cursorReply(field: 'firstBatch' | 'nextBatch', docs: readonly Doc[], id
 export const okDouble = new Double(1);
 
 /** A plain reply: its fields, then `ok: 1`. */
-export const reply = (fields: Record<string, Value>): Buffer => encode(Doc.of({ ...fields, ok: okDouble }));
+export const reply = (fields: Record<string, Value>): Buffer =>
+  encode(Doc.of({ ...fields, ok: okDouble }));
 
 /** A cursor over documents that are there already. */
-export const cursorOf = (engine: Engine, docs: Doc[], namespace: string): Buffer => engine.openCursor(fromArray(docs), namespace, Infinity, new QueryControl());
+export const cursorOf = (engine: Engine, docs: Doc[], namespace: string): Buffer =>
+  engine.openCursor(fromArray(docs), namespace, Infinity, new QueryControl());
 
 // ---- reading a command's fields
 
 export function numberField(command: Doc, key: string): number | undefined {
   const v = command.get(key);
   if (v === undefined || v === null) return undefined;
-  if (!isNumeric(v)) throw new ServerError(14, `BSON field '${key}' is the wrong type '${typeName(v)}', expected types '[long, int, decimal, double]'`);
+  if (!isNumeric(v))
+    throw new ServerError(
+      14,
+      `BSON field '${key}' is the wrong type '${typeName(v)}', expected types '[long, int, decimal, double]'`,
+    );
   return toDouble(v);
 }
 export function stringField(command: Doc, key: string): string {
   const v = command.get(key);
-  if (typeof v !== 'string') throw new ServerError(73, `collection name has invalid type ${typeName(v)}`);
+  if (typeof v !== 'string')
+    throw new ServerError(73, `collection name has invalid type ${typeName(v)}`);
   return v;
 }
 export function docField(command: Doc, key: string): Doc {
   const v = command.get(key);
   if (v === undefined || v === null) return Doc.empty();
-  if (!(v instanceof Doc)) throw new ServerError(14, `BSON field '${key}' is the wrong type '${typeName(v)}', expected type 'object'`);
+  if (!(v instanceof Doc))
+    throw new ServerError(
+      14,
+      `BSON field '${key}' is the wrong type '${typeName(v)}', expected type 'object'`,
+    );
   return v;
 }

@@ -11,7 +11,8 @@ export const EXPIRY_INTERVAL_MS = 60_000;
 export function removeExpired(store: Store, now: number): number {
   let removed = 0;
   for (const database of store.databases()) {
-    for (const collection of store.list(database)) if (!collection.isView) removed += expire(store, collection, now);
+    for (const collection of store.list(database))
+      if (!collection.isView) removed += expire(store, collection, now);
   }
   return removed;
 }
@@ -23,7 +24,11 @@ function expire(store: Store, collection: Collection, now: number): number {
     if (!isNumeric(seconds)) continue;
     const limit = new DateTime(now - toDouble(seconds) * 1000);
     // All dates up to the limit; of an array of dates the earliest counts.
-    const rows = collection.byKeyRange(index, Buffer.from([rankOf(limit)]), Buffer.concat([encodeKey(limit), Buffer.from([0xff])]));
+    const rows = collection.byKeyRange(
+      index,
+      Buffer.from([rankOf(limit)]),
+      Buffer.concat([encodeKey(limit), Buffer.from([0xff])]),
+    );
     if (rows.length === 0) continue;
     store.db.transaction(() => {
       for (const row of rows) collection.remove(row.rid, rowDoc(row));

@@ -10,7 +10,8 @@ import { sameKey } from './indexes';
  */
 export function checkHint(engine: Engine, database: string, name: string, hint: Value): void {
   if (hint === undefined || (hint instanceof Doc && hint.size === 0)) return;
-  if (typeof hint !== 'string' && !(hint instanceof Doc)) throw failedToParse('Hint must be a string or an object');
+  if (typeof hint !== 'string' && !(hint instanceof Doc))
+    throw failedToParse('Hint must be a string or an object');
   if (hint instanceof Doc && hint.has('$natural')) {
     const direction = hint.get('$natural');
     if (hint.size === 1 && isNumeric(direction) && toDouble(direction) === 1) return;
@@ -19,8 +20,24 @@ export function checkHint(engine: Engine, database: string, name: string, hint: 
   const collection = engine.store.find(database, name);
   if (!collection || collection.isView) return;
   if (typeof hint === 'string' ? hint === '_id_' : sameKey(Doc.of({ _id: 1 }), hint)) return;
-  const index = collection.indexes().find((i) => (i.wildcard || !i.hidden) && (typeof hint === 'string' ? i.name === hint : sameKey(i.spec.get('key') as Doc, hint)));
-  if (!index) throw new ServerError(2, `error processing query: ns=${collection.namespace}: planner returned error :: caused by :: hint provided does not correspond to an existing index`);
-  const kind = index.wildcard ? 'wildcard' : index.partial ? 'partial' : index.sparse ? 'sparse' : null;
+  const index = collection
+    .indexes()
+    .find(
+      (i) =>
+        (i.wildcard || !i.hidden) &&
+        (typeof hint === 'string' ? i.name === hint : sameKey(i.spec.get('key') as Doc, hint)),
+    );
+  if (!index)
+    throw new ServerError(
+      2,
+      `error processing query: ns=${collection.namespace}: planner returned error :: caused by :: hint provided does not correspond to an existing index`,
+    );
+  const kind = index.wildcard
+    ? 'wildcard'
+    : index.partial
+      ? 'partial'
+      : index.sparse
+        ? 'sparse'
+        : null;
   if (kind) throw unsupported(`a hint of the ${kind} index '${index.name}'`);
 }

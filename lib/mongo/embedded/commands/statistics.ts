@@ -15,7 +15,10 @@ export function parseScale(v: Value): number {
   return Math.trunc(toDouble(v));
 }
 
-export function collectionStatistics(collection: Collection | null, scale: number): Record<string, Value> {
+export function collectionStatistics(
+  collection: Collection | null,
+  scale: number,
+): Record<string, Value> {
   const count = collection?.count() ?? 0;
   const size = collection?.bytes() ?? 0;
   const scaled = (n: number): Value => wholeNumber(Math.trunc(n / scale));
@@ -42,7 +45,11 @@ export function collectionStatistics(collection: Collection | null, scale: numbe
   };
 }
 
-export function databaseStatistics(database: string, collections: readonly Collection[], scale: number): Record<string, Value> {
+export function databaseStatistics(
+  database: string,
+  collections: readonly Collection[],
+  scale: number,
+): Record<string, Value> {
   const stored = collections.filter((c) => !c.isView);
   const sum = (of: (c: Collection) => number): number => stored.reduce((n, c) => n + of(c), 0);
   const size = sum((c) => c.bytes());

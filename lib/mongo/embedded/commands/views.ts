@@ -14,7 +14,11 @@ export function resolveView(store: Store, database: string, name: string): ViewD
   for (let depth = 0; ; depth++) {
     const view = store.find(database, on);
     if (!view?.isView) return on === name ? null : { on, pipeline };
-    if (depth >= MAX_DEPTH) throw new ServerError(165, `View depth too deep or view cycle detected; maximum depth is ${MAX_DEPTH}`);
+    if (depth >= MAX_DEPTH)
+      throw new ServerError(
+        165,
+        `View depth too deep or view cycle detected; maximum depth is ${MAX_DEPTH}`,
+      );
     pipeline = [...(view.options.get('pipeline') as Value[]), ...pipeline];
     on = view.options.get('viewOn') as string;
   }
@@ -37,7 +41,8 @@ export function checkViewCollation(view: Collection, spec: Doc): void {
 export function checkCycle(store: Store, database: string, name: string, on: string): void {
   for (let at: string | undefined = on, depth = 0; at !== undefined; depth++) {
     if (at === name) throw new ServerError(5, `View cycle detected: ${name}`);
-    if (depth > MAX_DEPTH) throw new ServerError(165, `View depth limit exceeded; maximum depth is ${MAX_DEPTH}`);
+    if (depth > MAX_DEPTH)
+      throw new ServerError(165, `View depth limit exceeded; maximum depth is ${MAX_DEPTH}`);
     const next: Value = store.find(database, at)?.options.get('viewOn');
     at = typeof next === 'string' ? next : undefined;
   }

@@ -9,7 +9,13 @@ import type { Validator } from '../query/validator';
 import { parseProjection } from '../query/projection';
 import { parseSortPattern } from '../query/sort';
 import { fromArray, parsePipeline } from '../stages/stage';
-import { idMistake, MAX_DOCUMENT, type Collection, type Insertion, type Row } from '../storage/store';
+import {
+  idMistake,
+  MAX_DOCUMENT,
+  type Collection,
+  type Insertion,
+  type Row,
+} from '../storage/store';
 import { checkUpdateStages } from '../update/pipeline';
 import { parseUpdate, upsertSeed } from '../update/update';
 import { equalValues } from '../values/compare';
@@ -25,9 +31,17 @@ const TOGETHER = 16;
 export function operations(request: Request, key: string): Doc[] {
   const beside = request.sequences.get(key);
   const docs = beside ? beside.map((b) => Doc.fromRaw(b)) : (request.command.get(key) ?? []);
-  if (!Array.isArray(docs)) throw typeMismatch(`BSON field '${key}' is the wrong type '${typeName(docs)}', expected type 'array'`);
-  if (docs.length === 0 || docs.length > MAX_BATCH) throw new ServerError(16, `Write batch sizes must be between 1 and ${MAX_BATCH}. Got ${docs.length} operations.`);
-  for (const doc of docs) if (!(doc instanceof Doc)) throw typeMismatch(`BSON field '${key}' must hold objects`);
+  if (!Array.isArray(docs))
+    throw typeMismatch(
+      `BSON field '${key}' is the wrong type '${typeName(docs)}', expected type 'array'`,
+    );
+  if (docs.length === 0 || docs.length > MAX_BATCH)
+    throw new ServerError(
+      16,
+      `Write batch sizes must be between 1 and ${MAX_BATCH}. Got ${docs.length} operations.`,
+    );
+  for (const doc of docs)
+    if (!(doc instanceof Doc)) throw typeMismatch(`BSON field '${key}' must hold objects`);
   return docs as Doc[];
 }
 
@@ -36,7 +50,13 @@ export function operations(request: Request, key: string): Doc[] {
  *
  * @param ahead may do some of the next ones at once, and says how many.
  */
-export function batch<T>(engine: Engine, request: Request, items: readonly T[], work: (item: T, index: number) => void, ahead?: (from: number) => number): Record<string, Value> {
+export function batch<T>(
+  engine: Engine,
+  request: Request,
+  items: readonly T[],
+  work: (item: T, index: number) => void,
+  ahead?: (from: number) => number,
+): Record<string, Value> {
   const ordered = request.command.get('ordered') !== false;
   const errors: Value[] = [];
   engine.store.db.transaction(() => {
@@ -48,8 +68,16 @@ export function batch<T>(engine: Engine, request: Request, items: readonly T[], 
       try {
         work(items[i] as T, i);
       } catch (error) {
-        if (!(error instanceof ServerError) || error.code === 50 || error.code === 11601) throw error;
-        errors.push(Doc.of({ index: i, code: error.code, ...(error.extra as Record<string, Value>), errmsg: error.message }));
+        if (!(error instanceof ServerError) || error.code === 50 || error.code === 11601)
+          throw error;
+        errors.push(
+          Doc.of({
+            index: i,
+            code: error.code,
+            ...(error.extra as Record<string, Value>),
+            errmsg: error.message,
+          }),
+        );
         if (ordered) break;
       }
       if ((i & 255) === 255) request.checkpoint();
@@ -74,7 +102,11 @@ function withId(doc: Doc): Insertion {
 function prependId(doc: Doc, id: ObjectId): Buffer {
   const raw = doc.raw();
   if (!raw) return encode(new Doc(['_id', ...doc.keys], [id, ...doc.values]));
-  const element = Buffer.concat([Buffer.from([7]), Buffer.from('_id\0', 'latin1'), Buffer.from(id.bytes)]);
+  const element = Buffer.concat([
+    Buffer.from([7]),
+    Buffer.from('_id\0', 'latin1'),
+    Buffer.from(id.bytes),
+  ]);
   const out = Buffer.concat([Buffer.alloc(4), element, raw.bytes.subarray(raw.start + 4, raw.end)]);
   out.writeInt32LE(out.length, 0);
   return out;
@@ -96,7 +128,11 @@ export function insert(engine: Engine, request: Request): Buffer {
   const insertOne = (doc: Doc, i: number): void => {
     const insertion = prepared[i % TOGETHER] ?? prepare(doc);
     const mistake = idMistake(insertion.id);
-    if (mistake && mistake.dollar === undefined) throw new ServerError(2, `can't use a${mistake.type === 'array' ? 'n' : ''} ${mistake.type} for _id`);
+    if (mistake && mistake.dollar === undefined)
+      throw new ServerError(
+        2,
+        `can't use a${mistake.type === 'array' ? 'n' : ''} ${mistake.type} for _id`,
+      );
     validator?.check(Doc.fromRaw(insertion.raw), null);
     collection.insert(insertion);
     n++;
@@ -123,10 +159,14 @@ function stamped(insertion: Insertion): Insertion {
   const { raw } = insertion;
   if (raw.indexOf(NOTHING) < 0) return insertion;
   let out = raw;
-  for (let at = 4; raw[at] !== 0; ) {
+  for (let at = 4; raw[at] !== 0;) {
     const type = raw[at] as number;
     const value = raw.indexOf(0, at + 1) + 1;
-    if (type === TIMESTAMP && raw.compare(NOTHING, 0, 8, value, value + 8) === 0 && raw.toString('latin1', at + 1, value - 1) !== '_id') {
+    if (
+      type === TIMESTAMP &&
+      raw.compare(NOTHING, 0, 8, value, value + 8) === 0 &&
+      raw.toString('latin1', at + 1, value - 1) !== '_id'
+    ) {
       if (out === raw) out = Buffer.from(raw);
       const now = Math.floor(Date.now() / 1000);
       increment = now === lastSecond ? increment + 1 : 1;
@@ -147,8 +187,17 @@ function firstId(doc: Doc): Insertion | null {
   const raw = doc.raw();
   if (!raw) return null;
   const { bytes, start, end } = raw;
-  if (bytes[start + 5] !== 0x5f || bytes[start + 6] !== 0x69 || bytes[start + 7] !== 0x64 || bytes[start + 8] !== 0) return null;
-  return { raw: bytes.subarray(start, end), id: readValueAt(bytes, bytes[start + 4] as number, start + 9) };
+  if (
+    bytes[start + 5] !== 0x5f ||
+    bytes[start + 6] !== 0x69 ||
+    bytes[start + 7] !== 0x64 ||
+    bytes[start + 8] !== 0
+  )
+    return null;
+  return {
+    raw: bytes.subarray(start, end),
+    id: readValueAt(bytes, bytes[start + 4] as number, start + 9),
+  };
 }
 
 interface Matching {
@@ -156,19 +205,33 @@ interface Matching {
   readonly scope: Scope;
   readonly filter: Filter;
 }
-function matching(engine: Engine, request: Request, name: string, operation: Doc, query: Doc): Matching {
+function matching(
+  engine: Engine,
+  request: Request,
+  name: string,
+  operation: Doc,
+  query: Doc,
+): Matching {
   const command = Doc.of({
     collation: operation.get('collation') ?? request.command.get('collation'),
     let: request.command.get('let'),
   });
-  const cleaned = new Doc(command.keys.filter((_, i) => command.values[i] !== undefined), command.values.filter((v) => v !== undefined));
+  const cleaned = new Doc(
+    command.keys.filter((_, i) => command.values[i] !== undefined),
+    command.values.filter((v) => v !== undefined),
+  );
   checkHint(engine, request.database, name, operation.get('hint'));
   const { environment, scope } = engine.environmentOf({ ...request, command: cleaned }, name);
   return { environment, scope, filter: parseFilter(query, scope) };
 }
 
 /** Rows that match, at most `limit` (0: all); with a sort, the first of that order. */
-function matchRows(collection: Collection | null, { environment, filter }: Matching, limit: number, sort: Doc | undefined): { row: Row; doc: Doc }[] {
+function matchRows(
+  collection: Collection | null,
+  { environment, filter }: Matching,
+  limit: number,
+  sort: Doc | undefined,
+): { row: Row; doc: Doc }[] {
   if (!collection) return [];
   const rows = candidates(collection, choosePlan(collection, filter, environment.collation));
   const out: { row: Row; doc: Doc }[] = [];
@@ -183,28 +246,53 @@ function matchRows(collection: Collection | null, { environment, filter }: Match
   }
   if (!sort || out.length < 2) return out;
   const pattern = parseSortPattern(sort, environment.collation);
-  const keyed = out.map((item) => ({ item, key: pattern.keyOf(item.doc) })).sort((a, b) => pattern.compareKeys(a.key, b.key));
+  const keyed = out
+    .map((item) => ({ item, key: pattern.keyOf(item.doc) }))
+    .sort((a, b) => pattern.compareKeys(a.key, b.key));
   return keyed.slice(0, limit > 0 ? limit : undefined).map((k) => k.item);
 }
 
 type Change = (doc: Doc, inserting: boolean) => Doc;
 
 /** An update in any of its three forms: replacement, operators, pipeline. */
-function parseChange(engine: Engine, request: Request, update: Value, arrayFilters: Value, constants: Value, m: Matching, multi: boolean): Change {
+function parseChange(
+  engine: Engine,
+  request: Request,
+  update: Value,
+  arrayFilters: Value,
+  constants: Value,
+  m: Matching,
+  multi: boolean,
+): Change {
   if (Array.isArray(update)) return pipelineChange(engine, request, update, constants, m);
-  if (!(update instanceof Doc)) throw failedToParse('Update argument must be either an object or an array');
+  if (!(update instanceof Doc))
+    throw failedToParse('Update argument must be either an object or an array');
   if (update.keys[0]?.startsWith('$')) return parseUpdate(update, m.scope, arrayFilters, m.filter);
   if (multi) throw failedToParse('multi update is not supported for replacement-style update');
-  for (const key of update.keys) if (key.startsWith('$')) throw new ServerError(52, `The dollar ($) prefixed field '${key}' in '${key}' is not allowed in the context of an update's replacement document. Consider using an aggregation pipeline with $replaceWith.`);
+  for (const key of update.keys)
+    if (key.startsWith('$'))
+      throw new ServerError(
+        52,
+        `The dollar ($) prefixed field '${key}' in '${key}' is not allowed in the context of an update's replacement document. Consider using an aggregation pipeline with $replaceWith.`,
+      );
   return (old) => {
     const id = update.get('_id') ?? old.get('_id');
     if (id === undefined) return update;
     const keys = ['_id', ...update.keys.filter((k) => k !== '_id')];
-    return new Doc(keys, keys.map((k) => (k === '_id' ? id : update.get(k))));
+    return new Doc(
+      keys,
+      keys.map((k) => (k === '_id' ? id : update.get(k))),
+    );
   };
 }
 
-function pipelineChange(engine: Engine, request: Request, stages: Value[], constants: Value, m: Matching): Change {
+function pipelineChange(
+  engine: Engine,
+  request: Request,
+  stages: Value[],
+  constants: Value,
+  m: Matching,
+): Change {
   checkUpdateStages(stages);
   let { scope } = m;
   if (constants instanceof Doc) {
@@ -214,7 +302,13 @@ function pipelineChange(engine: Engine, request: Request, stages: Value[], const
       m.environment.frame[bound.slot] = constants.values[i];
     });
   }
-  const pipeline = parsePipeline(stages, { scope, source: engine.sourceOf(request.database, m.environment), collection: null, depth: 0, inFacet: false });
+  const pipeline = parsePipeline(stages, {
+    scope,
+    source: engine.sourceOf(request.database, m.environment),
+    collection: null,
+    depth: 0,
+    inFacet: false,
+  });
   return (doc) => pipeline.open(fromArray([doc]))() ?? doc;
 }
 
@@ -223,7 +317,11 @@ function finished(before: Doc, after: Doc): Buffer {
   const oldId = before.get('_id');
   const newId = after.get('_id');
   if (newId === undefined) return encode(new Doc(['_id', ...after.keys], [oldId, ...after.values]));
-  if (!equalValues(oldId, newId)) throw new ServerError(66, "Performing an update on the path '_id' would modify the immutable field '_id'");
+  if (!equalValues(oldId, newId))
+    throw new ServerError(
+      66,
+      "Performing an update on the path '_id' would modify the immutable field '_id'",
+    );
   return encode(after);
 }
 
@@ -235,11 +333,27 @@ interface Outcome {
   after?: Doc | undefined;
 }
 
-export function runUpdate(engine: Engine, request: Request, name: string, operation: Doc, query: Doc, update: Value, sort: Doc | undefined): Outcome {
+export function runUpdate(
+  engine: Engine,
+  request: Request,
+  name: string,
+  operation: Doc,
+  query: Doc,
+  update: Value,
+  sort: Doc | undefined,
+): Outcome {
   const multi = operation.get('multi') === true;
   const upsert = operation.get('upsert') === true;
   const m = matching(engine, request, name, operation, query);
-  const change = parseChange(engine, request, update, operation.get('arrayFilters'), operation.get('c') ?? operation.get('let'), m, multi);
+  const change = parseChange(
+    engine,
+    request,
+    update,
+    operation.get('arrayFilters'),
+    operation.get('c') ?? operation.get('let'),
+    m,
+    multi,
+  );
   const { store } = engine;
   let collection = store.findStored(request.database, name);
   const rows = matchRows(collection, m, multi ? 0 : 1, sort);
@@ -261,7 +375,11 @@ export function runUpdate(engine: Engine, request: Request, name: string, operat
     after = Doc.fromRaw(raw);
     if (raw.equals(row.d)) continue;
     validator?.check(after, doc);
-    if (raw.length > MAX_DOCUMENT) throw new ServerError(17419, `Resulting document after update is larger than ${MAX_DOCUMENT}`);
+    if (raw.length > MAX_DOCUMENT)
+      throw new ServerError(
+        17419,
+        `Resulting document after update is larger than ${MAX_DOCUMENT}`,
+      );
     target.replace(row.rid, doc, raw);
     modified++;
   }
@@ -276,7 +394,15 @@ export function update(engine: Engine, request: Request): Buffer {
   const upserted: Value[] = [];
   const errors = batch(engine, request, operations(request, 'updates'), (operation, index) => {
     const sort = operation.get('sort');
-    const outcome = runUpdate(engine, request, name, operation, docField(operation, 'q'), operation.get('u'), sort instanceof Doc ? sort : undefined);
+    const outcome = runUpdate(
+      engine,
+      request,
+      name,
+      operation,
+      docField(operation, 'q'),
+      operation.get('u'),
+      sort instanceof Doc ? sort : undefined,
+    );
     n += outcome.matched;
     nModified += outcome.modified;
     if ('upserted' in outcome) {
@@ -288,7 +414,14 @@ export function update(engine: Engine, request: Request): Buffer {
 }
 
 /** Removes the first that matches or all of them; says how many. */
-export function runDelete(engine: Engine, request: Request, name: string, operation: Doc, query: Doc, onlyOne: boolean): number {
+export function runDelete(
+  engine: Engine,
+  request: Request,
+  name: string,
+  operation: Doc,
+  query: Doc,
+  onlyOne: boolean,
+): number {
   const collection = engine.store.findStored(request.database, name);
   if (!collection) return 0;
   if (query.size === 0 && !onlyOne) {
@@ -296,7 +429,12 @@ export function runDelete(engine: Engine, request: Request, name: string, operat
     collection.clear();
     return all;
   }
-  const rows = matchRows(collection, matching(engine, request, name, operation, query), onlyOne ? 1 : 0, undefined);
+  const rows = matchRows(
+    collection,
+    matching(engine, request, name, operation, query),
+    onlyOne ? 1 : 0,
+    undefined,
+  );
   for (const { row, doc } of rows) collection.remove(row.rid, doc);
   if (rows.length > 0) collection.changed();
   return rows.length;
@@ -307,7 +445,8 @@ export function remove(engine: Engine, request: Request): Buffer {
   let n = 0;
   const errors = batch(engine, request, operations(request, 'deletes'), (operation) => {
     const limit = operation.get('limit');
-    if (!isNumeric(limit) || (toDouble(limit) !== 0 && toDouble(limit) !== 1)) throw failedToParse(`The limit field in delete objects must be 0 or 1. Got ${String(limit)}`);
+    if (!isNumeric(limit) || (toDouble(limit) !== 0 && toDouble(limit) !== 1))
+      throw failedToParse(`The limit field in delete objects must be 0 or 1. Got ${String(limit)}`);
     const query = docField(operation, 'q');
     n += runDelete(engine, request, name, operation, query, toDouble(limit) === 1);
   });
@@ -323,16 +462,29 @@ export function findAndModify(engine: Engine, request: Request): Buffer {
   const fields = docField(command, 'fields');
   const wantsNew = command.get('new') === true;
   const removing = command.get('remove') === true;
-  if (removing && command.has('update')) throw failedToParse("Cannot specify both an 'update' and 'remove'=true");
-  if (!removing && !command.has('update')) throw failedToParse("Either an 'update' or 'remove'=true must be specified");
-  if (removing && wantsNew) throw failedToParse("Cannot specify both 'new'=true and 'remove'=true; 'remove' always returns the deleted document");
+  if (removing && command.has('update'))
+    throw failedToParse("Cannot specify both an 'update' and 'remove'=true");
+  if (!removing && !command.has('update'))
+    throw failedToParse("Either an 'update' or 'remove'=true must be specified");
+  if (removing && wantsNew)
+    throw failedToParse(
+      "Cannot specify both 'new'=true and 'remove'=true; 'remove' always returns the deleted document",
+    );
   const { scope } = engine.environmentOf(request);
-  const project = parseProjection(fields, scope, { filter: query.size > 0 ? parseFilter(query, scope) : null });
-  const shown = (doc: Doc | undefined): Value => (doc ? (fields.size > 0 ? project(doc) : doc) : null);
+  const project = parseProjection(fields, scope, {
+    filter: query.size > 0 ? parseFilter(query, scope) : null,
+  });
+  const shown = (doc: Doc | undefined): Value =>
+    doc ? (fields.size > 0 ? project(doc) : doc) : null;
   return engine.store.db.transaction(() => {
     if (removing) {
       const collection = engine.store.findStored(request.database, name);
-      const [found] = matchRows(collection, matching(engine, request, name, command, query), 1, sort);
+      const [found] = matchRows(
+        collection,
+        matching(engine, request, name, command, query),
+        1,
+        sort,
+      );
       if (found && collection) {
         collection.remove(found.row.rid, found.doc);
         collection.changed();
@@ -341,9 +493,14 @@ export function findAndModify(engine: Engine, request: Request): Buffer {
     }
     const outcome = runUpdate(engine, request, name, command, query, command.get('update'), sort);
     const inserted = 'upserted' in outcome;
-    const last: Record<string, Value> = { n: outcome.matched > 0 || inserted ? 1 : 0, updatedExisting: outcome.matched > 0 };
+    const last: Record<string, Value> = {
+      n: outcome.matched > 0 || inserted ? 1 : 0,
+      updatedExisting: outcome.matched > 0,
+    };
     if (inserted) last.upserted = outcome.upserted;
-    return reply({ lastErrorObject: Doc.of(last), value: shown(wantsNew ? outcome.after : outcome.before) });
+    return reply({
+      lastErrorObject: Doc.of(last),
+      value: shown(wantsNew ? outcome.after : outcome.before),
+    });
   })();
 }
-

@@ -15,11 +15,16 @@ export interface BinaryOptions {
   readonly format: BinaryFormat | undefined;
 }
 
-const failure = (what: string): ServerError => new ServerError(241, `${what} in $convert with no onError value`);
+const failure = (what: string): ServerError =>
+  new ServerError(241, `${what} in $convert with no onError value`);
 
 export function parseFormat(v: Value): BinaryFormat | undefined {
   if (isNullish(v)) return undefined;
-  if (typeof v !== 'string') throw new ServerError(4341114, `$convert requires that 'format' be a string, found: ${typeName(v)}`);
+  if (typeof v !== 'string')
+    throw new ServerError(
+      4341114,
+      `$convert requires that 'format' be a string, found: ${typeName(v)}`,
+    );
   const known = formats.find((f) => f === v);
   if (!known) throw new ServerError(4341125, `Invalid 'format' argument for $convert: ${v}`);
   return known;
@@ -29,15 +34,27 @@ export function parseFormat(v: Value): BinaryFormat | undefined {
 export function subtypeOf(v: Value): number {
   if (isNullish(v)) return 0;
   const n = isNumeric(v) ? toDouble(v) : NaN;
-  if (!Number.isInteger(n)) throw new ServerError(4341108, `In $convert, 'subtype' must be an integer, found: ${typeName(v)}`);
+  if (!Number.isInteger(n))
+    throw new ServerError(
+      4341108,
+      `In $convert, 'subtype' must be an integer, found: ${typeName(v)}`,
+    );
   // The server's own subtypes, whose bytes have a structure.
   if (n >= 6 && n <= 9) throw unsupported(`$convert to binData of subtype ${n}`);
-  if (!(n >= 0 && n <= 5) && !(n >= 128 && n <= 255)) throw new ServerError(4341107, `In $convert, numeric value for 'subtype' does not correspond to a BinData type: ${n}`);
+  if (!(n >= 0 && n <= 5) && !(n >= 128 && n <= 255))
+    throw new ServerError(
+      4341107,
+      `In $convert, numeric value for 'subtype' does not correspond to a BinData type: ${n}`,
+    );
   return n;
 }
 
 function required(format: BinaryFormat | undefined, from: string, to: string): BinaryFormat {
-  if (!format) throw new ServerError(4341115, `Format must be specified when converting from '${from}' to '${to}' in $convert`);
+  if (!format)
+    throw new ServerError(
+      4341115,
+      `Format must be specified when converting from '${from}' to '${to}' in $convert`,
+    );
   return format;
 }
 
@@ -64,13 +81,23 @@ export function binaryToText({ subtype, bytes }: Binary, given: BinaryFormat | u
 }
 
 function uuidText(subtype: number, bytes: Buffer): string {
-  if (subtype !== UUID_SUBTYPE || bytes.length !== 16) throw failure('Conversion to a UUID string needs binary data of the UUID subtype, 16 bytes long');
+  if (subtype !== UUID_SUBTYPE || bytes.length !== 16)
+    throw failure(
+      'Conversion to a UUID string needs binary data of the UUID subtype, 16 bytes long',
+    );
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 
-export function textToBinary(text: string, subtype: number, given: BinaryFormat | undefined): Binary {
+export function textToBinary(
+  text: string,
+  subtype: number,
+  given: BinaryFormat | undefined,
+): Binary {
   const format = required(given, 'string', 'binData');
-  if (format === 'auto' || (format === 'uuid') !== (subtype === UUID_SUBTYPE)) throw failure(`Cannot convert a string in the '${format}' format to binary data of subtype ${subtype}`);
+  if (format === 'auto' || (format === 'uuid') !== (subtype === UUID_SUBTYPE))
+    throw failure(
+      `Cannot convert a string in the '${format}' format to binary data of subtype ${subtype}`,
+    );
   const invalid = (): ServerError => failure(`Input is not a valid ${format} string`);
   switch (format) {
     case 'uuid':
@@ -80,10 +107,12 @@ export function textToBinary(text: string, subtype: number, given: BinaryFormat 
       if (!/^(?:[0-9a-f]{2})*$/i.test(text)) throw invalid();
       return new Binary(subtype, Buffer.from(text, 'hex'));
     case 'base64':
-      if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text)) throw invalid();
+      if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text))
+        throw invalid();
       return new Binary(subtype, Buffer.from(text, 'base64'));
     case 'base64url':
-      if (/^[A-Za-z0-9_-]+={1,2}$/.test(text)) throw unsupported('$convert of a padded base64url string');
+      if (/^[A-Za-z0-9_-]+={1,2}$/.test(text))
+        throw unsupported('$convert of a padded base64url string');
       if (!/^(?:[A-Za-z0-9_-]{4})*(?:[A-Za-z0-9_-]{2,3})?$/.test(text)) throw invalid();
       return new Binary(subtype, Buffer.from(text, 'base64url'));
     case 'utf8':

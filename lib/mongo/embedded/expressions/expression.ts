@@ -109,7 +109,11 @@ export function registerFamily(family: Family): void {
 }
 export const operatorNames = (): string[] => [...operators.keys()].sort();
 
-export const constant = (value: Value): Expression => ({ kind: 'constant', value, evaluate: () => value });
+export const constant = (value: Value): Expression => ({
+  kind: 'constant',
+  value,
+  evaluate: () => value,
+});
 
 export function parseExpression(value: Value, scope: Scope): Expression {
   if (typeof value === 'string') {
@@ -135,9 +139,13 @@ function parseVariable(text: string, scope: Scope): Expression {
   switch (name) {
     case 'ROOT':
       if (scope.rootSlot !== undefined) return variable(scope.rootSlot, rest, scope);
-      return rest.length > 0 ? fieldExpression(rest) : { kind: 'operator', operator: '$$ROOT', evaluate: (doc) => doc };
+      return rest.length > 0
+        ? fieldExpression(rest)
+        : { kind: 'operator', operator: '$$ROOT', evaluate: (doc) => doc };
     case 'CURRENT':
-      return rest.length > 0 ? fieldExpression(rest) : { kind: 'operator', operator: '$$ROOT', evaluate: (doc) => doc };
+      return rest.length > 0
+        ? fieldExpression(rest)
+        : { kind: 'operator', operator: '$$ROOT', evaluate: (doc) => doc };
     case 'REMOVE':
       return constant(undefined);
     case 'NOW':
@@ -145,7 +153,8 @@ function parseVariable(text: string, scope: Scope): Expression {
     case 'DESCEND':
     case 'PRUNE':
     case 'KEEP':
-      if (scope.rootSlot === undefined) throw new ServerError(17276, `Use of undefined variable: ${name}`);
+      if (scope.rootSlot === undefined)
+        throw new ServerError(17276, `Use of undefined variable: ${name}`);
       return constant(redactMarkers[name]);
     case 'CLUSTER_TIME':
     case 'USER_ROLES':
@@ -159,11 +168,16 @@ function parseVariable(text: string, scope: Scope): Expression {
 }
 
 /** What `$redact` recognises, by identity: no value of a document can be one of them. */
-export const redactMarkers = { DESCEND: new Code('DESCEND'), PRUNE: new Code('PRUNE'), KEEP: new Code('KEEP') } as const;
+export const redactMarkers = {
+  DESCEND: new Code('DESCEND'),
+  PRUNE: new Code('PRUNE'),
+  KEEP: new Code('KEEP'),
+} as const;
 
 function variable(slot: number, rest: readonly string[], scope: Scope): Expression {
   const { frame } = scope.environment;
-  if (scope.environment.isFixed(slot)) return constant(rest.length === 0 ? frame[slot] : pathReader(rest)(frame[slot]));
+  if (scope.environment.isFixed(slot))
+    return constant(rest.length === 0 ? frame[slot] : pathReader(rest)(frame[slot]));
   scope.environment.touch(slot);
   if (rest.length === 0) return { kind: 'variable', slot, evaluate: () => frame[slot] };
   const read = pathReader(rest);
@@ -188,7 +202,10 @@ function parseObject(spec: Doc, scope: Scope): Expression {
   const first = spec.keys[0];
   if (first?.startsWith('$')) {
     if (spec.size !== 1) {
-      throw new ServerError(15983, `an object representing an expression must have exactly one field, but has ${spec.size} fields: ${first}…`);
+      throw new ServerError(
+        15983,
+        `an object representing an expression must have exactly one field, but has ${spec.size} fields: ${first}…`,
+      );
     }
     return parseOperator(first, spec.values[0], scope);
   }
@@ -214,7 +231,11 @@ function parseObject(spec: Doc, scope: Scope): Expression {
 
 function checkFieldName(name: string): void {
   if (name.startsWith('$')) throw failedToParse(`Unrecognized expression '${name}'`);
-  if (name.includes('.')) throw new ServerError(16412, `FieldPath field names may not contain '.'. Consider using $getField or $setField.`);
+  if (name.includes('.'))
+    throw new ServerError(
+      16412,
+      `FieldPath field names may not contain '.'. Consider using $getField or $setField.`,
+    );
   if (name === '') throw new ServerError(15998, 'FieldPath field names may not be empty strings.');
 }
 
@@ -224,21 +245,30 @@ function parseOperator(name: string, operand: Value, scope: Scope): Expression {
   const { evaluate, operands } = build(operand, scope, name);
   // As on the server, a constant that cannot be computed fails the whole pipeline, even where it is never reached.
   if (operands?.every((o) => o.kind === 'constant')) return constant(evaluate(Doc.empty()));
-  return operands ? { kind: 'operator', operator: name, operands, evaluate } : { kind: 'operator', operator: name, evaluate };
+  return operands
+    ? { kind: 'operator', operator: name, operands, evaluate }
+    : { kind: 'operator', operator: name, evaluate };
 }
 
 // ---- how operators take their operands
 
 function operandList(operand: Value, scope: Scope): Expression[] {
-  return Array.isArray(operand) ? operand.map((item) => parseExpression(item, scope)) : [parseExpression(operand, scope)];
+  return Array.isArray(operand)
+    ? operand.map((item) => parseExpression(item, scope))
+    : [parseExpression(operand, scope)];
 }
 
 function wrongCount(name: string, expected: string, given: number): ServerError {
-  return new ServerError(16020, `Expression ${name} takes ${expected} arguments. ${given} were passed in.`);
+  return new ServerError(
+    16020,
+    `Expression ${name} takes ${expected} arguments. ${given} were passed in.`,
+  );
 }
 
 /** One operand. */
-export function unary(compute: (a: Value, name: string, environment: Environment) => Value): OperatorBuilder {
+export function unary(
+  compute: (a: Value, name: string, environment: Environment) => Value,
+): OperatorBuilder {
   return (operand, scope, name) => {
     const operands = operandList(operand, scope);
     if (operands.length !== 1) throw wrongCount(name, 'exactly 1', operands.length);
@@ -249,7 +279,9 @@ export function unary(compute: (a: Value, name: string, environment: Environment
 }
 
 /** Two operands. */
-export function binary(compute: (a: Value, b: Value, name: string, environment: Environment) => Value): OperatorBuilder {
+export function binary(
+  compute: (a: Value, b: Value, name: string, environment: Environment) => Value,
+): OperatorBuilder {
   return (operand, scope, name) => {
     const operands = operandList(operand, scope);
     if (operands.length !== 2) throw wrongCount(name, 'exactly 2', operands.length);
@@ -269,37 +301,72 @@ export function variadic(
   return (operand, scope, name) => {
     const operands = operandList(operand, scope);
     if (operands.length < least || operands.length > most) {
-      const range = least === most ? `exactly ${least}` : most === Infinity ? `at least ${least}` : `at least ${least} arguments, and at most ${most}`;
+      const range =
+        least === most
+          ? `exactly ${least}`
+          : most === Infinity
+            ? `at least ${least}`
+            : `at least ${least} arguments, and at most ${most}`;
       // Operators with a least and a most number of operands have a code of their own.
-      throw most !== Infinity && least !== most ? new ServerError(28667, `Expression ${name} takes ${range}, but ${operands.length} were passed in.`) : wrongCount(name, range, operands.length);
+      throw most !== Infinity && least !== most
+        ? new ServerError(
+            28667,
+            `Expression ${name} takes ${range}, but ${operands.length} were passed in.`,
+          )
+        : wrongCount(name, range, operands.length);
     }
     const parts = operands.map((o) => o.evaluate);
     const { environment } = scope;
-    return { operands, evaluate: (doc) => compute(parts.map((part) => part(doc)), name, environment) };
+    return {
+      operands,
+      evaluate: (doc) =>
+        compute(
+          parts.map((part) => part(doc)),
+          name,
+          environment,
+        ),
+    };
   };
 }
 
 /** Operands evaluated as the operator likes: `$and`, `$cond`, … */
-export function lazy(build: (parts: Evaluate[]) => Evaluate, least = 0, most = Infinity): OperatorBuilder {
+export function lazy(
+  build: (parts: Evaluate[]) => Evaluate,
+  least = 0,
+  most = Infinity,
+): OperatorBuilder {
   return (operand, scope, name) => {
     const operands = operandList(operand, scope);
     if (operands.length < least || operands.length > most) {
-      throw wrongCount(name, least === most ? `exactly ${least}` : `at least ${least}`, operands.length);
+      throw wrongCount(
+        name,
+        least === most ? `exactly ${least}` : `at least ${least}`,
+        operands.length,
+      );
     }
     return { operands, evaluate: build(operands.map((o) => o.evaluate)) };
   };
 }
 
 /** The unparsed named arguments of an operator, checked against what it knows. */
-export function namedArguments(operand: Value, name: string, required: readonly string[], optional: readonly string[] = []): Map<string, Value> {
+export function namedArguments(
+  operand: Value,
+  name: string,
+  required: readonly string[],
+  optional: readonly string[] = [],
+): Map<string, Value> {
   const codes = argumentErrors[name] ?? {};
-  if (!(operand instanceof Doc)) throw new ServerError(codes.notObject ?? 9, `${name} only supports an object as its argument`);
+  if (!(operand instanceof Doc))
+    throw new ServerError(codes.notObject ?? 9, `${name} only supports an object as its argument`);
   const out = new Map<string, Value>();
   operand.keys.forEach((key, i) => {
-    if (!required.includes(key) && !optional.includes(key)) throw new ServerError(codes.unknown ?? 9, `Unrecognized argument to ${name}: ${key}`);
+    if (!required.includes(key) && !optional.includes(key))
+      throw new ServerError(codes.unknown ?? 9, `Unrecognized argument to ${name}: ${key}`);
     out.set(key, operand.values[i]);
   });
-  for (const key of required) if (!out.has(key)) throw new ServerError(codes.missing?.[key] ?? 9, `Missing '${key}' parameter to ${name}`);
+  for (const key of required)
+    if (!out.has(key))
+      throw new ServerError(codes.missing?.[key] ?? 9, `Missing '${key}' parameter to ${name}`);
   return out;
 }
 
@@ -325,8 +392,14 @@ export function named<R extends string, O extends string = never>(
       operands,
       evaluate: (doc) => {
         const read: Record<string, Value> = {};
-        for (let i = 0; i < parts.length; i++) read[names[i] as string] = (parts[i] as Evaluate)(doc);
-        return compute(read as Record<R, Value> & Partial<Record<O, Value>>, given, name, environment);
+        for (let i = 0; i < parts.length; i++)
+          read[names[i] as string] = (parts[i] as Evaluate)(doc);
+        return compute(
+          read as Record<R, Value> & Partial<Record<O, Value>>,
+          given,
+          name,
+          environment,
+        );
       },
     };
   };

@@ -9,6 +9,20 @@ import { string } from './string';
 import { miscellaneous, type } from './type';
 
 /** Every expression operator that exists, family by family as the manual groups them. */
-for (const family of [arithmetic, trigonometry, array, object, boolean, comparison, conditional, date, set, string, type, miscellaneous, accumulatorExpressions]) {
+for (const family of [
+  arithmetic,
+  trigonometry,
+  array,
+  object,
+  boolean,
+  comparison,
+  conditional,
+  date,
+  set,
+  string,
+  type,
+  miscellaneous,
+  accumulatorExpressions,
+]) {
   registerFamily(family);
 }

@@ -6,7 +6,11 @@ import { isNullish, isTruthy, typeName, type Value } from '../values/value';
 import { binary, unary, variadic, type Family } from './expression';
 
 function arrayOperand(v: Value, code: number, name: string): Value[] {
-  if (!Array.isArray(v)) throw new ServerError(code, `All operands of ${name} must be arrays. One argument is of type: ${typeName(v)}`);
+  if (!Array.isArray(v))
+    throw new ServerError(
+      code,
+      `All operands of ${name} must be arrays. One argument is of type: ${typeName(v)}`,
+    );
   return v;
 }
 
@@ -22,11 +26,16 @@ function arraysUpToNull(values: readonly Value[], code: number, name: string): V
 
 const quantifier = (all: boolean) =>
   unary((v, name) => {
-    if (!Array.isArray(v)) throw new ServerError(all ? 17040 : 17041, `${name}'s argument must be an array, but is ${typeName(v)}`);
+    if (!Array.isArray(v))
+      throw new ServerError(
+        all ? 17040 : 17041,
+        `${name}'s argument must be an array, but is ${typeName(v)}`,
+      );
     return all ? v.every(isTruthy) : v.some(isTruthy);
   });
 
-const sorted = (values: ValueSet, collation: Collation): Value[] => [...values.values].sort((a, b) => compareValues(a, b, collation.order));
+const sorted = (values: ValueSet, collation: Collation): Value[] =>
+  [...values.values].sort((a, b) => compareValues(a, b, collation.order));
 
 export const set: Family = {
   $allElementsTrue: quantifier(true),
@@ -37,10 +46,13 @@ export const set: Family = {
     return arrayOperand(a, 17048, name).filter((v) => seen.add(v));
   }),
   $setEquals: variadic((values, name, { collation }) => {
-    if (values.length < 2) throw new ServerError(17045, `${name} needs at least two arguments had: ${values.length}`);
+    if (values.length < 2)
+      throw new ServerError(17045, `${name} needs at least two arguments had: ${values.length}`);
     const sets = values.map((v) => new ValueSet(collation, arrayOperand(v, 17044, name)));
     const [first, ...rest] = sets as [ValueSet, ...ValueSet[]];
-    return rest.every((other) => other.size === first.size && other.values.every((v) => first.has(v)));
+    return rest.every(
+      (other) => other.size === first.size && other.values.every((v) => first.has(v)),
+    );
   }),
   // The manual leaves the order of a set's elements open; the server sorts these two.
   $setIntersection: variadic((values, name, { collation }) => {
@@ -48,7 +60,13 @@ export const set: Family = {
     if (arrays === null) return null;
     const [first = [], ...rest] = arrays;
     const others = rest.map((items) => new ValueSet(collation, items));
-    return sorted(new ValueSet(collation, first.filter((v) => others.every((o) => o.has(v)))), collation);
+    return sorted(
+      new ValueSet(
+        collation,
+        first.filter((v) => others.every((o) => o.has(v))),
+      ),
+      collation,
+    );
   }),
   $setIsSubset: binary((a, b, name, { collation }) => {
     const all = new ValueSet(collation, arrayOperand(b, 17042, name));

@@ -9,11 +9,20 @@ import { BsonType, isNullish, isNumeric, toDouble, type Value } from '../values/
  * looks for. Conservative: no says nothing. Every condition here holds of a document when it holds of some value at its
  * path, so that it is enough to compare what they say of one value.
  */
-export function implies(query: Filter, partial: Filter, index: Collation, collation: Collation): boolean {
-  if (partial.kind === 'and') return partial.parts.every((part) => implies(query, part, index, collation));
-  if (partial.kind === 'or' && partial.parts.some((part) => implies(query, part, index, collation))) return true;
-  if (query.kind === 'and') return query.parts.some((part) => implies(part, partial, index, collation));
-  if (query.kind === 'or') return query.parts.every((part) => implies(part, partial, index, collation));
+export function implies(
+  query: Filter,
+  partial: Filter,
+  index: Collation,
+  collation: Collation,
+): boolean {
+  if (partial.kind === 'and')
+    return partial.parts.every((part) => implies(query, part, index, collation));
+  if (partial.kind === 'or' && partial.parts.some((part) => implies(query, part, index, collation)))
+    return true;
+  if (query.kind === 'and')
+    return query.parts.some((part) => implies(part, partial, index, collation));
+  if (query.kind === 'or')
+    return query.parts.every((part) => implies(part, partial, index, collation));
   const said = saidBy(query);
   return said !== null && leafImplies(said, partial, index, collation);
 }
@@ -31,7 +40,9 @@ interface Said {
 function saidBy(filter: Filter): Said | null {
   switch (filter.kind) {
     case 'compare':
-      return filter.operator === '$eq' ? { path: filter.path, equal: [filter.value] } : { path: filter.path, bound: { operator: filter.operator, value: filter.value } };
+      return filter.operator === '$eq'
+        ? { path: filter.path, equal: [filter.value] }
+        : { path: filter.path, bound: { operator: filter.operator, value: filter.value } };
     case 'in':
       return filter.values.length > 0 ? { path: filter.path, equal: filter.values } : null;
     case 'expression': {
@@ -63,16 +74,34 @@ const STRING = 20;
 
 function leafImplies(said: Said, partial: Filter, index: Collation, collation: Collation): boolean {
   const values = said.equal ?? (said.bound ? [said.bound.value] : []);
-  const comparable = values.every((v) => typesOfRank.has(rankOf(v)) && !(isNumeric(v) && Number.isNaN(toDouble(v))) && (rankOf(v) !== STRING || index.name === collation.name));
+  const comparable = values.every(
+    (v) =>
+      typesOfRank.has(rankOf(v)) &&
+      !(isNumeric(v) && Number.isNaN(toDouble(v))) &&
+      (rankOf(v) !== STRING || index.name === collation.name),
+  );
   if (!comparable) return false;
-  const possible = said.types ?? (said.exists ? null : new Set(values.flatMap((v) => typesOfRank.get(rankOf(v)) as readonly number[])));
+  const possible =
+    said.types ??
+    (said.exists
+      ? null
+      : new Set(values.flatMap((v) => typesOfRank.get(rankOf(v)) as readonly number[])));
   switch (partial.kind) {
     case 'exists':
       return partial.path === said.path;
     case 'type':
-      return partial.path === said.path && possible !== null && [...possible].every((type) => partial.types.has(type));
+      return (
+        partial.path === said.path &&
+        possible !== null &&
+        [...possible].every((type) => partial.types.has(type))
+      );
     case 'in':
-      return partial.path === said.path && said.equal?.every((v) => partial.values.some((p) => compareValues(v, p, index.order) === 0)) === true;
+      return (
+        partial.path === said.path &&
+        said.equal?.every((v) =>
+          partial.values.some((p) => compareValues(v, p, index.order) === 0),
+        ) === true
+      );
     case 'compare': {
       if (partial.path !== said.path) return false;
       const { operator, value } = partial;
@@ -102,12 +131,22 @@ function satisfies(v: Value, operator: Comparison, value: Value, { order }: Coll
 }
 
 /** Whether one side of a range lies within another, on the same side. */
-function within(bound: { readonly operator: Comparison; readonly value: Value }, operator: Comparison, value: Value, index: Collation): boolean {
+function within(
+  bound: { readonly operator: Comparison; readonly value: Value },
+  operator: Comparison,
+  value: Value,
+  index: Collation,
+): boolean {
   const below = (o: Comparison): boolean => o === '$lt' || o === '$lte';
   if (operator === '$eq' || below(bound.operator) !== below(operator)) return false;
   // What is open keeps out its own end, so that the other may be open at the same place.
   const open = bound.operator === '$lt' || bound.operator === '$gt';
-  return satisfies(bound.value, open ? (below(operator) ? '$lte' : '$gte') : operator, value, index);
+  return satisfies(
+    bound.value,
+    open ? (below(operator) ? '$lte' : '$gte') : operator,
+    value,
+    index,
+  );
 }
 
 /**

@@ -7,12 +7,26 @@ import { probesOf, type IndexSpec } from '../storage/index-spec';
 import type { Collection, Row } from '../storage/store';
 import { encodeKey } from '../storage/keys';
 import { constantEquality, implies } from './implication';
-import { bsonUndefined, isNullish, isNumeric, maxKey, minKey, Regex, toDouble, type Value } from '../values/value';
+import {
+  bsonUndefined,
+  isNullish,
+  isNumeric,
+  maxKey,
+  minKey,
+  Regex,
+  toDouble,
+  type Value,
+} from '../values/value';
 
 /** How candidates for a filter are found. They are a superset: the filter is always tested on them. */
 export type Plan =
   | { readonly kind: 'scan' }
-  | { readonly kind: 'index'; readonly index: IndexSpec | '_id_'; readonly ranges: readonly (readonly [Buffer, Buffer])[]; readonly described: string };
+  | {
+      readonly kind: 'index';
+      readonly index: IndexSpec | '_id_';
+      readonly ranges: readonly (readonly [Buffer, Buffer])[];
+      readonly described: string;
+    };
 
 interface Bounds {
   equal?: Value[];
@@ -25,7 +39,13 @@ const after = (key: Buffer): Buffer => Buffer.concat([key, AFTER]);
 
 /** Values that compare in ways of their own: an index does not help with them. */
 function odd(value: Value): boolean {
-  return value === minKey || value === maxKey || value === bsonUndefined || value instanceof Regex || (isNumeric(value) && Number.isNaN(toDouble(value)));
+  return (
+    value === minKey ||
+    value === maxKey ||
+    value === bsonUndefined ||
+    value instanceof Regex ||
+    (isNumeric(value) && Number.isNaN(toDouble(value)))
+  );
 }
 
 /** Ranks of types that no collation touches: null, numbers, ObjectIds, booleans, dates. */
@@ -42,7 +62,10 @@ function indexable(value: Value, index: Collation, query: Collation): boolean {
 const allIndexable = (b: Bounds, index: Collation, query: Collation): boolean => {
   const values = b.equal ?? [b.low, b.high].filter((v) => v !== undefined);
   // Keys of strings in an index with a collation are in no order.
-  return values.every((v) => indexable(v, index, query) && (b.equal !== undefined || index.simple || rankOf(v) !== STRING));
+  return values.every(
+    (v) =>
+      indexable(v, index, query) && (b.equal !== undefined || index.simple || rankOf(v) !== STRING),
+  );
 };
 
 /** What a conjunction says about each path. */
@@ -78,8 +101,12 @@ function elementBounds(filter: Filter): ElementBounds[] {
   if (filter.kind === 'and') return filter.parts.flatMap(elementBounds);
   if (filter.kind !== 'elemMatch' || !filter.inner) return [];
   const { path } = filter;
-  const inner = [...boundsByPath(filter.inner)].map(([own, bounds]) => [`${path}.${own}`, bounds] as const);
-  const bounds = new Map(inner.filter(([own, { equal }]) => !equal?.some(isNullish) && !/(^|\.)\d+(\.|$)/.test(own)));
+  const inner = [...boundsByPath(filter.inner)].map(
+    ([own, bounds]) => [`${path}.${own}`, bounds] as const,
+  );
+  const bounds = new Map(
+    inner.filter(([own, { equal }]) => !equal?.some(isNullish) && !/(^|\.)\d+(\.|$)/.test(own)),
+  );
   return bounds.size > 0 ? [{ path, bounds }] : [];
 }
 
@@ -93,20 +120,36 @@ function narrow(bounds: Bounds, operator: Comparison, value: Value): void {
   }
 }
 
-export function choosePlan(collection: Collection, filter: Filter | null, collation: Collation): Plan {
+export function choosePlan(
+  collection: Collection,
+  filter: Filter | null,
+  collation: Collation,
+): Plan {
   if (!filter) return { kind: 'scan' };
   const bounds = boundsByPath(filter);
   const elements = elementBounds(filter);
   if (bounds.size + elements.length === 0) return { kind: 'scan' };
   let best: { score: number; plan: Plan } | undefined;
-  const consider = (score: number, index: IndexSpec | '_id_', ranges: [Buffer, Buffer][], described: string): void => {
-    if (ranges.length > 0 && (!best || score > best.score)) best = { score, plan: { kind: 'index', index, ranges, described } };
+  const consider = (
+    score: number,
+    index: IndexSpec | '_id_',
+    ranges: [Buffer, Buffer][],
+    described: string,
+  ): void => {
+    if (ranges.length > 0 && (!best || score > best.score))
+      best = { score, plan: { kind: 'index', index, ranges, described } };
   };
   const id = bounds.get('_id');
-  if (id && usable(id, false) && allIndexable(id, simpleCollation, collation)) consider(id.equal ? 1000 : 15, '_id_', rangesOf(Buffer.alloc(0), id, false), '_id_');
+  if (id && usable(id, false) && allIndexable(id, simpleCollation, collation))
+    consider(id.equal ? 1000 : 15, '_id_', rangesOf(Buffer.alloc(0), id, false), '_id_');
   for (const index of collection.indexes()) {
-    if (index.hidden || (index.partial && !implies(filter, index.partial, index.collation, collation))) continue;
-    for (const element of [undefined, ...elements]) planIndex(collection, index, bounds, element, collation, consider);
+    if (
+      index.hidden ||
+      (index.partial && !implies(filter, index.partial, index.collation, collation))
+    )
+      continue;
+    for (const element of [undefined, ...elements])
+      planIndex(collection, index, bounds, element, collation, consider);
   }
   return best?.plan ?? { kind: 'scan' };
 }
@@ -126,14 +169,31 @@ function together(a: string, b: string, element: ElementBounds | undefined): boo
 }
 
 /** With `element`, the bounds of one `$elemMatch` take part. */
-function planIndex(collection: Collection, index: IndexSpec, bounds: Map<string, Bounds>, element: ElementBounds | undefined, collation: Collation, consider: (score: number, index: IndexSpec, ranges: [Buffer, Buffer][], described: string) => void): void {
+function planIndex(
+  collection: Collection,
+  index: IndexSpec,
+  bounds: Map<string, Bounds>,
+  element: ElementBounds | undefined,
+  collation: Collation,
+  consider: (
+    score: number,
+    index: IndexSpec,
+    ranges: [Buffer, Buffer][],
+    described: string,
+  ) => void,
+): void {
   let prefixes: Buffer[] = [Buffer.alloc(0)];
   let score = 0;
   const used: string[] = [];
   for (const { path } of index.fields) {
     const b = element?.bounds.get(path) ?? bounds.get(path);
     if (!b || !usable(b, index.sparse) || !allIndexable(b, index.collation, collation)) break;
-    if (index.shared.length > 0 && used.some((other) => !together(other, path, element)) && collection.isMultikey(index)) break;
+    if (
+      index.shared.length > 0 &&
+      used.some((other) => !together(other, path, element)) &&
+      collection.isMultikey(index)
+    )
+      break;
     used.push(path);
     if (b.equal) {
       if (prefixes.length * b.equal.length > 1000) break;
@@ -145,10 +205,21 @@ function planIndex(collection: Collection, index: IndexSpec, bounds: Map<string,
       continue;
     }
     const multikey = collection.isMultikey(index);
-    consider(score + 10 + (b.low !== undefined && b.high !== undefined ? 2 : 0), index, prefixes.flatMap((p) => rangesOf(p, b, multikey)), index.name);
+    consider(
+      score + 10 + (b.low !== undefined && b.high !== undefined ? 2 : 0),
+      index,
+      prefixes.flatMap((p) => rangesOf(p, b, multikey)),
+      index.name,
+    );
     return;
   }
-  if (score > 0) consider(score, index, distinct(prefixes).map((p): [Buffer, Buffer] => [p, after(p)]), index.name);
+  if (score > 0)
+    consider(
+      score,
+      index,
+      distinct(prefixes).map((p): [Buffer, Buffer] => [p, after(p)]),
+      index.name,
+    );
 }
 
 function distinct(keys: Buffer[]): Buffer[] {
@@ -157,24 +228,48 @@ function distinct(keys: Buffer[]): Buffer[] {
 
 /** Of a multikey index only one side of a range holds: the two may be met by different elements. */
 function rangesOf(prefix: Buffer, b: Bounds, multikey: boolean): [Buffer, Buffer][] {
-  if (b.equal) return distinct(b.equal.map((v) => Buffer.concat([prefix, encodeKey(v)]))).map((k) => [k, after(k)]);
+  if (b.equal)
+    return distinct(b.equal.map((v) => Buffer.concat([prefix, encodeKey(v)]))).map((k) => [
+      k,
+      after(k),
+    ]);
   const sample = b.low ?? b.high;
   const rank = rankOf(sample);
   const low = b.low !== undefined ? encodeKey(b.low) : Buffer.from([rank]);
   const sameRank = b.high !== undefined && rankOf(b.high) === rank;
-  const high = sameRank && (b.low === undefined || !multikey) ? after(encodeKey(b.high)) : Buffer.from([rank + 1]);
+  const high =
+    sameRank && (b.low === undefined || !multikey)
+      ? after(encodeKey(b.high))
+      : Buffer.from([rank + 1]);
   return [[Buffer.concat([prefix, low]), Buffer.concat([prefix, high])]];
 }
 
 const MAX_ORDERED = 1000;
 
 /** Rows in sort order through an index whose fields are the sort's, when few of them will be asked for. */
-export function inSortOrder(collection: Collection, filter: Filter | null, sort: SortPattern, bound: number, examined?: Examined): (() => Row | null) | null {
+export function inSortOrder(
+  collection: Collection,
+  filter: Filter | null,
+  sort: SortPattern,
+  bound: number,
+  examined?: Examined,
+): (() => Row | null) | null {
   const backwards = sort.parts[0]?.direction === -1;
-  if (bound > MAX_ORDERED || !sort.parts.every((p) => (p.direction === -1) === backwards)) return null;
+  if (bound > MAX_ORDERED || !sort.parts.every((p) => (p.direction === -1) === backwards))
+    return null;
   if (filter && choosePlan(collection, filter, simpleCollation).kind === 'index') return null;
   // More fields than the sort's would order what the sort calls equal.
-  const index = collection.indexes().find((i) => !i.partial && !i.sparse && !i.hidden && i.collation.simple && i.fields.length === sort.parts.length && i.fields.every((f, j) => f.path === sort.parts[j]?.path));
+  const index = collection
+    .indexes()
+    .find(
+      (i) =>
+        !i.partial &&
+        !i.sparse &&
+        !i.hidden &&
+        i.collation.simple &&
+        i.fields.length === sort.parts.length &&
+        i.fields.every((f, j) => f.path === sort.parts[j]?.path),
+    );
   if (!index || collection.isMultikey(index)) return null;
   collection.use(index);
   const rows = collection.inKeyOrder(index, backwards);
@@ -198,7 +293,11 @@ export interface Examined {
 }
 
 /** Candidate rows, each once, in order of insertion. */
-export function candidates(collection: Collection, plan: Plan, examined?: Examined): () => Row | null {
+export function candidates(
+  collection: Collection,
+  plan: Plan,
+  examined?: Examined,
+): () => Row | null {
   if (plan.kind === 'scan') {
     const rows = collection.rows();
     if (!examined) return rows;
@@ -211,10 +310,16 @@ export function candidates(collection: Collection, plan: Plan, examined?: Examin
   collection.use(plan.index);
   const found = new Map<number, Row>();
   for (const [low, high] of plan.ranges) {
-    const rows = plan.index === '_id_' ? collection.byIdRange(low, high) : collection.byKeyRange(plan.index, low, high);
+    const rows =
+      plan.index === '_id_'
+        ? collection.byIdRange(low, high)
+        : collection.byKeyRange(plan.index, low, high);
     for (const row of rows) found.set(row.rid, row);
   }
-  const rows = plan.ranges.length > 1 ? [...found.values()].sort((a, b) => a.rid - b.rid) : [...found.values()];
+  const rows =
+    plan.ranges.length > 1
+      ? [...found.values()].sort((a, b) => a.rid - b.rid)
+      : [...found.values()];
   if (examined) {
     examined.keys += rows.length;
     examined.docs += rows.length;
@@ -227,7 +332,13 @@ export function candidates(collection: Collection, plan: Plan, examined?: Examin
 export const rowDoc = (row: Row): Doc => Doc.fromRaw(row.d);
 
 /** Rows whose first key in an index equals any of the values; null when a value cannot be found by its key. */
-export function probeIndex(collection: Collection, index: IndexSpec | '_id_', values: readonly Value[], collation: Collation, examined?: Examined): Row[] | null {
+export function probeIndex(
+  collection: Collection,
+  index: IndexSpec | '_id_',
+  values: readonly Value[],
+  collation: Collation,
+  examined?: Examined,
+): Row[] | null {
   const found = new Map<number, Row>();
   let rows: Row[] = [];
   for (const value of values) {
@@ -235,7 +346,11 @@ export function probeIndex(collection: Collection, index: IndexSpec | '_id_', va
     const key = encodeKey(value);
     const single = index === '_id_' ? collection.byKey(key) : null;
     if (index === '_id_') rows = single ? [single] : [];
-    else rows = index.fields.length === 1 ? collection.byIndexKey(index, key) : collection.byKeyRange(index, key, after(key));
+    else
+      rows =
+        index.fields.length === 1
+          ? collection.byIndexKey(index, key)
+          : collection.byKeyRange(index, key, after(key));
     if (examined) {
       examined.keys += rows.length;
       examined.docs += rows.length;

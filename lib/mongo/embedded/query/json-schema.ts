@@ -25,28 +25,53 @@ function compileSchema(schema: Value): Check {
 }
 
 const count = (v: Value, keyword: string): number => {
-  if (!isNumeric(v) || !Number.isInteger(toDouble(v)) || toDouble(v) < 0) throw failedToParse(`$jsonSchema keyword '${keyword}' must be a non-negative integer`);
+  if (!isNumeric(v) || !Number.isInteger(toDouble(v)) || toDouble(v) < 0)
+    throw failedToParse(`$jsonSchema keyword '${keyword}' must be a non-negative integer`);
   return toDouble(v);
 };
 const list = (v: Value, keyword: string): Value[] => {
-  if (!Array.isArray(v) || v.length === 0) throw failedToParse(`$jsonSchema keyword '${keyword}' must be a non-empty array`);
+  if (!Array.isArray(v) || v.length === 0)
+    throw failedToParse(`$jsonSchema keyword '${keyword}' must be a non-empty array`);
   return v;
 };
 const pass: Check = () => true;
-const ofDoc = (check: (doc: Doc) => boolean): Check => (v) => !(v instanceof Doc) || check(v);
-const ofArray = (check: (items: Value[]) => boolean): Check => (v) => !Array.isArray(v) || check(v);
-const ofString = (check: (text: string) => boolean): Check => (v) => typeof v !== 'string' || check(v);
-const ofNumber = (check: (n: number) => boolean): Check => (v) => !isNumeric(v) || check(toDouble(v));
+const ofDoc =
+  (check: (doc: Doc) => boolean): Check =>
+  (v) =>
+    !(v instanceof Doc) || check(v);
+const ofArray =
+  (check: (items: Value[]) => boolean): Check =>
+  (v) =>
+    !Array.isArray(v) || check(v);
+const ofString =
+  (check: (text: string) => boolean): Check =>
+  (v) =>
+    typeof v !== 'string' || check(v);
+const ofNumber =
+  (check: (n: number) => boolean): Check =>
+  (v) =>
+    !isNumeric(v) || check(toDouble(v));
 
-const jsonTypes: Record<string, string> = { object: 'object', array: 'array', number: 'number', boolean: 'bool', string: 'string', null: 'null' };
+const jsonTypes: Record<string, string> = {
+  object: 'object',
+  array: 'array',
+  number: 'number',
+  boolean: 'bool',
+  string: 'string',
+  null: 'null',
+};
 
 function properties(schema: Doc): { named: Map<string, Check>; patterns: [RegExp, Check][] } {
   const named = new Map<string, Check>();
   const patterns: [RegExp, Check][] = [];
   const own = schema.get('properties');
-  if (own instanceof Doc) own.keys.forEach((key, i) => named.set(key, compileSchema(own.values[i])));
+  if (own instanceof Doc)
+    own.keys.forEach((key, i) => named.set(key, compileSchema(own.values[i])));
   const byPattern = schema.get('patternProperties');
-  if (byPattern instanceof Doc) byPattern.keys.forEach((key, i) => patterns.push([compileRegex(key, ''), compileSchema(byPattern.values[i])]));
+  if (byPattern instanceof Doc)
+    byPattern.keys.forEach((key, i) =>
+      patterns.push([compileRegex(key, ''), compileSchema(byPattern.values[i])]),
+    );
   return { named, patterns };
 }
 
@@ -72,12 +97,23 @@ const keywords: Record<string, (operand: Value, schema: Doc) => Check> = {
   },
   patternProperties: (_v, schema) => {
     const { patterns } = properties(schema);
-    return ofDoc((doc) => doc.keys.every((key) => patterns.every(([regex, check]) => !testRegex(regex, key) || check(doc.get(key)))));
+    return ofDoc((doc) =>
+      doc.keys.every((key) =>
+        patterns.every(([regex, check]) => !testRegex(regex, key) || check(doc.get(key))),
+      ),
+    );
   },
   additionalProperties: (v, schema) => {
     const { named, patterns } = properties(schema);
     const other: Check = typeof v === 'boolean' ? () => v : compileSchema(v);
-    return ofDoc((doc) => doc.keys.every((key) => named.has(key) || patterns.some(([regex]) => testRegex(regex, key)) || other(doc.get(key))));
+    return ofDoc((doc) =>
+      doc.keys.every(
+        (key) =>
+          named.has(key) ||
+          patterns.some(([regex]) => testRegex(regex, key)) ||
+          other(doc.get(key)),
+      ),
+    );
   },
   minProperties: (v) => {
     const n = count(v, 'minProperties');
@@ -88,10 +124,13 @@ const keywords: Record<string, (operand: Value, schema: Doc) => Check> = {
     return ofDoc((doc) => doc.size <= n);
   },
   dependencies: (v) => {
-    if (!(v instanceof Doc)) throw failedToParse("$jsonSchema keyword 'dependencies' must be an object");
+    if (!(v instanceof Doc))
+      throw failedToParse("$jsonSchema keyword 'dependencies' must be an object");
     const rules = v.keys.map((key, i) => {
       const rule = v.values[i];
-      const check: Check = Array.isArray(rule) ? (doc) => rule.every((name) => (doc as Doc).has(name as string)) : compileSchema(rule);
+      const check: Check = Array.isArray(rule)
+        ? (doc) => rule.every((name) => (doc as Doc).has(name as string))
+        : compileSchema(rule);
       return { key, check };
     });
     return ofDoc((doc) => rules.every(({ key, check }) => !doc.has(key) || check(doc)));
@@ -118,7 +157,8 @@ const keywords: Record<string, (operand: Value, schema: Doc) => Check> = {
     const n = count(v, 'maxItems');
     return ofArray((items) => items.length <= n);
   },
-  uniqueItems: (v) => (v === true ? ofArray((items) => new ValueSet(undefined, items).size === items.length) : pass),
+  uniqueItems: (v) =>
+    v === true ? ofArray((items) => new ValueSet(undefined, items).size === items.length) : pass,
   minLength: (v) => {
     const n = count(v, 'minLength');
     return ofString((text) => Array.from(text).length >= n);

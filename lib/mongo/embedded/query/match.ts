@@ -28,14 +28,39 @@ export type Test = (doc: Doc) => boolean;
 export type Filter =
   | { readonly kind: 'and'; readonly parts: readonly Filter[]; readonly test: Test }
   | { readonly kind: 'or'; readonly parts: readonly Filter[]; readonly test: Test }
-  | { readonly kind: 'compare'; readonly path: string; readonly operator: Comparison; readonly value: Value; readonly test: Test }
-  | { readonly kind: 'in'; readonly path: string; readonly values: readonly Value[]; readonly test: Test }
+  | {
+      readonly kind: 'compare';
+      readonly path: string;
+      readonly operator: Comparison;
+      readonly value: Value;
+      readonly test: Test;
+    }
+  | {
+      readonly kind: 'in';
+      readonly path: string;
+      readonly values: readonly Value[];
+      readonly test: Test;
+    }
   /** Of what is there at all, and of what has one of some types. */
   | { readonly kind: 'exists'; readonly path: string; readonly test: Test }
-  | { readonly kind: 'type'; readonly path: string; readonly types: ReadonlySet<number>; readonly test: Test }
-  | { readonly kind: 'expression'; readonly operand: ReturnType<typeof parseExpression>; readonly test: Test }
+  | {
+      readonly kind: 'type';
+      readonly path: string;
+      readonly types: ReadonlySet<number>;
+      readonly test: Test;
+    }
+  | {
+      readonly kind: 'expression';
+      readonly operand: ReturnType<typeof parseExpression>;
+      readonly test: Test;
+    }
   /** `inner`: what the fields of one element satisfy together, where it is asked of its fields. */
-  | { readonly kind: 'elemMatch'; readonly path: string; readonly inner: Filter | null; readonly test: Test }
+  | {
+      readonly kind: 'elemMatch';
+      readonly path: string;
+      readonly inner: Filter | null;
+      readonly test: Test;
+    }
   /** With a path when it is a condition on one. */
   | { readonly kind: 'other'; readonly path?: string; readonly test: Test };
 export type Comparison = '$eq' | '$lt' | '$lte' | '$gt' | '$gte';
@@ -44,8 +69,11 @@ export type Comparison = '$eq' | '$lt' | '$lte' | '$gt' | '$gte';
 type Condition = (value: Value) => boolean;
 
 export function parseFilter(spec: Value, scope: Scope): Filter {
-  if (!(spec instanceof Doc)) throw new ServerError(15959, 'the match filter must be an expression in an object');
-  return conjunction(spec.keys.map((key, i) => parseClause(key, spec.values[i], scope)).filter((f) => f !== null));
+  if (!(spec instanceof Doc))
+    throw new ServerError(15959, 'the match filter must be an expression in an object');
+  return conjunction(
+    spec.keys.map((key, i) => parseClause(key, spec.values[i], scope)).filter((f) => f !== null),
+  );
 }
 
 function conjunction(parts: Filter[]): Filter {
@@ -82,7 +110,8 @@ function parseClause(key: string, value: Value, scope: Scope): Filter | null {
     case '$sampleRate': {
       if (!isNumeric(value)) throw badValue('argument to $sampleRate must be a numeric type');
       const rate = toDouble(value);
-      if (!(rate >= 0 && rate <= 1)) throw badValue('numeric argument to $sampleRate must be in [0, 1]');
+      if (!(rate >= 0 && rate <= 1))
+        throw badValue('numeric argument to $sampleRate must be in [0, 1]');
       scope.environment.touch(RANDOM);
       return { kind: 'other', test: () => Math.random() < rate };
     }
@@ -97,16 +126,19 @@ function parseClause(key: string, value: Value, scope: Scope): Filter | null {
 function clauseList(key: string, value: Value): Value[] {
   if (!Array.isArray(value)) throw badValue(`${key} must be an array`);
   if (value.length === 0) throw badValue('$and/$or/$nor must be a nonempty array');
-  for (const item of value) if (!(item instanceof Doc)) throw badValue('$or/$and/$nor entries need to be full objects');
+  for (const item of value)
+    if (!(item instanceof Doc)) throw badValue('$or/$and/$nor entries need to be full objects');
   return value;
 }
 
-const isOperatorObject = (value: Value): boolean => value instanceof Doc && value.keys[0]?.startsWith('$') === true && !isDbRef(value);
+const isOperatorObject = (value: Value): boolean =>
+  value instanceof Doc && value.keys[0]?.startsWith('$') === true && !isDbRef(value);
 const isDbRef = (doc: Doc): boolean => doc.keys[0] === '$ref' || doc.keys[0] === '$id';
 
 function parsePath(path: string, value: Value, scope: Scope): Filter {
   if (isOperatorObject(value)) return parseOperators(path, value as Doc, scope);
-  if (value instanceof Regex) return onPath(path, regexCondition(value.pattern, value.options, value));
+  if (value instanceof Regex)
+    return onPath(path, regexCondition(value.pattern, value.options, value));
   return comparison(path, '$eq', value, scope.environment.collation);
 }
 
@@ -121,7 +153,13 @@ function parseOperators(path: string, spec: Doc, scope: Scope): Filter {
 
 const negate = (filter: Filter): Filter => ({ kind: 'other', test: (doc) => !filter.test(doc) });
 
-function parseOperator(path: string, operator: string, value: Value, spec: Doc, scope: Scope): Filter | null {
+function parseOperator(
+  path: string,
+  operator: string,
+  value: Value,
+  spec: Doc,
+  scope: Scope,
+): Filter | null {
   const { collation } = scope.environment;
   switch (operator) {
     case '$eq':
@@ -129,7 +167,8 @@ function parseOperator(path: string, operator: string, value: Value, spec: Doc, 
     case '$lte':
     case '$gt':
     case '$gte':
-      if (value instanceof Regex && operator !== '$eq') throw badValue(`Can't have RegEx as arg to predicate over field '${path}'.`);
+      if (value instanceof Regex && operator !== '$eq')
+        throw badValue(`Can't have RegEx as arg to predicate over field '${path}'.`);
       return comparison(path, operator, value, collation);
     case '$ne':
       if (value instanceof Regex) throw badValue("Can't have regex as arg to $ne.");
@@ -141,11 +180,20 @@ function parseOperator(path: string, operator: string, value: Value, spec: Doc, 
     case '$not':
       return negate(parseNot(path, value, scope));
     case '$exists': {
-      const exists: Filter = { kind: 'exists', path, test: wholePath(path, (v) => v !== undefined).test };
+      const exists: Filter = {
+        kind: 'exists',
+        path,
+        test: wholePath(path, (v) => v !== undefined).test,
+      };
       return isTruthy(value) ? exists : negate(exists);
     }
     case '$type':
-      return { kind: 'type', path, types: parseTypes(value), test: onPath(path, typeCondition(value)).test };
+      return {
+        kind: 'type',
+        path,
+        types: parseTypes(value),
+        test: onPath(path, typeCondition(value)).test,
+      };
     case '$size':
       return wholePath(path, sizeCondition(value));
     case '$mod':
@@ -172,10 +220,12 @@ function parseOperator(path: string, operator: string, value: Value, spec: Doc, 
 }
 
 function parseNot(path: string, value: Value, scope: Scope): Filter {
-  if (value instanceof Regex) return onPath(path, regexCondition(value.pattern, value.options, value));
+  if (value instanceof Regex)
+    return onPath(path, regexCondition(value.pattern, value.options, value));
   if (!(value instanceof Doc)) throw badValue('$not needs a regex or a document');
   if (value.size === 0) throw badValue('$not cannot be empty');
-  if (!isOperatorObject(value)) throw badValue(`$not needs an operator, found ${value.keys[0] ?? ''}`);
+  if (!isOperatorObject(value))
+    throw badValue(`$not needs an operator, found ${value.keys[0] ?? ''}`);
   return parseOperators(path, value, scope);
 }
 
@@ -257,8 +307,19 @@ function pathTest(path: string, condition: Condition): Test {
 
 // ---- conditions
 
-function comparison(path: string, operator: Comparison, value: Value, collation: Collation): Filter {
-  return { kind: 'compare', path, operator, value, test: pathTest(path, compareCondition(operator, value, collation)) };
+function comparison(
+  path: string,
+  operator: Comparison,
+  value: Value,
+  collation: Collation,
+): Filter {
+  return {
+    kind: 'compare',
+    path,
+    operator,
+    value,
+    test: pathTest(path, compareCondition(operator, value, collation)),
+  };
 }
 
 const isNaNValue = (v: Value): boolean => isNumeric(v) && Number.isNaN(toDouble(v));
@@ -267,20 +328,28 @@ function compareCondition(operator: Comparison, wanted: Value, collation: Collat
   if (wanted === bsonUndefined) throw badValue('cannot compare to undefined');
   if (wanted === null) {
     // Only "equal" can hold of null, and missing counts as null.
-    return operator === '$eq' || operator === '$lte' || operator === '$gte' ? isNullish : () => false;
+    return operator === '$eq' || operator === '$lte' || operator === '$gte'
+      ? isNullish
+      : () => false;
   }
   if (wanted === minKey || wanted === maxKey) return extremeCondition(operator, wanted);
   const { order } = collation;
-  if (isNaNValue(wanted)) return operator === '$lt' || operator === '$gt' ? () => false : isNaNValue;
+  if (isNaNValue(wanted))
+    return operator === '$lt' || operator === '$gt' ? () => false : isNaNValue;
   if (operator === '$eq') {
-    if (typeof wanted === 'string' && collation.simple) return (v) => v === wanted || (typeof v === 'object' && rankOf(v) === 20 && compareValues(v, wanted) === 0);
+    if (typeof wanted === 'string' && collation.simple)
+      return (v) =>
+        v === wanted ||
+        (typeof v === 'object' && rankOf(v) === 20 && compareValues(v, wanted) === 0);
     return (v) => compareValues(v, wanted, order) === 0;
   }
   const rank = rankOf(wanted);
-  const holds = (c: number): boolean => (operator === '$lt' ? c < 0 : operator === '$lte' ? c <= 0 : operator === '$gt' ? c > 0 : c >= 0);
+  const holds = (c: number): boolean =>
+    operator === '$lt' ? c < 0 : operator === '$lte' ? c <= 0 : operator === '$gt' ? c > 0 : c >= 0;
   const fast = typeof wanted === 'number';
   return (v) => {
-    if (fast && typeof v === 'number') return v === v && holds(v < wanted ? -1 : v > wanted ? 1 : 0);
+    if (fast && typeof v === 'number')
+      return v === v && holds(v < wanted ? -1 : v > wanted ? 1 : 0);
     // Values of other types are never less or greater: comparison is bracketed by type.
     return rankOf(v) === rank && !isNaNValue(v) && holds(compareValues(v, wanted, order));
   };
@@ -289,7 +358,15 @@ function compareCondition(operator: Comparison, wanted: Value, collation: Collat
 function extremeCondition(operator: Comparison, wanted: Value): Condition {
   return (v) => {
     const c = compareValues(v ?? null, wanted);
-    return operator === '$eq' ? c === 0 : operator === '$lt' ? c < 0 : operator === '$lte' ? c <= 0 : operator === '$gt' ? c > 0 : c >= 0;
+    return operator === '$eq'
+      ? c === 0
+      : operator === '$lt'
+        ? c < 0
+        : operator === '$lte'
+          ? c <= 0
+          : operator === '$gt'
+            ? c > 0
+            : c >= 0;
   };
 }
 
@@ -305,16 +382,24 @@ function membership(path: string, list: Value, collation: Collation, name = '$in
   }
   const set = new ValueSet(collation, plain);
   const hasNull = plain.some((v) => v === null);
-  const condition: Condition = (v) => (isNullish(v) ? hasNull : set.has(v)) || regexes.some((r) => r(v));
+  const condition: Condition = (v) =>
+    (isNullish(v) ? hasNull : set.has(v)) || regexes.some((r) => r(v));
   const test = pathTest(path, condition);
-  return regexes.length > 0 ? { kind: 'other', path, test } : { kind: 'in', path, values: plain, test };
+  return regexes.length > 0
+    ? { kind: 'other', path, test }
+    : { kind: 'in', path, values: plain, test };
 }
 
 function regexCondition(pattern: string, options: string, self?: Regex): Condition {
   const regex = compileRegex(pattern, options);
   return (v) => {
     if (typeof v === 'string') return testRegex(regex, v);
-    return self !== undefined && v instanceof Regex && v.pattern === self.pattern && v.options === self.options;
+    return (
+      self !== undefined &&
+      v instanceof Regex &&
+      v.pattern === self.pattern &&
+      v.options === self.options
+    );
   };
 }
 
@@ -323,12 +408,15 @@ function regexOperator(value: Value, options: Value, given: boolean): Condition 
   const flags = given ? (options as string) : '';
   if (typeof value === 'string') return regexCondition(value, flags, new Regex(value, flags));
   if (!(value instanceof Regex)) throw badValue('$regex has to be a string');
-  if (given && value.options !== '') throw new ServerError(51075, 'options set in both $regex and $options');
+  if (given && value.options !== '')
+    throw new ServerError(51075, 'options set in both $regex and $options');
   const effective = given ? flags : value.options;
   return regexCondition(value.pattern, effective, new Regex(value.pattern, effective));
 }
 
-const typeAliases = new Map<string, number>(Object.entries(BsonType).filter(([name]) => name !== 'missing'));
+const typeAliases = new Map<string, number>(
+  Object.entries(BsonType).filter(([name]) => name !== 'missing'),
+);
 
 const numbers = [BsonType.double, BsonType.int, BsonType.long, BsonType.decimal];
 
@@ -342,7 +430,8 @@ function parseTypes(spec: Value): ReadonlySet<number> {
       types.add(code);
     } else if (isNumeric(item)) {
       const code = toDouble(item);
-      if (code === 0 || ![...typeAliases.values()].includes(code)) throw badValue(`Invalid numerical type code: ${code}`);
+      if (code === 0 || ![...typeAliases.values()].includes(code))
+        throw badValue(`Invalid numerical type code: ${code}`);
       types.add(code);
     } else throw typeMismatch('type must be represented as a number or a string');
   }
@@ -355,7 +444,8 @@ export function typeCondition(spec: Value): Condition {
 }
 
 function sizeCondition(value: Value): Condition {
-  if (!isNumeric(value) || !Number.isInteger(toDouble(value))) throw failedToParse(`Failed to parse $size. Expected an integer`);
+  if (!isNumeric(value) || !Number.isInteger(toDouble(value)))
+    throw failedToParse(`Failed to parse $size. Expected an integer`);
   const n = toDouble(value);
   if (n < 0) throw badValue(`Failed to parse $size. Expected a non-negative number, found: ${n}`);
   return (v) => Array.isArray(v) && v.length === n;
@@ -366,7 +456,8 @@ function modCondition(value: Value): Condition {
   if (value.length < 2) throw badValue('malformed mod, not enough elements');
   if (value.length > 2) throw badValue('malformed mod, too many elements');
   const [divisor, remainder] = value.map((v) => {
-    if (!isNumeric(v) || !Number.isFinite(toDouble(v))) throw badValue('malformed mod, divisor and remainder must be numbers');
+    if (!isNumeric(v) || !Number.isFinite(toDouble(v)))
+      throw badValue('malformed mod, divisor and remainder must be numbers');
     return BigInt(Math.trunc(toDouble(v)));
   }) as [bigint, bigint];
   if (divisor === 0n) throw badValue('divisor cannot be 0');
@@ -374,7 +465,9 @@ function modCondition(value: Value): Condition {
     if (!isNumeric(v)) return false;
     if (typeof v === 'bigint') return v % divisor === remainder;
     const d = toDouble(v);
-    return Number.isFinite(d) && Math.abs(d) < 9.3e18 && BigInt(Math.trunc(d)) % divisor === remainder;
+    return (
+      Number.isFinite(d) && Math.abs(d) < 9.3e18 && BigInt(Math.trunc(d)) % divisor === remainder
+    );
   };
 }
 
@@ -400,17 +493,20 @@ function bitMask(operator: string, value: Value): bigint {
   if (Array.isArray(value)) {
     let mask = 0n;
     for (const bit of value) {
-      if (!isNumeric(bit) || !Number.isInteger(toDouble(bit)) || toDouble(bit) < 0) throw badValue('bit positions must be integers >= 0');
+      if (!isNumeric(bit) || !Number.isInteger(toDouble(bit)) || toDouble(bit) < 0)
+        throw badValue('bit positions must be integers >= 0');
       if (toDouble(bit) > 1_000_000) throw unsupported('a bit position above 1,000,000');
       mask |= 1n << BigInt(toDouble(bit));
     }
     return mask;
   }
   if (value instanceof Binary) return littleEndian(value.bytes);
-  if (isNumeric(value) && Number.isInteger(toDouble(value)) && toDouble(value) >= 0) return typeof value === 'bigint' ? value : BigInt(toDouble(value));
+  if (isNumeric(value) && Number.isInteger(toDouble(value)) && toDouble(value) >= 0)
+    return typeof value === 'bigint' ? value : BigInt(toDouble(value));
   throw badValue(`${operator} takes an Array, a number, or a BinData`);
 }
-const littleEndian = (bytes: Uint8Array): bigint => bytes.reduceRight((n, byte) => (n << 8n) | BigInt(byte), 0n);
+const littleEndian = (bytes: Uint8Array): bigint =>
+  bytes.reduceRight((n, byte) => (n << 8n) | BigInt(byte), 0n);
 function bitsOf(v: Value, mask: bigint): bigint | null {
   if (v instanceof Binary) return littleEndian(v.bytes);
   if (typeof v === 'bigint') return extend(v, mask);
@@ -419,7 +515,8 @@ function bitsOf(v: Value, mask: bigint): bigint | null {
   return Number.isInteger(d) && d >= -(2 ** 63) && d < 2 ** 63 ? extend(BigInt(d), mask) : null;
 }
 // Numbers are two's complement, sign-extended as far as the mask reaches.
-const extend = (n: bigint, mask: bigint): bigint => (n < 0n ? BigInt.asUintN(Math.max(64, mask.toString(2).length), n) : n);
+const extend = (n: bigint, mask: bigint): bigint =>
+  n < 0n ? BigInt.asUintN(Math.max(64, mask.toString(2).length), n) : n;
 
 function parseAll(path: string, value: Value, scope: Scope): Filter {
   if (!Array.isArray(value)) throw badValue('$all needs an array');
@@ -428,10 +525,12 @@ function parseAll(path: string, value: Value, scope: Scope): Filter {
   return conjunction(
     value.map((item) => {
       if (elemMatch) {
-        if (!(item instanceof Doc) || item.keys[0] !== '$elemMatch') throw badValue('$all/$elemMatch has to be consistent');
+        if (!(item instanceof Doc) || item.keys[0] !== '$elemMatch')
+          throw badValue('$all/$elemMatch has to be consistent');
         return parseElemMatch(path, item.values[0], scope);
       }
-      if (item instanceof Regex) return onPath(path, regexCondition(item.pattern, item.options, item));
+      if (item instanceof Regex)
+        return onPath(path, regexCondition(item.pattern, item.options, item));
       if (isOperatorObject(item)) throw badValue('no $ expressions in $all');
       return comparison(path, '$eq', item, scope.environment.collation);
     }),
@@ -453,20 +552,40 @@ export function refuseWholeDocument(spec: Doc, refuse: (operator: string) => Ser
   spec.keys.forEach((key, i) => {
     if (wholeDocument.has(key)) throw refuse(key);
     const value = spec.values[i];
-    if (key.startsWith('$') && Array.isArray(value)) for (const part of value) if (part instanceof Doc) refuseWholeDocument(part, refuse);
+    if (key.startsWith('$') && Array.isArray(value))
+      for (const part of value) if (part instanceof Doc) refuseWholeDocument(part, refuse);
   });
 }
 
 /** Whether an array has an element that satisfies all of the conditions at once. */
 function elementCondition(spec: Doc, scope: Scope): { inner: Filter | null; condition: Condition } {
-  refuseWholeDocument(spec, (operator) => badValue(`${operator} can only be applied to the top-level document`));
+  refuseWholeDocument(spec, (operator) =>
+    badValue(`${operator} can only be applied to the top-level document`),
+  );
   const first = spec.keys[0];
   if (first?.startsWith('$') && !logical.has(first)) {
     // Conditions on the element itself: it is wrapped, so that the same code can test it.
     const filter = parseOperators(ELEMENT, spec, scope);
-    return { inner: null, condition: (v) => Array.isArray(v) && v.some((item) => filter.test(new Doc([ELEMENT], [item]))) };
+    return {
+      inner: null,
+      condition: (v) =>
+        Array.isArray(v) && v.some((item) => filter.test(new Doc([ELEMENT], [item]))),
+    };
   }
   const filter = parseFilter(spec, scope);
-  return { inner: filter, condition: (v) => Array.isArray(v) && v.some((item) => (item instanceof Doc ? filter.test(item) : Array.isArray(item) && filter.test(arrayAsDoc(item)))) };
+  return {
+    inner: filter,
+    condition: (v) =>
+      Array.isArray(v) &&
+      v.some((item) =>
+        item instanceof Doc
+          ? filter.test(item)
+          : Array.isArray(item) && filter.test(arrayAsDoc(item)),
+      ),
+  };
 }
-const arrayAsDoc = (items: Value[]): Doc => new Doc(items.map((_, i) => String(i)), items);
+const arrayAsDoc = (items: Value[]): Doc =>
+  new Doc(
+    items.map((_, i) => String(i)),
+    items,
+  );

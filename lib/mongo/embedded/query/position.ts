@@ -8,7 +8,10 @@ import type { Filter } from './match';
  * The position that a positional `$` stands for: of the first element with which alone a document still matches. null when
  * none does, and when the elements have no say, because the document matches without any.
  */
-export function decidingElement(items: readonly Value[], matchesWith: (items: Value[]) => boolean): number | null {
+export function decidingElement(
+  items: readonly Value[],
+  matchesWith: (items: Value[]) => boolean,
+): number | null {
   if (matchesWith([])) return null;
   const i = items.findIndex((item) => matchesWith([item]));
   return i < 0 ? null : i;
@@ -25,7 +28,8 @@ export function matchedPosition(doc: Doc, filter: Filter): number | null {
   if (found.some((f) => f.rank === null)) throw ambiguous();
   found.sort((a, b) => (a.rank as number) - (b.rank as number) || compareUtf8(a.path, b.path));
   const [last, other] = [found[found.length - 1], found[found.length - 2]] as [Found, Found];
-  if (last.at !== other.at && last.rank === other.rank && last.path === other.path) throw ambiguous();
+  if (last.at !== other.at && last.rank === other.rank && last.path === other.path)
+    throw ambiguous();
   return last.at;
 }
 interface Found {
@@ -33,7 +37,11 @@ interface Found {
   readonly path: string;
   readonly rank: number | null;
 }
-const ambiguous = (): Error => unsupported('the positional operator with conditions that different elements satisfy, and of which it is not certain which one decides,', 2);
+const ambiguous = (): Error =>
+  unsupported(
+    'the positional operator with conditions that different elements satisfy, and of which it is not certain which one decides,',
+    2,
+  );
 
 type Condition = Filter & { readonly path: string };
 /** By each condition that must hold. Negations and expressions match no element. */
@@ -46,7 +54,9 @@ function foundBy(doc: Doc, filter: Filter): Found[] {
 }
 /** One alternative that holds decides for all; which one, does not matter when they agree. */
 function foundByAny(doc: Doc, parts: readonly Filter[]): Found[] {
-  const positions = new Set(parts.filter((part) => part.test(doc)).map((part) => matchedPosition(doc, part)));
+  const positions = new Set(
+    parts.filter((part) => part.test(doc)).map((part) => matchedPosition(doc, part)),
+  );
   if (positions.size > 1) throw ambiguous();
   const [at] = positions;
   return typeof at === 'number' ? [{ at, path: '', rank: -1 }] : [];
@@ -57,7 +67,9 @@ function rankOf(condition: Condition): number | null {
   if (condition.kind === 'elemMatch') return 0;
   // One value is an equality.
   if (condition.kind === 'in') return condition.values.length === 1 ? 1 : 9;
-  return condition.kind === 'compare' ? ['$eq', '$lte', '$lt', '$gt', '$gte'].indexOf(condition.operator) + 1 : null;
+  return condition.kind === 'compare'
+    ? ['$eq', '$lte', '$lt', '$gt', '$gte'].indexOf(condition.operator) + 1
+    : null;
 }
 
 /** Of the outermost array on a condition's path. */
@@ -71,13 +83,21 @@ function positionIn(doc: Doc, condition: Condition): number | null {
     value = value.get(parts[i] as string);
   }
   if (!Array.isArray(value)) return null;
-  const rebuilt = (items: Value[]): Doc => along.reduceRight<Value>((inner, outer, j) => outer.copy().set(parts[j] as string, inner), items) as Doc;
+  const rebuilt = (items: Value[]): Doc =>
+    along.reduceRight<Value>(
+      (inner, outer, j) => outer.copy().set(parts[j] as string, inner),
+      items,
+    ) as Doc;
   if (/^\d+$/.test(parts[i] ?? '')) return numberedPosition(value, condition, rebuilt);
   return decidingElement(value, (only) => condition.test(rebuilt(only)));
 }
 
 /** A number after an array is a position that is given, not found, unless it is a name in an element. */
-function numberedPosition(items: readonly Value[], condition: Condition, rebuilt: (items: Value[]) => Doc): number | null {
+function numberedPosition(
+  items: readonly Value[],
+  condition: Condition,
+  rebuilt: (items: Value[]) => Doc,
+): number | null {
   if (!items.some((item) => item instanceof Doc && condition.test(rebuilt([item])))) return null;
   throw ambiguous();
 }

@@ -43,7 +43,11 @@ class Node {
       } else this.named.add(name);
       return;
     }
-    if (this.named.has(name) || this.computed.has(name)) throw new ServerError(31249, `Path collision at ${path.join('.')} remaining portion ${rest.join('.')}`);
+    if (this.named.has(name) || this.computed.has(name))
+      throw new ServerError(
+        31249,
+        `Path collision at ${path.join('.')} remaining portion ${rest.join('.')}`,
+      );
     const child = this.child(name);
     if (leaf && !this.order.includes(name)) this.order.push(name);
     child.put(rest, leaf);
@@ -67,7 +71,8 @@ class Node {
         if (value === undefined) break;
         like[i++] = value;
       }
-      if (i === shape.length && i === picked + computations.length) return new Doc(shape, like).from(computations.length === 0 ? storedPast : undefined);
+      if (i === shape.length && i === picked + computations.length)
+        return new Doc(shape, like).from(computations.length === 0 ? storedPast : undefined);
     }
     const { keys, values } = input.pick(this.named);
     const { past } = input;
@@ -81,11 +86,18 @@ class Node {
     }
     const inOrder = [...new Set([...keys.slice(0, count), ...this.named])].map(fieldName);
     this.last = { shape: keys, picked: count, wanted: inOrder, blank: keys.map(() => undefined) };
-    return new Doc(keys, values).from(past?.bson === 'yes' && this.computed.size === 0 ? storedPast : undefined);
+    return new Doc(keys, values).from(
+      past?.bson === 'yes' && this.computed.size === 0 ? storedPast : undefined,
+    );
   }
   // What the last document came out as: the next one is tried for the same shape first. Its values start as a copy of
   // `blank`: an array that starts empty is copied by the JavaScript engine when its first double comes after an integer.
-  private last: { readonly shape: string[]; readonly picked: number; readonly wanted: readonly FieldName[]; readonly blank: readonly Value[] } = {
+  private last: {
+    readonly shape: string[];
+    readonly picked: number;
+    readonly wanted: readonly FieldName[];
+    readonly blank: readonly Value[];
+  } = {
     shape: [],
     picked: 0,
     wanted: [],
@@ -97,7 +109,8 @@ class Node {
     if (this.policy === 'add') return input;
     const { keys, values, past } = input;
     const include = this.policy === 'include';
-    if (include) checkReturned(past, { has: (name) => this.named.has(name) || this.children.has(name) });
+    if (include)
+      checkReturned(past, { has: (name) => this.named.has(name) || this.children.has(name) });
     const outKeys: string[] = [];
     const outValues: Value[] = [];
     for (let i = 0; i < keys.length; i++) {
@@ -119,7 +132,9 @@ class Node {
     if (bson === 'yes') return out.from(storedPast);
     if (include) return out;
     const removed = keys.filter((key) => this.named.has(key));
-    return out.from(removed.length > 0 ? afterRemoval(past, keys, removed, bson) : past && { ...past, bson });
+    return out.from(
+      removed.length > 0 ? afterRemoval(past, keys, removed, bson) : past && { ...past, bson },
+    );
   }
   private shapeValue(value: Value, bson: Past['bson']): Value {
     if (value instanceof Doc) return this.shape(value, bson);
@@ -157,14 +172,23 @@ export type Projection = (doc: Doc) => Doc;
 
 /** `$addFields`/`$set`. */
 export function parseAddFields(spec: Value, scope: Scope, stage: string): Projection {
-  if (!(spec instanceof Doc)) throw new ServerError(40272, `${stage} specification stage must be an object, got ${typeof spec}`);
-  if (spec.size === 0) throw new ServerError(40177, `Invalid ${stage} :: caused by :: specification must have at least one field`);
+  if (!(spec instanceof Doc))
+    throw new ServerError(
+      40272,
+      `${stage} specification stage must be an object, got ${typeof spec}`,
+    );
+  if (spec.size === 0)
+    throw new ServerError(
+      40177,
+      `Invalid ${stage} :: caused by :: specification must have at least one field`,
+    );
   const root = new Node('add');
   const walk = (doc: Doc, prefix: readonly string[]): void => {
     doc.keys.forEach((key, i) => {
       const value = doc.values[i];
       const path = [...prefix, ...splitPath(key)];
-      if (value instanceof Doc && value.size > 0 && !(value.keys[0] as string).startsWith('$')) walk(value, path);
+      if (value instanceof Doc && value.size > 0 && !(value.keys[0] as string).startsWith('$'))
+        walk(value, path);
       else root.put(path, parseExpression(value, scope).evaluate);
     });
   };
@@ -194,7 +218,11 @@ function collect(doc: Doc, prefix: readonly string[], into: Leaves, positionals:
     const bare = positionals && key.endsWith('.$') ? key.slice(0, -2) : key;
     const path = [...prefix, ...splitPath(bare), ...(bare === key ? [] : ['$'])];
     if (value instanceof Doc && !value.keys[0]?.startsWith('$')) {
-      if (value.size === 0) throw new ServerError(51270, `An empty sub-projection is not a valid value. Found empty object at path ${path.join('.')}`);
+      if (value.size === 0)
+        throw new ServerError(
+          51270,
+          `An empty sub-projection is not a valid value. Found empty object at path ${path.join('.')}`,
+        );
       collect(value, path, into, positionals);
       return;
     }
@@ -205,11 +233,19 @@ function collect(doc: Doc, prefix: readonly string[], into: Leaves, positionals:
 }
 
 /** `$project`; with `find`, the projection of a find, whose `$` means the element by which its filter matched. */
-export function parseProjection(spec: Value, scope: Scope, find?: { readonly filter: Filter | null }): Projection {
-  if (!(spec instanceof Doc)) throw new ServerError(15969, '$project specification must be an object');
+export function parseProjection(
+  spec: Value,
+  scope: Scope,
+  find?: { readonly filter: Filter | null },
+): Projection {
+  if (!(spec instanceof Doc))
+    throw new ServerError(15969, '$project specification must be an object');
   if (spec.size === 0) {
     if (find) return (doc) => doc;
-    throw new ServerError(51272, 'Invalid $project :: caused by :: projection specification must have at least one field');
+    throw new ServerError(
+      51272,
+      'Invalid $project :: caused by :: projection specification must have at least one field',
+    );
   }
   const leaves: Leaves = { flags: [], computed: [], order: [] };
   collect(spec, [], leaves, find !== undefined);
@@ -217,9 +253,14 @@ export function parseProjection(spec: Value, scope: Scope, find?: { readonly fil
   const isId = (path: readonly string[]): boolean => path.length === 1 && path[0] === '_id';
   const others = leaves.flags.filter((f) => !isId(f.path));
   const id = leaves.flags.find((f) => isId(f.path));
-  const includes = others.some((f) => f.keep) || leaves.computed.length > 0 || (others.length === 0 && id?.keep === true) || special.some((s) => s.includes && others.length === 0);
+  const includes =
+    others.some((f) => f.keep) ||
+    leaves.computed.length > 0 ||
+    (others.length === 0 && id?.keep === true) ||
+    special.some((s) => s.includes && others.length === 0);
   const excludes = others.some((f) => !f.keep);
-  if (includes && excludes) throw mixedProjection(leaves.order.filter((l) => !isId(l.path) || !isFlag(l.value)));
+  if (includes && excludes)
+    throw mixedProjection(leaves.order.filter((l) => !isId(l.path) || !isFlag(l.value)));
   const include = includes;
   const root = new Node(include ? 'include' : 'exclude');
   for (const { path, value } of leaves.order) {
@@ -229,7 +270,14 @@ export function parseProjection(spec: Value, scope: Scope, find?: { readonly fil
     } else root.put(path, parseExpression(value, scope).evaluate);
   }
   if (include) for (const { needs } of special) if (needs) root.put(needs, null);
-  if (include && id?.keep !== false && !root.named.has('_id') && !root.computed.has('_id') && !root.children.has('_id')) root.named.add('_id');
+  if (
+    include &&
+    id?.keep !== false &&
+    !root.named.has('_id') &&
+    !root.computed.has('_id') &&
+    !root.children.has('_id')
+  )
+    root.named.add('_id');
   if (!include && id && !id.keep) root.named.add('_id');
   return special.length === 0
     ? (doc) => root.apply(doc)
@@ -242,10 +290,25 @@ function mixedProjection(order: Leaves['order']): ServerError {
   const including = keeps(order[0]?.value);
   const wrong = order.find((l) => keeps(l.value) !== including);
   const field = wrong?.path.join('.') ?? '';
-  if (including) return new ServerError(31254, `Invalid $project :: caused by :: Cannot do exclusion on field ${field} in inclusion projection`);
-  if (isFlag(wrong?.value)) return new ServerError(31253, `Invalid $project :: caused by :: Cannot do inclusion on field ${field} in exclusion projection`);
-  if (wrong?.value instanceof Doc) return new ServerError(31252, `Invalid $project :: caused by :: Cannot use an expression ${field} in an exclusion projection`);
-  return new ServerError(31310, `Invalid $project :: caused by :: Cannot use an expression ${field} in an exclusion projection`);
+  if (including)
+    return new ServerError(
+      31254,
+      `Invalid $project :: caused by :: Cannot do exclusion on field ${field} in inclusion projection`,
+    );
+  if (isFlag(wrong?.value))
+    return new ServerError(
+      31253,
+      `Invalid $project :: caused by :: Cannot do inclusion on field ${field} in exclusion projection`,
+    );
+  if (wrong?.value instanceof Doc)
+    return new ServerError(
+      31252,
+      `Invalid $project :: caused by :: Cannot use an expression ${field} in an exclusion projection`,
+    );
+  return new ServerError(
+    31310,
+    `Invalid $project :: caused by :: Cannot use an expression ${field} in an exclusion projection`,
+  );
 }
 
 interface Special {
@@ -262,10 +325,12 @@ function takeSpecial(leaves: Leaves, scope: Scope, filter: Filter | null): Speci
     if (leaf.path[leaf.path.length - 1] !== '$') continue;
     leaf.path.pop();
     if (!('value' in leaf)) continue;
-    if (!isTruthy(leaf.value)) throw new ServerError(31395, 'positional projection cannot be used with exclusion');
+    if (!isTruthy(leaf.value))
+      throw new ServerError(31395, 'positional projection cannot be used with exclusion');
     special.push(positional([...leaf.path], filter));
   }
-  if (special.length > 1) throw new ServerError(31276, 'Cannot specify more than one positional projection per query.');
+  if (special.length > 1)
+    throw new ServerError(31276, 'Cannot specify more than one positional projection per query.');
   leaves.order = leaves.order.filter(({ path, value }) => {
     const found = value instanceof Doc ? specialOf(path, value, scope) : null;
     if (found) special.push(found);
@@ -283,20 +348,31 @@ function positional(path: readonly string[], filter: Filter | null): Special {
       const at = firstArray(output, path);
       const items = at && valueIn(input, at);
       if (!at || !Array.isArray(items)) return output;
-      const hit = filter && decidingElement(items, (only) => filter.test(slicePath(input, at, () => only)));
-      if (hit === null) throw new ServerError(51246, "Executor error during find command :: caused by :: positional operator '.$' couldn't find a matching element in the array");
+      const hit =
+        filter && decidingElement(items, (only) => filter.test(slicePath(input, at, () => only)));
+      if (hit === null)
+        throw new ServerError(
+          51246,
+          "Executor error during find command :: caused by :: positional operator '.$' couldn't find a matching element in the array",
+        );
       return slicePath(output, at, (shown) => {
-        if (hit >= shown.length) throw new ServerError(51247, "Executor error during find command :: caused by :: positional operator '.$' element mismatch");
+        if (hit >= shown.length)
+          throw new ServerError(
+            51247,
+            "Executor error during find command :: caused by :: positional operator '.$' element mismatch",
+          );
         return [shown[hit]];
       });
     },
   };
 }
 function firstArray(doc: Doc, path: readonly string[]): readonly string[] | null {
-  for (let i = 1; i <= path.length; i++) if (Array.isArray(valueIn(doc, path.slice(0, i)))) return path.slice(0, i);
+  for (let i = 1; i <= path.length; i++)
+    if (Array.isArray(valueIn(doc, path.slice(0, i)))) return path.slice(0, i);
   return null;
 }
-const valueIn = (doc: Doc, path: readonly string[]): Value => path.reduce<Value>((v, name) => (v instanceof Doc ? v.get(name) : undefined), doc);
+const valueIn = (doc: Doc, path: readonly string[]): Value =>
+  path.reduce<Value>((v, name) => (v instanceof Doc ? v.get(name) : undefined), doc);
 
 function specialOf(path: readonly string[], spec: Doc, scope: Scope): Special | null {
   const operand = spec.values[0];
@@ -304,7 +380,8 @@ function specialOf(path: readonly string[], spec: Doc, scope: Scope): Special | 
     case '$meta':
       throw unsupported('$meta in a projection');
     case '$elemMatch': {
-      if (path.length > 1) throw new ServerError(31275, 'Cannot use $elemMatch projection on a nested field');
+      if (path.length > 1)
+        throw new ServerError(31275, 'Cannot use $elemMatch projection on a nested field');
       const name = path[0] as string;
       const { test } = parseFilter(Doc.of({ [name]: spec }), scope);
       return {
@@ -312,7 +389,9 @@ function specialOf(path: readonly string[], spec: Doc, scope: Scope): Special | 
         // The first element that matches, in an array of its own; the field goes when there is none.
         apply: (input, output) => {
           const items = input.get(name);
-          const hit = Array.isArray(items) ? items.find((item) => test(Doc.of({ [name]: [item] }))) : undefined;
+          const hit = Array.isArray(items)
+            ? items.find((item) => test(Doc.of({ [name]: [item] })))
+            : undefined;
           return output.copy().set(name, hit === undefined ? undefined : [hit]);
         },
       };
@@ -323,22 +402,36 @@ function specialOf(path: readonly string[], spec: Doc, scope: Scope): Special | 
       if (numbers.length > 2 || !numbers.every(isNumeric)) return null;
       const [first, second] = numbers.map((n) => Math.trunc(toDouble(n)));
       const cut = (items: Value[]): Value[] => {
-        if (second === undefined) return (first as number) < 0 ? items.slice(first) : items.slice(0, first);
-        const start = (first as number) < 0 ? Math.max(0, items.length + (first as number)) : (first as number);
+        if (second === undefined)
+          return (first as number) < 0 ? items.slice(first) : items.slice(0, first);
+        const start =
+          (first as number) < 0 ? Math.max(0, items.length + (first as number)) : (first as number);
         return items.slice(start, start + second);
       };
-      return { includes: false, needs: path, apply: (_input, output) => slicePath(output, path, cut) };
+      return {
+        includes: false,
+        needs: path,
+        apply: (_input, output) => slicePath(output, path, cut),
+      };
     }
     default:
       return null;
   }
 }
 
-function slicePath(doc: Doc, [name, ...rest]: readonly string[], slice: (items: Value[]) => Value[]): Doc {
+function slicePath(
+  doc: Doc,
+  [name, ...rest]: readonly string[],
+  slice: (items: Value[]) => Value[],
+): Doc {
   const value = doc.get(name as string);
   if (rest.length > 0) {
     if (value instanceof Doc) return doc.copy().set(name as string, slicePath(value, rest, slice));
-    if (Array.isArray(value)) return doc.copy().set(name as string, value.map((v) => (v instanceof Doc ? slicePath(v, rest, slice) : v)));
+    if (Array.isArray(value))
+      return doc.copy().set(
+        name as string,
+        value.map((v) => (v instanceof Doc ? slicePath(v, rest, slice) : v)),
+      );
     return doc;
   }
   return Array.isArray(value) ? doc.copy().set(name as string, slice(value)) : doc;

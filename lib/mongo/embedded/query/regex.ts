@@ -81,12 +81,14 @@ class Translator {
     for (const option of options) {
       if (option === 'i') this.ignoreCase = true;
       else if (option === 'm' || option === 's' || option === 'x') this.flags[option] = true;
-      else if (option !== 'u') throw new ServerError(51108, `invalid flag in regex options: ${option}`);
+      else if (option !== 'u')
+        throw new ServerError(51108, `invalid flag in regex options: ${option}`);
     }
   }
 
   compile(): RegExp {
-    if (this.source.includes('\0')) throw new ServerError(51109, 'regular expression cannot contain an embedded null byte');
+    if (this.source.includes('\0'))
+      throw new ServerError(51109, 'regular expression cannot contain an embedded null byte');
     const text = this.translate();
     try {
       return new RegExp(text, this.ignoreCase ? 'iu' : 'u');
@@ -192,7 +194,10 @@ class Translator {
     if (inline) {
       const [all, on = '', off = '', end] = inline;
       // Ignoring case is a property of the whole JavaScript expression.
-      if ((on.includes('i') && !this.ignoreCase && (this.at > 0 || end === ':')) || (off.includes('i') && this.ignoreCase)) {
+      if (
+        (on.includes('i') && !this.ignoreCase && (this.at > 0 || end === ':')) ||
+        (off.includes('i') && this.ignoreCase)
+      ) {
         throw this.refuse('(?i) for a part of the pattern');
       }
       if (on.includes('i')) this.ignoreCase = true;
@@ -202,7 +207,11 @@ class Translator {
         if (off.includes(f)) this.flags = { ...this.flags, [f]: false };
       }
       this.at += all.length;
-      return end === ':' ? '(?:' : this.source.length > this.at && /^[*+?{]/.test(this.source.slice(this.at)) ? '(?:)' : '';
+      return end === ':'
+        ? '(?:'
+        : this.source.length > this.at && /^[*+?{]/.test(this.source.slice(this.at))
+          ? '(?:)'
+          : '';
     }
     if (rest.startsWith('(?') || rest.startsWith('(*')) throw this.refuse(rest.slice(0, 4));
     return open(1, '(');
@@ -210,7 +219,8 @@ class Translator {
 
   private escape(inClass: boolean): string {
     const c = this.source[this.at + 1];
-    if (c === undefined) throw new ServerError(51091, 'Regular expression is invalid: \\ at end of pattern');
+    if (c === undefined)
+      throw new ServerError(51091, 'Regular expression is invalid: \\ at end of pattern');
     this.at += 2;
     switch (c) {
       case 'd':
@@ -228,7 +238,9 @@ class Translator {
         if (inClass) throw this.refuse('\\S in a class');
         return `[^${SPACE}]`;
       case 'h':
-        return inClass ? ' \\t\\u00a0' : '[ \\t\\u00a0\\u1680\\u180e\\u2000-\\u200a\\u202f\\u205f\\u3000]';
+        return inClass
+          ? ' \\t\\u00a0'
+          : '[ \\t\\u00a0\\u1680\\u180e\\u2000-\\u200a\\u202f\\u205f\\u3000]';
       case 'v':
         return inClass ? '\\n\\v\\f\\r\\x85\\u2028\\u2029' : '[\\n\\v\\f\\r\\x85\\u2028\\u2029]';
       case 'e':
@@ -323,7 +335,11 @@ class Translator {
     }
     let first = true;
     for (;;) {
-      if (this.at >= this.source.length) throw new ServerError(51091, 'Regular expression is invalid: missing terminating ] for character class');
+      if (this.at >= this.source.length)
+        throw new ServerError(
+          51091,
+          'Regular expression is invalid: missing terminating ] for character class',
+        );
       const c = String.fromCodePoint(this.source.codePointAt(this.at) as number);
       if (c === ']' && !first) {
         this.at++;
@@ -345,7 +361,10 @@ class Translator {
       this.at += c.length;
       if (c === '-') {
         // A hyphen after a class like \d is literal in PCRE and an error in JavaScript.
-        out += /\\[dwDW]$/.test(out) || out === '[' || out === '[^' || this.source[this.at] === ']' ? '\\-' : '-';
+        out +=
+          /\\[dwDW]$/.test(out) || out === '[' || out === '[^' || this.source[this.at] === ']'
+            ? '\\-'
+            : '-';
       } else out += /[[\]/^]/.test(c) ? `\\${c}` : c;
     }
   }

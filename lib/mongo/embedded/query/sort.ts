@@ -17,7 +17,8 @@ export interface SortPattern {
 }
 
 export function parseSortPattern(spec: Value, collation: Collation = simpleCollation): SortPattern {
-  if (!(spec instanceof Doc)) throw new ServerError(15973, 'the $sort key specification must be an object');
+  if (!(spec instanceof Doc))
+    throw new ServerError(15973, 'the $sort key specification must be an object');
   if (spec.size === 0) throw new ServerError(15976, '$sort stage must have at least one sort key');
   if (spec.size > 32) throw badValue('too many compound keys');
   const parts = spec.keys.map((path, i) => {
@@ -26,9 +27,14 @@ export function parseSortPattern(spec: Value, collation: Collation = simpleColla
       if (direction.has('$meta')) throw unsupported('$sort by {$meta: …}');
       throw new ServerError(15974, 'Illegal key in $sort specification');
     }
-    if (!isNumeric(direction)) throw new ServerError(15974, `Illegal key in $sort specification: ${path}`);
+    if (!isNumeric(direction))
+      throw new ServerError(15974, `Illegal key in $sort specification: ${path}`);
     const n = toDouble(direction);
-    if (n !== 1 && n !== -1) throw new ServerError(15975, '$sort key ordering must be 1 (for ascending) or -1 (for descending)');
+    if (n !== 1 && n !== -1)
+      throw new ServerError(
+        15975,
+        '$sort key ordering must be 1 (for ascending) or -1 (for descending)',
+      );
     return { path, direction: n as 1 | -1 };
   });
   return makeSortPattern(parts, collation);
@@ -45,7 +51,14 @@ function makeSortPattern(parts: readonly Part[], collation: Collation): SortPatt
       const x = a[i];
       const y = b[i];
       // Nearly all keys are numbers; NaN is left to the general comparison.
-      const c = typeof x === 'number' && typeof y === 'number' && x === x && y === y ? (x < y ? -1 : x > y ? 1 : 0) : compareValues(x, y, order);
+      const c =
+        typeof x === 'number' && typeof y === 'number' && x === x && y === y
+          ? x < y
+            ? -1
+            : x > y
+              ? 1
+              : 0
+          : compareValues(x, y, order);
       if (c !== 0) return c * (directions[i] as number);
     }
     return 0;
@@ -75,7 +88,11 @@ function makeSortPattern(parts: readonly Part[], collation: Collation): SortPatt
 }
 
 /** Two keys under one array go together element by element; under two arrays they cannot. */
-function parallelKey(doc: Doc, readers: readonly KeyReader[], compareKeys: (a: Value[], b: Value[]) => number): Value[] {
+function parallelKey(
+  doc: Doc,
+  readers: readonly KeyReader[],
+  compareKeys: (a: Value[], b: Value[]) => number,
+): Value[] {
   const at = new Set<string>();
   for (const reader of readers) {
     reader.read(doc);
@@ -85,7 +102,8 @@ function parallelKey(doc: Doc, readers: readonly KeyReader[], compareKeys: (a: V
   const [prefix] = at as Set<string> & Iterable<string>;
   const depth = (prefix as string).split('.').length;
   let items: Value = doc;
-  for (const part of (prefix as string).split('.')) items = items instanceof Doc ? items.get(part) : undefined;
+  for (const part of (prefix as string).split('.'))
+    items = items instanceof Doc ? items.get(part) : undefined;
   if (!Array.isArray(items)) throw failedToParse('no array to sort by');
   let best: Value[] | undefined;
   for (const item of items) {
@@ -93,7 +111,9 @@ function parallelKey(doc: Doc, readers: readonly KeyReader[], compareKeys: (a: V
       if (!`${reader.path}.`.startsWith(`${prefix}.`)) return reader.read(doc);
       const rest = reader.path.split('.').slice(depth).join('.');
       if (rest === '') return item;
-      return item instanceof Doc ? new KeyReader(rest, reader.direction, reader.collation).read(item) : null;
+      return item instanceof Doc
+        ? new KeyReader(rest, reader.direction, reader.collation).read(item)
+        : null;
     });
     if (!best || compareKeys(key, best) < 0) best = key;
   }
@@ -134,8 +154,12 @@ class KeyReader {
   }
   private within(items: Value[], i: number): Value {
     const name = (this.fields[i] as (typeof this.fields)[number]).name;
-    const prefix = this.fields.slice(0, i).map((f) => f.name).join('.');
-    if (/^\d+$/.test(name) && !items.some((v) => v instanceof Doc)) return this.step(items[Number(name)], i + 1);
+    const prefix = this.fields
+      .slice(0, i)
+      .map((f) => f.name)
+      .join('.');
+    if (/^\d+$/.test(name) && !items.some((v) => v instanceof Doc))
+      return this.step(items[Number(name)], i + 1);
     const values = items.map((item) => (item instanceof Doc ? (this.step(item, i) ?? null) : null));
     return this.extreme(values, prefix);
   }
@@ -144,7 +168,8 @@ class KeyReader {
     if (values.length === 0) return bsonUndefined;
     let best = values[0];
     for (let i = 1; i < values.length; i++) {
-      if (compareValues(values[i], best, this.collation.order) * this.direction < 0) best = values[i];
+      if (compareValues(values[i], best, this.collation.order) * this.direction < 0)
+        best = values[i];
     }
     return best;
   }
@@ -164,7 +189,10 @@ export class TopItems<T> {
   ) {
     this.direction = pattern.parts[0]?.direction ?? 1;
   }
-  private worse(a: { key: readonly Value[]; n: number }, b: { key: readonly Value[]; n: number }): boolean {
+  private worse(
+    a: { key: readonly Value[]; n: number },
+    b: { key: readonly Value[]; n: number },
+  ): boolean {
     const c = this.pattern.compareKeys(a.key, b.key);
     return c > 0 || (c === 0 && a.n > b.n);
   }

@@ -8,7 +8,15 @@ import { parseSortPattern, TopItems, type SortPattern } from '../query/sort';
 import { compareValues } from '../values/compare';
 import { fieldName, splitPath } from '../values/path';
 import { isNumeric, toDouble, typeName, type Value } from '../values/value';
-import { blocking, drain, fromArray, mapping, type Next, type Stage, type StageBuilder } from './stage';
+import {
+  blocking,
+  drain,
+  fromArray,
+  mapping,
+  type Next,
+  type Stage,
+  type StageBuilder,
+} from './stage';
 
 const match: StageBuilder = (operand, { scope }, name) => {
   const filter = parseFilter(operand, scope);
@@ -28,13 +36,23 @@ const match: StageBuilder = (operand, { scope }, name) => {
   };
 };
 
-const project: StageBuilder = (operand, { scope }, name) => mapping(name, parseProjection(operand, scope));
-const addFields: StageBuilder = (operand, { scope }, name) => mapping(name, parseAddFields(operand, scope, name));
+const project: StageBuilder = (operand, { scope }, name) =>
+  mapping(name, parseProjection(operand, scope));
+const addFields: StageBuilder = (operand, { scope }, name) =>
+  mapping(name, parseAddFields(operand, scope, name));
 
 const unset: StageBuilder = (operand, _context, name) => {
   const paths = Array.isArray(operand) ? operand : [operand];
-  if (paths.length === 0) throw new ServerError(31119, '$unset specification must be a string or an array with at least one field');
-  if (!paths.every((p) => typeof p === 'string')) throw new ServerError(31120, '$unset specification must be a string or an array containing only string values');
+  if (paths.length === 0)
+    throw new ServerError(
+      31119,
+      '$unset specification must be a string or an array with at least one field',
+    );
+  if (!paths.every((p) => typeof p === 'string'))
+    throw new ServerError(
+      31120,
+      '$unset specification must be a string or an array containing only string values',
+    );
   return mapping(name, parseUnset(paths));
 };
 
@@ -71,15 +89,26 @@ const sort: StageBuilder = (operand, { scope }, name) => {
 function sortedOrder(n: number, columns: readonly Value[][], pattern: SortPattern): Uint32Array {
   const order = new Uint32Array(n);
   for (let i = 0; i < n; i++) order[i] = i;
-  const numbers = columns.map((column, i) => ascendingNumbers(column, (pattern.parts[i] as Part).direction));
+  const numbers = columns.map((column, i) =>
+    ascendingNumbers(column, (pattern.parts[i] as Part).direction),
+  );
   const [x, y] = numbers;
   // The position decides last: equal rows keep their order. (The difference of equal infinities is NaN, which is falsy as 0 is.)
-  if (x && columns.length === 1) return order.sort((a, b) => (x[a] as number) - (x[b] as number) || a - b);
-  if (x && y && columns.length === 2) return order.sort((a, b) => (x[a] as number) - (x[b] as number) || (y[a] as number) - (y[b] as number) || a - b);
-  const compare = columns.map((column, i) => numbers[i] ?? { column, direction: (pattern.parts[i] as Part).direction });
+  if (x && columns.length === 1)
+    return order.sort((a, b) => (x[a] as number) - (x[b] as number) || a - b);
+  if (x && y && columns.length === 2)
+    return order.sort(
+      (a, b) => (x[a] as number) - (x[b] as number) || (y[a] as number) - (y[b] as number) || a - b,
+    );
+  const compare = columns.map(
+    (column, i) => numbers[i] ?? { column, direction: (pattern.parts[i] as Part).direction },
+  );
   return order.sort((a, b) => {
     for (const part of compare) {
-      const c = part instanceof Float64Array ? (part[a] as number) - (part[b] as number) : part.direction * compareValues(part.column[a], part.column[b], pattern.order);
+      const c =
+        part instanceof Float64Array
+          ? (part[a] as number) - (part[b] as number)
+          : part.direction * compareValues(part.column[a], part.column[b], pattern.order);
       if (c) return c;
     }
     return a - b;
@@ -99,10 +128,24 @@ function ascendingNumbers(column: readonly Value[], direction: 1 | -1): Float64A
 }
 
 function wholeNumber(v: Value, name: string, least: number): number {
-  if (!isNumeric(v)) throw new ServerError(name === '$limit' ? 5107201 : 5107200, `invalid argument to ${name} stage: Expected a number in: ${name}: ${typeName(v)}`);
+  if (!isNumeric(v))
+    throw new ServerError(
+      name === '$limit' ? 5107201 : 5107200,
+      `invalid argument to ${name} stage: Expected a number in: ${name}: ${typeName(v)}`,
+    );
   const n = toDouble(v);
-  if (!Number.isInteger(n)) throw new ServerError(name === '$limit' ? 5107201 : 5107200, `invalid argument to ${name} stage: Expected an integer: ${name}: ${n}`);
-  if (n < least) throw new ServerError(name === '$limit' ? 15958 : 5107200, name === '$limit' ? 'the limit must be positive' : `invalid argument to $skip stage: Expected a non-negative number in: $skip: ${n}`);
+  if (!Number.isInteger(n))
+    throw new ServerError(
+      name === '$limit' ? 5107201 : 5107200,
+      `invalid argument to ${name} stage: Expected an integer: ${name}: ${n}`,
+    );
+  if (n < least)
+    throw new ServerError(
+      name === '$limit' ? 15958 : 5107200,
+      name === '$limit'
+        ? 'the limit must be positive'
+        : `invalid argument to $skip stage: Expected a non-negative number in: $skip: ${n}`,
+    );
   return n;
 }
 
@@ -143,18 +186,38 @@ const unwind: StageBuilder = (operand, _context, name) => {
       const value = operand.values[i];
       if (key === 'path') path = value;
       else if (key === 'preserveNullAndEmptyArrays') {
-        if (typeof value !== 'boolean') throw new ServerError(28809, 'expected a boolean for the preserveNullAndEmptyArrays option to $unwind stage');
+        if (typeof value !== 'boolean')
+          throw new ServerError(
+            28809,
+            'expected a boolean for the preserveNullAndEmptyArrays option to $unwind stage',
+          );
         preserve = value;
       } else if (key === 'includeArrayIndex') {
-        if (typeof value !== 'string' || value === '') throw new ServerError(28810, 'expected a non-empty string for the includeArrayIndex option to $unwind stage');
-        if (value.startsWith('$')) throw new ServerError(28822, `includeArrayIndex option to $unwind stage should not be prefixed with a '$': ${value}`);
+        if (typeof value !== 'string' || value === '')
+          throw new ServerError(
+            28810,
+            'expected a non-empty string for the includeArrayIndex option to $unwind stage',
+          );
+        if (value.startsWith('$'))
+          throw new ServerError(
+            28822,
+            `includeArrayIndex option to $unwind stage should not be prefixed with a '$': ${value}`,
+          );
         indexName = value;
       } else throw new ServerError(28811, `unrecognized option to $unwind stage: ${key}`);
     }
     if (!operand.has('path')) throw new ServerError(28812, 'no path specified to $unwind stage');
   }
-  if (typeof path !== 'string') throw new ServerError(operand instanceof Doc ? 28808 : 15981, `expected a string as the path for $unwind stage, got ${typeName(path)}`);
-  if (!path.startsWith('$')) throw new ServerError(28818, `path option to $unwind stage should be prefixed with a '$': ${path}`);
+  if (typeof path !== 'string')
+    throw new ServerError(
+      operand instanceof Doc ? 28808 : 15981,
+      `expected a string as the path for $unwind stage, got ${typeName(path)}`,
+    );
+  if (!path.startsWith('$'))
+    throw new ServerError(
+      28818,
+      `path option to $unwind stage should be prefixed with a '$': ${path}`,
+    );
   const parts = splitPath(path.slice(1));
   const indexParts = indexName === undefined ? undefined : splitPath(indexName);
   const emit = (doc: Doc, value: Value, index: bigint | null): Doc => {
@@ -212,23 +275,32 @@ export function setPath(doc: Doc, [name, ...rest]: readonly string[], value: Val
   if (rest.length === 0) return Doc.over(doc, [name as string], [value]);
   const inner = doc.get(name as string);
   if (value === undefined && !(inner instanceof Doc)) return doc;
-  return Doc.over(doc, [name as string], [setPath(inner instanceof Doc ? inner : Doc.empty(), rest, value)]);
+  return Doc.over(
+    doc,
+    [name as string],
+    [setPath(inner instanceof Doc ? inner : Doc.empty(), rest, value)],
+  );
 }
 
 function replacing(evaluate: Evaluate, name: string): Stage {
   return mapping(name, (doc) => {
     const root = evaluate(doc);
     if (!(root instanceof Doc)) {
-      throw new ServerError(40228, `'newRoot' expression must evaluate to an object, but resulting value was of type: ${typeName(root)}`);
+      throw new ServerError(
+        40228,
+        `'newRoot' expression must evaluate to an object, but resulting value was of type: ${typeName(root)}`,
+      );
     }
     return root;
   });
 }
 
 const count: StageBuilder = (operand, { scope }, name) => {
-  if (typeof operand !== 'string') throw new ServerError(40156, 'the count field must be a non-empty string');
+  if (typeof operand !== 'string')
+    throw new ServerError(40156, 'the count field must be a non-empty string');
   if (operand === '') throw new ServerError(40157, 'the count field must be a non-empty string');
-  if (operand.startsWith('$')) throw new ServerError(40158, 'the count field cannot be a $-prefixed path');
+  if (operand.startsWith('$'))
+    throw new ServerError(40158, 'the count field cannot be a $-prefixed path');
   if (operand.includes('.')) throw new ServerError(40160, "the count field cannot contain '.'");
   return blocking(name, (input) => {
     let n = 0;
@@ -238,8 +310,10 @@ const count: StageBuilder = (operand, { scope }, name) => {
 };
 
 const sample: StageBuilder = (operand, { scope }, name) => {
-  if (!(operand instanceof Doc)) throw new ServerError(28745, 'the $sample stage specification must be an object');
-  for (const key of operand.keys) if (key !== 'size') throw new ServerError(28748, `unrecognized option to $sample: ${key}`);
+  if (!(operand instanceof Doc))
+    throw new ServerError(28745, 'the $sample stage specification must be an object');
+  for (const key of operand.keys)
+    if (key !== 'size') throw new ServerError(28748, `unrecognized option to $sample: ${key}`);
   const size = operand.get('size');
   if (!isNumeric(size)) throw new ServerError(28746, 'size argument to $sample must be a number');
   const n = Math.trunc(toDouble(size));
@@ -263,7 +337,8 @@ const redact: StageBuilder = (operand, { scope }, name) => {
     const decision = evaluate(doc);
     if (decision === redactMarkers.KEEP) return doc;
     if (decision === redactMarkers.PRUNE) return null;
-    if (decision !== redactMarkers.DESCEND) throw new ServerError(17053, '$redact must be one of $$DESCEND, $$PRUNE, or $$KEEP');
+    if (decision !== redactMarkers.DESCEND)
+      throw new ServerError(17053, '$redact must be one of $$DESCEND, $$PRUNE, or $$KEEP');
     const out = Doc.empty().copy();
     doc.keys.forEach((key, i) => out.append(key, inside(doc.values[i])));
     return out;
@@ -292,9 +367,14 @@ const documents: StageBuilder = (operand, { scope }, name) => {
   };
 };
 function documentList(v: Value): Doc[] {
-  if (!Array.isArray(v)) throw new ServerError(5858203, 'an array is expected as the argument of $documents');
+  if (!Array.isArray(v))
+    throw new ServerError(5858203, 'an array is expected as the argument of $documents');
   return v.map((item) => {
-    if (!(item instanceof Doc)) throw new ServerError(40228, `'newRoot' expression must evaluate to an object, but resulting value was of type: ${typeName(item)}`);
+    if (!(item instanceof Doc))
+      throw new ServerError(
+        40228,
+        `'newRoot' expression must evaluate to an object, but resulting value was of type: ${typeName(item)}`,
+      );
     return item;
   });
 }
@@ -310,15 +390,22 @@ export const basicStages: Record<string, StageBuilder> = {
   $skip: skip,
   $unwind: unwind,
   $replaceRoot: (operand, { scope }, name) => {
-    if (!(operand instanceof Doc)) throw new ServerError(40229, `expected an object as specification for ${name} stage, got ${typeName(operand)}`);
-    for (const key of operand.keys) if (key !== 'newRoot') throw new ServerError(40415, `BSON field '${name}.${key}' is an unknown field.`);
-    if (!operand.has('newRoot')) throw new ServerError(40414, `BSON field '${name}.newRoot' is missing but a required field`);
+    if (!(operand instanceof Doc))
+      throw new ServerError(
+        40229,
+        `expected an object as specification for ${name} stage, got ${typeName(operand)}`,
+      );
+    for (const key of operand.keys)
+      if (key !== 'newRoot')
+        throw new ServerError(40415, `BSON field '${name}.${key}' is an unknown field.`);
+    if (!operand.has('newRoot'))
+      throw new ServerError(40414, `BSON field '${name}.newRoot' is missing but a required field`);
     return replacing(parseExpression(operand.get('newRoot'), scope).evaluate, name);
   },
-  $replaceWith: (operand, { scope }, name) => replacing(parseExpression(operand, scope).evaluate, name),
+  $replaceWith: (operand, { scope }, name) =>
+    replacing(parseExpression(operand, scope).evaluate, name),
   $count: count,
   $sample: sample,
   $redact: redact,
   $documents: documents,
 };
-

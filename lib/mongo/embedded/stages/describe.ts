@@ -7,15 +7,24 @@ import { fromArray, type Next, type StageBuilder } from './stage';
 
 /** `$collStats`, as far as it tells what is stored: what shells and graphical clients show of a collection. */
 const collStats: StageBuilder = (operand, { source, collection }, name) => {
-  if (!(operand instanceof Doc)) throw new ServerError(14, `${name} must take a nested object but found: ${typeName(operand)}`);
+  if (!(operand instanceof Doc))
+    throw new ServerError(14, `${name} must take a nested object but found: ${typeName(operand)}`);
   const storage = operand.get('storageStats');
-  for (const key of operand.keys) if (key !== 'storageStats' && key !== 'count') throw unsupported(`option '${key}' of ${name}`);
+  for (const key of operand.keys)
+    if (key !== 'storageStats' && key !== 'count') throw unsupported(`option '${key}' of ${name}`);
   const describe = (): Doc => {
     const from = collection ?? '';
     const scale = storage instanceof Doc ? storage.get('scale') : undefined;
     const statistics = source.statistics(from, scale);
-    if (!statistics) throw new ServerError(26, `Unable to retrieve storageStats in $collStats stage :: caused by :: Collection [${source.database}.${from}] not found.`);
-    const out = Doc.of({ ns: `${source.database}.${from}`, localTime: new DateTime(Date.now()) }).copy();
+    if (!statistics)
+      throw new ServerError(
+        26,
+        `Unable to retrieve storageStats in $collStats stage :: caused by :: Collection [${source.database}.${from}] not found.`,
+      );
+    const out = Doc.of({
+      ns: `${source.database}.${from}`,
+      localTime: new DateTime(Date.now()),
+    }).copy();
     if (storage !== undefined) out.set('storageStats', Doc.of(statistics));
     if (operand.has('count')) out.set('count', statistics.count);
     return out;
@@ -32,7 +41,8 @@ const collStats: StageBuilder = (operand, { source, collection }, name) => {
 
 /** `$indexStats`: the indexes and how often each was used. */
 const indexStats: StageBuilder = (operand, { source, collection }, name) => {
-  if (!(operand instanceof Doc) || operand.size > 0) throw new ServerError(28803, 'The $indexStats stage specification must be an empty object');
+  if (!(operand instanceof Doc) || operand.size > 0)
+    throw new ServerError(28803, 'The $indexStats stage specification must be an empty object');
   return {
     name,
     generates: 'collection',
@@ -43,4 +53,7 @@ const indexStats: StageBuilder = (operand, { source, collection }, name) => {
   };
 };
 
-export const describingStages: Record<string, StageBuilder> = { $collStats: collStats, $indexStats: indexStats };
+export const describingStages: Record<string, StageBuilder> = {
+  $collStats: collStats,
+  $indexStats: indexStats,
+};

@@ -2,7 +2,13 @@ import { Doc, sizeOf } from '../bson/doc';
 import { eitherPast } from '../bson/past';
 import { OPERATOR_LIMIT } from '../memory';
 import { failedToParse, ServerError, unsupported } from '../errors';
-import { parseExpression, RANDOM, type Evaluate, type Expression, type Scope } from '../expressions/expression';
+import {
+  parseExpression,
+  RANDOM,
+  type Evaluate,
+  type Expression,
+  type Scope,
+} from '../expressions/expression';
 import { valuesAt, type Filter } from '../query/match';
 import { compareValues } from '../values/compare';
 import { pathReader, splitPath } from '../values/path';
@@ -10,25 +16,51 @@ import { ValueMap, ValueSet } from '../values/value-map';
 import { isNullish, typeName, type Value } from '../values/value';
 import { checkVariableName } from '../expressions/expression';
 import { setPath } from './basic';
-import { drain, mapping, parsePipeline, type Next, type Pipeline, type Stage, type StageBuilder, type StageContext } from './stage';
+import {
+  drain,
+  mapping,
+  parsePipeline,
+  type Next,
+  type Pipeline,
+  type Stage,
+  type StageBuilder,
+  type StageContext,
+} from './stage';
 
 /** Where a stage reads from: a collection of the same database. */
 function collectionName(v: Value, name: string, context: StageContext): string {
   if (typeof v === 'string') return v;
-  if (v instanceof Doc && typeof v.get('coll') === 'string' && (v.get('db') === undefined || v.get('db') === context.source.database)) return v.get('coll') as string;
+  if (
+    v instanceof Doc &&
+    typeof v.get('coll') === 'string' &&
+    (v.get('db') === undefined || v.get('db') === context.source.database)
+  )
+    return v.get('coll') as string;
   if (v instanceof Doc) throw unsupported(`${name} from another database`, 9);
   throw failedToParse(`${name} argument 'from' must be a string, is type ${typeName(v)}`);
 }
 
 /** All documents of a collection or view. */
 function allOf(from: string, context: StageContext): Next {
-  return context.source.view(from) ? parsePipeline([], subContext(context, from)).open() : context.source.scan(from, null);
+  return context.source.view(from)
+    ? parsePipeline([], subContext(context, from)).open()
+    : context.source.scan(from, null);
 }
 /** A view's documents are in no index. */
-const probeOf = (from: string, path: string, context: StageContext): ReturnType<StageContext['source']['probe']> =>
-  context.scope.environment.collation.simple && !context.source.view(from) ? context.source.probe(from, path) : null;
+const probeOf = (
+  from: string,
+  path: string,
+  context: StageContext,
+): ReturnType<StageContext['source']['probe']> =>
+  context.scope.environment.collation.simple && !context.source.view(from)
+    ? context.source.probe(from, path)
+    : null;
 
-function subContext(context: StageContext, collection: string | null, scope: Scope = context.scope): StageContext {
+function subContext(
+  context: StageContext,
+  collection: string | null,
+  scope: Scope = context.scope,
+): StageContext {
   return { ...context, scope, collection, depth: context.depth + 1, inFacet: false };
 }
 
@@ -44,7 +76,8 @@ function everyValue(path: string): (doc: Doc) => Value[] {
     const part = parts[i] as string;
     if (value instanceof Doc) collect(value.get(part), i + 1, out);
     else if (Array.isArray(value)) {
-      if (/^\d+$/.test(part) && Number(part) < value.length) collect(value[Number(part)], i + 1, out);
+      if (/^\d+$/.test(part) && Number(part) < value.length)
+        collect(value[Number(part)], i + 1, out);
       for (const item of value) if (item instanceof Doc) collect(item, i, out);
     }
   };
@@ -92,7 +125,12 @@ class HashIndex {
 const nullify = (values: Value[]): Value[] => values.map((v) => (isNullish(v) ? null : v));
 
 /** How the foreign documents of one input document are found by equality of fields. */
-function equalityJoin(from: string, localField: string, foreignField: string, context: StageContext): (doc: Doc) => Doc[] {
+function equalityJoin(
+  from: string,
+  localField: string,
+  foreignField: string,
+  context: StageContext,
+): (doc: Doc) => Doc[] {
   const local = localValues(localField);
   const foreign = valuesAt(foreignField);
   const keysOf = (doc: Doc): Value[] => nullify(foreign(doc));
@@ -101,7 +139,10 @@ function equalityJoin(from: string, localField: string, foreignField: string, co
   if (probe) {
     return (doc) => {
       const values = nullify(local(doc));
-      if (values.length === 1) return probe(values).filter((d) => keysOf(d).some((k) => compareValues(k, values[0]) === 0));
+      if (values.length === 1)
+        return probe(values).filter((d) =>
+          keysOf(d).some((k) => compareValues(k, values[0]) === 0),
+        );
       const wanted = new ValueSet(collation, values);
       return probe(values).filter((d) => keysOf(d).some((k) => wanted.has(k)));
     };
@@ -118,7 +159,10 @@ interface Join {
 }
 
 /** Finds `$expr: {$eq: ["$field", <something of the outer document>]}` at the head of a sub-pipeline. */
-function correlatedEquality(filter: Filter | undefined, outer: ReadonlySet<number>): { path: readonly string[]; value: Evaluate } | null {
+function correlatedEquality(
+  filter: Filter | undefined,
+  outer: ReadonlySet<number>,
+): { path: readonly string[]; value: Evaluate } | null {
   if (!filter) return null;
   if (filter.kind === 'and') {
     for (const part of filter.parts) {
@@ -129,7 +173,10 @@ function correlatedEquality(filter: Filter | undefined, outer: ReadonlySet<numbe
   }
   return filter.kind === 'expression' ? equalityIn(filter.operand, outer) : null;
 }
-function equalityIn(e: Expression, outer: ReadonlySet<number>): { path: readonly string[]; value: Evaluate } | null {
+function equalityIn(
+  e: Expression,
+  outer: ReadonlySet<number>,
+): { path: readonly string[]; value: Evaluate } | null {
   if (e.operator === '$and') {
     for (const operand of e.operands ?? []) {
       const found = equalityIn(operand, outer);
@@ -138,9 +185,12 @@ function equalityIn(e: Expression, outer: ReadonlySet<number>): { path: readonly
   }
   if (e.operator !== '$eq' || e.operands?.length !== 2) return null;
   const [a, b] = e.operands as [Expression, Expression];
-  const isOuter = (x: Expression): boolean => x.kind === 'variable' && x.slot !== undefined && outer.has(x.slot);
-  if (a.kind === 'field' && isOuter(b)) return { path: a.path as readonly string[], value: b.evaluate };
-  if (b.kind === 'field' && isOuter(a)) return { path: b.path as readonly string[], value: a.evaluate };
+  const isOuter = (x: Expression): boolean =>
+    x.kind === 'variable' && x.slot !== undefined && outer.has(x.slot);
+  if (a.kind === 'field' && isOuter(b))
+    return { path: a.path as readonly string[], value: b.evaluate };
+  if (b.kind === 'field' && isOuter(a))
+    return { path: b.path as readonly string[], value: a.evaluate };
   return null;
 }
 
@@ -179,7 +229,13 @@ class SharedHead {
 }
 
 /** The first stages cannot differ from document to document: they run once, and a key finds what the next one keeps of them. */
-function headedJoin(pipeline: Pipeline, at: number, bind: (doc: Doc) => void, outer: ReadonlySet<number>, scope: Scope): Join {
+function headedJoin(
+  pipeline: Pipeline,
+  at: number,
+  bind: (doc: Doc) => void,
+  outer: ReadonlySet<number>,
+  scope: Scope,
+): Join {
   const { checkpoint } = scope.environment;
   const { head, tail } = pipeline.split(at);
   const shared = new SharedHead(head);
@@ -217,7 +273,9 @@ function pipelineJoin(
     let result: Doc[] | undefined;
     return () => (result ??= drain(pipeline.open(), checkpoint));
   }
-  const dependent = pipeline.stages.findIndex((s) => [...(s.uses ?? [])].some((slot) => outer.has(slot)));
+  const dependent = pipeline.stages.findIndex((s) =>
+    [...(s.uses ?? [])].some((slot) => outer.has(slot)),
+  );
   if (dependent > 0) return headedJoin(pipeline, dependent, bind, outer, context.scope);
   const first = pipeline.stages[0]?.filter;
   const key = from === null ? null : correlatedEquality(first, outer);
@@ -235,7 +293,8 @@ function pipelineJoin(
     if (probe) {
       const value = key.value(doc);
       // An array may be put together from several documents of an array, which an index does not hold.
-      if (!Array.isArray(value)) return drain(pipeline.open(listNext(probe([value ?? null]))), checkpoint);
+      if (!Array.isArray(value))
+        return drain(pipeline.open(listNext(probe([value ?? null]))), checkpoint);
     }
     // The whole value decides in `$expr`: no arrays are entered, and missing is not null. The stages check again.
     index ??= new HashIndex(allOf(from, context), (d) => [read(d)], context.scope);
@@ -251,7 +310,12 @@ function listNext(docs: readonly Doc[]): Next {
 const lookup: StageBuilder = (operand, context, name) => {
   if (!(operand instanceof Doc)) throw failedToParse('the $lookup specification must be an Object');
   for (const key of operand.keys) {
-    if (!['from', 'as', 'localField', 'foreignField', 'let', 'pipeline', '_internalUnwind'].includes(key)) throw failedToParse(`unknown argument to $lookup: ${key}`);
+    if (
+      !['from', 'as', 'localField', 'foreignField', 'let', 'pipeline', '_internalUnwind'].includes(
+        key,
+      )
+    )
+      throw failedToParse(`unknown argument to $lookup: ${key}`);
   }
   const as = operand.get('as');
   if (typeof as !== 'string') throw failedToParse("must specify 'as' field for a $lookup");
@@ -260,7 +324,14 @@ const lookup: StageBuilder = (operand, context, name) => {
   const plain = !operand.has('pipeline');
   return mapping(name, (doc) => {
     const found = join(doc);
-    limitSize(found, () => new ServerError(4568, `Total size of documents in ${String(operand.get('from'))} matching pipeline's $lookup stage exceeds ${OPERATOR_LIMIT} bytes`));
+    limitSize(
+      found,
+      () =>
+        new ServerError(
+          4568,
+          `Total size of documents in ${String(operand.get('from'))} matching pipeline's $lookup stage exceeds ${OPERATOR_LIMIT} bytes`,
+        ),
+    );
     const out = setPath(doc, target, found);
     return plain ? out.from(eitherPast) : out;
   });
@@ -283,10 +354,19 @@ function parseJoin(operand: Doc, context: StageContext, name: string): Join {
   const fields = localField !== undefined || foreignField !== undefined;
   let from: string | null = null;
   if (operand.has('from')) from = collectionName(operand.get('from'), name, context);
-  else if (!startsWithDocuments(spec)) throw failedToParse("must specify 'from' field for a $lookup");
-  if (fields && (typeof localField !== 'string' || typeof foreignField !== 'string')) throw failedToParse('$lookup requires both or neither of localField and foreignField to be specified');
-  if (!fields && spec === undefined) throw failedToParse("$lookup requires either 'pipeline' or both 'localField' and 'foreignField' to be specified");
-  const equality = fields ? equalityJoin(from ?? '', localField as string, foreignField as string, context) : null;
+  else if (!startsWithDocuments(spec))
+    throw failedToParse("must specify 'from' field for a $lookup");
+  if (fields && (typeof localField !== 'string' || typeof foreignField !== 'string'))
+    throw failedToParse(
+      '$lookup requires both or neither of localField and foreignField to be specified',
+    );
+  if (!fields && spec === undefined)
+    throw failedToParse(
+      "$lookup requires either 'pipeline' or both 'localField' and 'foreignField' to be specified",
+    );
+  const equality = fields
+    ? equalityJoin(from ?? '', localField as string, foreignField as string, context)
+    : null;
   if (spec === undefined) {
     if (operand.has('let')) throw failedToParse("$lookup with a 'let' requires 'pipeline'");
     return equality as Join;
@@ -300,11 +380,16 @@ function parseJoin(operand: Doc, context: StageContext, name: string): Join {
     checkVariableName(key);
     const bound = scope.with(key);
     scope = bound.scope;
-    return { slot: bound.slot, evaluate: parseExpression(letSpec.values[i], context.scope).evaluate };
+    return {
+      slot: bound.slot,
+      evaluate: parseExpression(letSpec.values[i], context.scope).evaluate,
+    };
   });
   const outer = new Set<number>([RANDOM, ...bindings.map((b) => b.slot)]);
   for (let i = 0; i < outerCount; i++) outer.add(i);
-  const { result: pipeline, used } = environment.tracking(() => parsePipeline(spec, subContext(context, equality ? null : from, scope)));
+  const { result: pipeline, used } = environment.tracking(() =>
+    parsePipeline(spec, subContext(context, equality ? null : from, scope)),
+  );
   const correlated = [...used].some((slot) => outer.has(slot));
   const { frame } = environment;
   const bind = (doc: Doc): void => {
@@ -316,21 +401,31 @@ function parseJoin(operand: Doc, context: StageContext, name: string): Join {
   return pipelineJoin(keyed, pipeline, bind, correlated, outer, context, equality);
 }
 
-const startsWithDocuments = (spec: Value): boolean => Array.isArray(spec) && spec[0] instanceof Doc && spec[0].keys[0] === '$documents';
+const startsWithDocuments = (spec: Value): boolean =>
+  Array.isArray(spec) && spec[0] instanceof Doc && spec[0].keys[0] === '$documents';
 
 const unionWith: StageBuilder = (operand, context, name) => {
   let collection: string | null = null;
   let spec: Value = [];
   if (typeof operand === 'string') collection = operand;
   else if (operand instanceof Doc) {
-    for (const key of operand.keys) if (key !== 'coll' && key !== 'pipeline') throw failedToParse(`BSON field '$unionWith.${key}' is an unknown field.`);
+    for (const key of operand.keys)
+      if (key !== 'coll' && key !== 'pipeline')
+        throw failedToParse(`BSON field '$unionWith.${key}' is an unknown field.`);
     spec = operand.get('pipeline') ?? [];
     if (operand.has('coll')) {
       const coll = operand.get('coll');
-      if (typeof coll !== 'string') throw failedToParse("BSON field '$unionWith.coll' is the wrong type");
+      if (typeof coll !== 'string')
+        throw failedToParse("BSON field '$unionWith.coll' is the wrong type");
       collection = coll;
-    } else if (!startsWithDocuments(spec)) throw failedToParse('$unionWith stage without explicit collection must have a pipeline with $documents as first stage');
-  } else throw failedToParse(`the $unionWith stage specification must be an object or string, but found ${typeName(operand)}`);
+    } else if (!startsWithDocuments(spec))
+      throw failedToParse(
+        '$unionWith stage without explicit collection must have a pipeline with $documents as first stage',
+      );
+  } else
+    throw failedToParse(
+      `the $unionWith stage specification must be an object or string, but found ${typeName(operand)}`,
+    );
   const pipeline = parsePipeline(spec, subContext(context, collection));
   return {
     name,
@@ -347,19 +442,44 @@ const unionWith: StageBuilder = (operand, context, name) => {
   };
 };
 
-const forbiddenInFacet = new Set(['$facet', '$out', '$merge', '$geoNear', '$search', '$indexStats', '$collStats', '$documents']);
+const forbiddenInFacet = new Set([
+  '$facet',
+  '$out',
+  '$merge',
+  '$geoNear',
+  '$search',
+  '$indexStats',
+  '$collStats',
+  '$documents',
+]);
 
 const facet: StageBuilder = (operand, context, name) => {
-  if (!(operand instanceof Doc) || operand.size === 0) throw new ServerError(40169, 'the $facet specification must be a non-empty object');
+  if (!(operand instanceof Doc) || operand.size === 0)
+    throw new ServerError(40169, 'the $facet specification must be a non-empty object');
   const parts = operand.keys.map((key, i) => {
-    if (key.startsWith('$') || key.includes('.')) throw new ServerError(16410, `FieldPath field names may not start with '$' or contain '.': ${key}`);
+    if (key.startsWith('$') || key.includes('.'))
+      throw new ServerError(
+        16410,
+        `FieldPath field names may not start with '$' or contain '.': ${key}`,
+      );
     const spec = operand.values[i];
-    if (!Array.isArray(spec)) throw new ServerError(40170, `arguments to $facet must be arrays, ${key} is of type ${typeName(spec)}`);
+    if (!Array.isArray(spec))
+      throw new ServerError(
+        40170,
+        `arguments to $facet must be arrays, ${key} is of type ${typeName(spec)}`,
+      );
     for (const stage of spec) {
       const stageName = stage instanceof Doc ? stage.keys[0] : undefined;
-      if (stageName && forbiddenInFacet.has(stageName)) throw new ServerError(40600, `${stageName} is not allowed to be used within a $facet stage`);
+      if (stageName && forbiddenInFacet.has(stageName))
+        throw new ServerError(
+          40600,
+          `${stageName} is not allowed to be used within a $facet stage`,
+        );
     }
-    return { key, pipeline: parsePipeline(spec, { ...context, depth: context.depth + 1, inFacet: true }) };
+    return {
+      key,
+      pipeline: parsePipeline(spec, { ...context, depth: context.depth + 1, inFacet: true }),
+    };
   });
   const { checkpoint } = context.scope.environment;
   const stage: Stage = {
@@ -371,8 +491,18 @@ const facet: StageBuilder = (operand, context, name) => {
         done = true;
         const docs = drain(input, checkpoint);
         const results = parts.map((p) => drain(p.pipeline.open(listNext(docs)), checkpoint));
-        limitSize(results.flat(), () => new ServerError(4031700, `document constructed by $facet exceeds the limit of ${OPERATOR_LIMIT} bytes`));
-        return new Doc(parts.map((p) => p.key), results);
+        limitSize(
+          results.flat(),
+          () =>
+            new ServerError(
+              4031700,
+              `document constructed by $facet exceeds the limit of ${OPERATOR_LIMIT} bytes`,
+            ),
+        );
+        return new Doc(
+          parts.map((p) => p.key),
+          results,
+        );
       };
     },
   };
@@ -380,15 +510,32 @@ const facet: StageBuilder = (operand, context, name) => {
 };
 
 const graphLookup: StageBuilder = (operand, context, name) => {
-  if (!(operand instanceof Doc)) throw failedToParse('the $graphLookup stage specification must be an object');
-  const known = ['from', 'startWith', 'connectFromField', 'connectToField', 'as', 'maxDepth', 'depthField', 'restrictSearchWithMatch'];
-  for (const key of operand.keys) if (!known.includes(key)) throw new ServerError(40104, `unknown argument to $graphLookup: ${key}`);
+  if (!(operand instanceof Doc))
+    throw failedToParse('the $graphLookup stage specification must be an object');
+  const known = [
+    'from',
+    'startWith',
+    'connectFromField',
+    'connectToField',
+    'as',
+    'maxDepth',
+    'depthField',
+    'restrictSearchWithMatch',
+  ];
+  for (const key of operand.keys)
+    if (!known.includes(key))
+      throw new ServerError(40104, `unknown argument to $graphLookup: ${key}`);
   for (const key of ['from', 'startWith', 'connectFromField', 'connectToField', 'as']) {
-    if (!operand.has(key)) throw new ServerError(40105, `$graphLookup requires 'from', 'as', 'startWith', 'connectFromField', and 'connectToField' to be specified.`);
+    if (!operand.has(key))
+      throw new ServerError(
+        40105,
+        `$graphLookup requires 'from', 'as', 'startWith', 'connectFromField', and 'connectToField' to be specified.`,
+      );
   }
   const text = (key: string): string => {
     const v = operand.get(key);
-    if (typeof v !== 'string') throw new ServerError(40103, `expected string as argument for ${key}, found: ${typeName(v)}`);
+    if (typeof v !== 'string')
+      throw new ServerError(40103, `expected string as argument for ${key}, found: ${typeName(v)}`);
     return v;
   };
   const from = collectionName(operand.get('from'), name, context);
@@ -396,9 +543,13 @@ const graphLookup: StageBuilder = (operand, context, name) => {
   const as = splitPath(text('as'));
   const depthField = operand.has('depthField') ? splitPath(text('depthField')) : null;
   const maxDepth = operand.has('maxDepth') ? Number(operand.get('maxDepth')) : Infinity;
-  if (operand.has('maxDepth') && !(Number.isInteger(maxDepth) && maxDepth >= 0)) throw new ServerError(40101, 'maxDepth requires a nonnegative argument');
+  if (operand.has('maxDepth') && !(Number.isInteger(maxDepth) && maxDepth >= 0))
+    throw new ServerError(40101, 'maxDepth requires a nonnegative argument');
   const restrict = operand.get('restrictSearchWithMatch');
-  const restriction = restrict === undefined ? null : parsePipeline([Doc.of({ $match: restrict })], subContext(context, null)).stages[0]?.filter;
+  const restriction =
+    restrict === undefined
+      ? null
+      : parsePipeline([Doc.of({ $match: restrict })], subContext(context, null)).stages[0]?.filter;
   // What is missing leads nowhere, and nothing leads to it.
   const follow = everyValue(text('connectFromField'));
   const target = valuesAt(text('connectToField'));
@@ -429,7 +580,8 @@ const graphLookup: StageBuilder = (operand, context, name) => {
         if (seen.has(d) || (restriction && !restriction.test(d))) continue;
         seen.add(d);
         bytes += sizeOf(d);
-        if (bytes > OPERATOR_LIMIT) throw new ServerError(40099, '$graphLookup reached maximum memory consumption');
+        if (bytes > OPERATOR_LIMIT)
+          throw new ServerError(40099, '$graphLookup reached maximum memory consumption');
         found.push(depthField ? setPath(d, depthField, BigInt(depth)) : d);
         frontier.push(...follow(d));
       }
@@ -437,4 +589,9 @@ const graphLookup: StageBuilder = (operand, context, name) => {
     return setPath(doc, as, found);
   });
 };
-export const joinStages: Record<string, StageBuilder> = { $lookup: lookup, $unionWith: unionWith, $facet: facet, $graphLookup: graphLookup };
+export const joinStages: Record<string, StageBuilder> = {
+  $lookup: lookup,
+  $unionWith: unionWith,
+  $facet: facet,
+  $graphLookup: graphLookup,
+};

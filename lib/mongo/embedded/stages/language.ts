@@ -9,4 +9,13 @@ import { registerStages } from './stage';
 import { windowStages } from './window';
 
 /** Every pipeline stage that exists. */
-for (const stages of [basicStages, groupStages, bucketStages, describingStages, joinStages, windowStages, gapStages]) registerStages(stages);
+for (const stages of [
+  basicStages,
+  groupStages,
+  bucketStages,
+  describingStages,
+  joinStages,
+  windowStages,
+  gapStages,
+])
+  registerStages(stages);

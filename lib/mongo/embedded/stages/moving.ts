@@ -14,7 +14,8 @@ export interface Removable {
 
 /** What is taken away again is added with the other sign, as on the server: the digits lost on the way are its digits. */
 const negated = (v: Numeric): Numeric => multiplyNumbers(v, -1);
-const isFinite = (v: Numeric): boolean => (v instanceof Decimal ? v.isFinite : Number.isFinite(toDouble(v)));
+const isFinite = (v: Numeric): boolean =>
+  v instanceof Decimal ? v.isFinite : Number.isFinite(toDouble(v));
 
 /** Standard deviation over a sliding window. */
 export class MovingDeviation implements Removable {
@@ -99,9 +100,14 @@ export class MovingCovariance implements Removable {
     const [x, y] = [this.evaluateX(doc), this.evaluateY(doc)];
     if (!isNumeric(x) || !isNumeric(y)) return null;
     if (isFinite(x) && isFinite(y)) return [x, y];
-    if (x instanceof Decimal || y instanceof Decimal) throw unsupported(`${this.name} with decimals that are not finite`);
+    if (x instanceof Decimal || y instanceof Decimal)
+      throw unsupported(`${this.name} with decimals that are not finite`);
     const odd = [toDouble(x), toDouble(y)].filter((v) => !Number.isFinite(v));
-    const kind = odd.every((v) => v === odd[0]) ? (odd[0] === Infinity ? 'Infinity' : '-Infinity') : 'NaN';
+    const kind = odd.every((v) => v === odd[0])
+      ? odd[0] === Infinity
+        ? 'Infinity'
+        : '-Infinity'
+      : 'NaN';
     this.endless[kind] += sign;
     return null;
   }
@@ -113,7 +119,10 @@ export class MovingCovariance implements Removable {
     const mean = this.x.value;
     this.x.add(x);
     this.y.add(y);
-    if (mean !== null) this.products.push(multiplyNumbers(subtractNumbers(x, mean), subtractNumbers(y, this.y.value as Numeric)));
+    if (mean !== null)
+      this.products.push(
+        multiplyNumbers(subtractNumbers(x, mean), subtractNumbers(y, this.y.value as Numeric)),
+      );
   }
   remove(doc: Doc): void {
     const pair = this.pair(doc, -1);
@@ -127,7 +136,14 @@ export class MovingCovariance implements Removable {
       return;
     }
     this.x.remove(x);
-    this.products.push(negated(multiplyNumbers(subtractNumbers(x, this.x.value as Numeric), subtractNumbers(y, this.y.value as Numeric))));
+    this.products.push(
+      negated(
+        multiplyNumbers(
+          subtractNumbers(x, this.x.value as Numeric),
+          subtractNumbers(y, this.y.value as Numeric),
+        ),
+      ),
+    );
     this.y.remove(y);
   }
   result(): Value {
@@ -136,7 +152,8 @@ export class MovingCovariance implements Removable {
     if (n <= 0) return null;
     const { endless } = this;
     if (endless.NaN > 0 || (endless.Infinity > 0 && endless['-Infinity'] > 0)) return double(NaN);
-    if (endless.Infinity + endless['-Infinity'] > 0) return double(endless.Infinity > 0 ? Infinity : -Infinity);
+    if (endless.Infinity + endless['-Infinity'] > 0)
+      return double(endless.Infinity > 0 ? Infinity : -Infinity);
     const total = this.products.sum;
     return total instanceof Decimal ? divideNumbers(total, double(n)) : double(toDouble(total) / n);
   }

@@ -82,16 +82,31 @@ export interface Pipeline {
 
 export function parsePipeline(spec: Value, context: StageContext): Pipeline {
   if (!Array.isArray(spec)) throw typeMismatch("'pipeline' option must be specified as an array");
-  if (spec.length > MAX_STAGES) throw new ServerError(7749501, `Pipeline length must be no longer than ${MAX_STAGES} stages.`);
-  if (context.depth > MAX_DEPTH) throw new ServerError(15, `Maximum number of nested sub-pipelines exceeded. Limit is ${MAX_DEPTH}`);
-  const view = context.collection === null || context.inFacet ? null : context.source.view(context.collection);
+  if (spec.length > MAX_STAGES)
+    throw new ServerError(7749501, `Pipeline length must be no longer than ${MAX_STAGES} stages.`);
+  if (context.depth > MAX_DEPTH)
+    throw new ServerError(
+      15,
+      `Maximum number of nested sub-pipelines exceeded. Limit is ${MAX_DEPTH}`,
+    );
+  const view =
+    context.collection === null || context.inFacet ? null : context.source.view(context.collection);
   if (view) {
     // What describes a collection says nothing of a view.
-    if (spec[0] instanceof Doc && describing.has(spec[0].keys[0] ?? '')) throw new ServerError(166, `Namespace ${context.source.database}.${context.collection ?? ''} is a view, not a collection`);
-    return parsePipeline([...view.pipeline, ...(spec as Value[])], { ...context, collection: view.on });
+    if (spec[0] instanceof Doc && describing.has(spec[0].keys[0] ?? ''))
+      throw new ServerError(
+        166,
+        `Namespace ${context.source.database}.${context.collection ?? ''} is a view, not a collection`,
+      );
+    return parsePipeline([...view.pipeline, ...(spec as Value[])], {
+      ...context,
+      collection: view.on,
+    });
   }
   const stages = spec.flatMap((item, position) => {
-    const { result, used } = context.scope.environment.tracking(() => parseStage(item, context, position));
+    const { result, used } = context.scope.environment.tracking(() =>
+      parseStage(item, context, position),
+    );
     return ([] as Stage[]).concat(result).map((stage) => ({ ...stage, uses: used }));
   });
   return planPipeline(stages, context);
@@ -101,13 +116,21 @@ const describing = new Set(['$collStats', '$indexStats']);
 
 /** The command takes the last stage when it writes: elsewhere it is a mistake. */
 function misplacedOutput(name: string, { depth, inFacet }: StageContext): ServerError {
-  if (inFacet) return new ServerError(40600, `${name} is not allowed to be used within a $facet stage`);
-  return depth > 0 ? new ServerError(51047, `${name} is not allowed within a $lookup's sub-pipeline`) : new ServerError(40601, `${name} can only be the final stage in the pipeline`);
+  if (inFacet)
+    return new ServerError(40600, `${name} is not allowed to be used within a $facet stage`);
+  return depth > 0
+    ? new ServerError(51047, `${name} is not allowed within a $lookup's sub-pipeline`)
+    : new ServerError(40601, `${name} can only be the final stage in the pipeline`);
 }
 
 function parseStage(item: Value, context: StageContext, position: number): Stage | Stage[] {
-  if (!(item instanceof Doc)) throw typeMismatch("Each element of the 'pipeline' array must be an object");
-  if (item.size !== 1) throw new ServerError(40323, 'A pipeline stage specification object must contain exactly one field.');
+  if (!(item instanceof Doc))
+    throw typeMismatch("Each element of the 'pipeline' array must be an object");
+  if (item.size !== 1)
+    throw new ServerError(
+      40323,
+      'A pipeline stage specification object must contain exactly one field.',
+    );
   const name = item.keys[0] as string;
   const build = builders.get(name);
   if (!build && (name === '$out' || name === '$merge')) throw misplacedOutput(name, context);
@@ -115,10 +138,14 @@ function parseStage(item: Value, context: StageContext, position: number): Stage
   const built = build(item.values[0], context, name);
   const first = Array.isArray(built) ? built[0] : built;
   if (first?.generates) {
-    if (position > 0) throw new ServerError(40602, `${name} is only valid as the first stage in a pipeline.`);
-    if (context.inFacet) throw new ServerError(40600, `${name} is not allowed to be used within a $facet stage`);
-    if (first.generates === 'collection' && context.collection === null) throw new ServerError(73, `${name} is only valid on a collection`);
-    if (first.generates === 'alone' && context.depth === 0 && context.collection !== null) throw new ServerError(73, `'${name}' can only be run with {aggregate: 1}`);
+    if (position > 0)
+      throw new ServerError(40602, `${name} is only valid as the first stage in a pipeline.`);
+    if (context.inFacet)
+      throw new ServerError(40600, `${name} is not allowed to be used within a $facet stage`);
+    if (first.generates === 'collection' && context.collection === null)
+      throw new ServerError(73, `${name} is only valid on a collection`);
+    if (first.generates === 'alone' && context.depth === 0 && context.collection !== null)
+      throw new ServerError(73, `'${name}' can only be run with {aggregate: 1}`);
   }
   return built;
 }
@@ -147,15 +174,29 @@ function planPipeline(parsed: Stage[], context: StageContext): Pipeline {
   };
 }
 
-const through = (stages: readonly Stage[], input: Next): Next => stages.reduce((next, stage) => stage.open(next), input);
+const through = (stages: readonly Stage[], input: Next): Next =>
+  stages.reduce((next, stage) => stage.open(next), input);
 
-function openFromCollection(stages: readonly Stage[], parsed: readonly Stage[], context: StageContext): Next {
+function openFromCollection(
+  stages: readonly Stage[],
+  parsed: readonly Stage[],
+  context: StageContext,
+): Next {
   const at = stages[0]?.filter ? 1 : 0;
   const sort = parsed[at]?.sort;
   const bound = sort ? boundOf(parsed, at + 1) : undefined;
   if (sort && bound !== undefined && context.collection !== null) {
-    const sorted = context.source.sorted(context.collection, stages[0]?.filter ?? null, sort, bound);
-    if (sorted) return through(stages.filter((_, i) => i !== at), sorted);
+    const sorted = context.source.sorted(
+      context.collection,
+      stages[0]?.filter ?? null,
+      sort,
+      bound,
+    );
+    if (sorted)
+      return through(
+        stages.filter((_, i) => i !== at),
+        sorted,
+      );
   }
   return through(stages, startOf(stages, context));
 }

@@ -34,7 +34,8 @@ export class CacheShares {
   /** What the others leave of a budget, and never less than a fair share of it. */
   roomOf(budget: number): number {
     let others = 0;
-    for (let i = 0; i < this.held.length; i++) if (i !== this.own) others += Atomics.load(this.held, i) * UNIT;
+    for (let i = 0; i < this.held.length; i++)
+      if (i !== this.own) others += Atomics.load(this.held, i) * UNIT;
     return Math.max(budget - others, budget / this.held.length);
   }
 }

@@ -49,7 +49,8 @@ export function describeIndex(id: number, name: string, spec: Doc): IndexSpec {
     sparse: spec.get('sparse') === true,
     hidden: wildcard || spec.get('hidden') === true,
     wildcard,
-    partial: partial instanceof Doc ? parseFilter(partial, Scope.root(new Environment(collation))) : null,
+    partial:
+      partial instanceof Doc ? parseFilter(partial, Scope.root(new Environment(collation))) : null,
     collation,
     table: `i${id}`,
   };
@@ -60,11 +61,25 @@ function sharedArrays(paths: readonly string[]): SharedArray[] {
   const split = paths.map((path) => path.split('.'));
   return [...new Set(split.map(([first]) => first))].flatMap((first): SharedArray[] => {
     const members = split.flatMap((parts, at) => (parts[0] === first ? [{ parts, at }] : []));
-    if (members.length < 2 || members.some(({ parts }) => parts.some((part) => /^\d+$/.test(part)))) return [];
+    if (members.length < 2 || members.some(({ parts }) => parts.some((part) => /^\d+$/.test(part))))
+      return [];
     let length = 1;
-    while (members.every(({ parts }) => parts.length > length && parts[length] === members[0]!.parts[length])) length++;
+    while (
+      members.every(
+        ({ parts }) => parts.length > length && parts[length] === members[0]!.parts[length],
+      )
+    )
+      length++;
     if (members.some(({ parts }) => parts.length <= length)) return [];
-    return [{ path: members[0]!.parts.slice(0, length), fields: members.map(({ parts, at }) => ({ at, values: valuesAt(parts.slice(length).join('.')) })) }];
+    return [
+      {
+        path: members[0]!.parts.slice(0, length),
+        fields: members.map(({ parts, at }) => ({
+          at,
+          values: valuesAt(parts.slice(length).join('.')),
+        })),
+      },
+    ];
   });
 }
 
@@ -75,7 +90,9 @@ function entriesOf({ path }: SharedArray, doc: Doc): readonly Doc[] | undefined 
     if (!(value instanceof Doc)) return undefined;
     value = value.get(name);
   }
-  return Array.isArray(value) && value.length > 0 && value.every((entry) => entry instanceof Doc) ? value : undefined;
+  return Array.isArray(value) && value.length > 0 && value.every((entry) => entry instanceof Doc)
+    ? value
+    : undefined;
 }
 
 const ARRAY = 30;
@@ -90,7 +107,11 @@ function keyOf(index: IndexSpec, value: Value): Buffer {
   if (index.collation.simple) return encodeKey(value);
   if (rankOf(value) === STRING) return encodeKey(index.collation.fold(String(value)));
   // Whatever holds strings inside is only known to be an array or an object.
-  return rankOf(value) === ARRAY ? encodeKey([]) : rankOf(value) === OBJECT ? encodeKey(Doc.empty()) : encodeKey(value);
+  return rankOf(value) === ARRAY
+    ? encodeKey([])
+    : rankOf(value) === OBJECT
+      ? encodeKey(Doc.empty())
+      : encodeKey(value);
 }
 
 /** The keys under which everything equal to a value is, among other things; null when it could be under any. */
@@ -110,7 +131,8 @@ export interface Keys {
 
 /** An index's keys of a document. */
 export function keysOf(index: IndexSpec, doc: Doc): Keys {
-  if (index.wildcard || (index.partial && !index.partial.test(doc))) return { keys: [], values: [], arrays: false };
+  if (index.wildcard || (index.partial && !index.partial.test(doc)))
+    return { keys: [], values: [], arrays: false };
   let arrays = false;
   let tuples: Value[][] = [[]];
   let present = false;
@@ -121,7 +143,9 @@ export function keysOf(index: IndexSpec, doc: Doc): Keys {
   };
   const entries = index.shared.map((shared) => entriesOf(shared, doc));
   index.fields.forEach((field, at) => {
-    const group = index.shared.findIndex((shared, n) => entries[n] !== undefined && shared.fields.some((member) => member.at === at));
+    const group = index.shared.findIndex(
+      (shared, n) => entries[n] !== undefined && shared.fields.some((member) => member.at === at),
+    );
     if (group < 0) {
       const values = taken(field.values(doc));
       tuples = tuples.flatMap((tuple) => values.map((v) => withValues(tuple, [{ at }], [v])));
@@ -132,25 +156,41 @@ export function keysOf(index: IndexSpec, doc: Doc): Keys {
     if (fields[0]!.at !== at) return;
     if (entries[group]!.length !== 1) arrays = true;
     const alternatives = entries[group]!.flatMap((entry) =>
-      fields.reduce<Value[][]>((found, { values }) => {
-        const own = taken(values(entry));
-        return found.flatMap((tuple) => own.map((v) => [...tuple, v]));
-      }, [[]]),
+      fields.reduce<Value[][]>(
+        (found, { values }) => {
+          const own = taken(values(entry));
+          return found.flatMap((tuple) => own.map((v) => [...tuple, v]));
+        },
+        [[]],
+      ),
     );
-    tuples = tuples.flatMap((tuple) => alternatives.map((values) => withValues(tuple, fields, values)));
+    tuples = tuples.flatMap((tuple) =>
+      alternatives.map((values) => withValues(tuple, fields, values)),
+    );
   });
   if (index.sparse && !present) return { keys: [], values: [], arrays };
   const keys = new Map<string, { key: Buffer; tuple: Value[] }>();
   for (const tuple of tuples) {
-    const key = tuple.length === 1 ? keyOf(index, tuple[0]) : Buffer.concat(tuple.map((v) => keyOf(index, v)));
+    const key =
+      tuple.length === 1
+        ? keyOf(index, tuple[0])
+        : Buffer.concat(tuple.map((v) => keyOf(index, v)));
     // With a collation one key may stand for several values, all of which a unique index must look at.
     const name = key.toString('latin1');
     keys.set(index.collation.simple ? name : `${name} ${keys.size}`, { key, tuple });
   }
-  return { keys: [...keys.values()].map((k) => k.key), values: [...keys.values()].map((k) => k.tuple), arrays };
+  return {
+    keys: [...keys.values()].map((k) => k.key),
+    values: [...keys.values()].map((k) => k.tuple),
+    arrays,
+  };
 }
 
-function withValues(tuple: readonly Value[], fields: readonly { readonly at: number }[], values: readonly Value[]): Value[] {
+function withValues(
+  tuple: readonly Value[],
+  fields: readonly { readonly at: number }[],
+  values: readonly Value[],
+): Value[] {
   const next = [...tuple];
   fields.forEach(({ at }, n) => (next[at] = values[n]));
   return next;
@@ -159,5 +199,7 @@ function withValues(tuple: readonly Value[], fields: readonly { readonly at: num
 /** Whether two documents have a value of the index in common, by its collation. */
 export function shareValue(index: IndexSpec, tuple: readonly Value[], other: Doc): boolean {
   const { order } = index.collation;
-  return keysOf(index, other).values.some((t) => t.every((v, i) => compareValues(v, tuple[i], order) === 0));
+  return keysOf(index, other).values.some((t) =>
+    t.every((v, i) => compareValues(v, tuple[i], order) === 0),
+  );
 }

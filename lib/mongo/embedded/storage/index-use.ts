@@ -39,6 +39,9 @@ export class IndexUse {
   read(kind: 'index' | 'collection', id: number): { ops: bigint; since: number } {
     const slot = this.slot(kind, id);
     if (slot < 0) throw unsupported(`counting the use of more than ${SLOTS} indexes`);
-    return { ops: Atomics.load(this.counts, slot), since: Number(Atomics.load(this.starts, slot) || Atomics.load(this.started, 0)) };
+    return {
+      ops: Atomics.load(this.counts, slot),
+      since: Number(Atomics.load(this.starts, slot) || Atomics.load(this.started, 0)),
+    };
   }
 }

@@ -62,10 +62,13 @@ function scalar(value: Value): Buffer {
   if (typeof value === 'boolean') return tag(value ? 1 : 0);
   if (value instanceof ObjectId) return Buffer.from(value.bytes);
   if (value instanceof DateTime) return int64(BigInt(value.ms));
-  if (value instanceof Timestamp) return int64((BigInt(value.seconds) << 32n) + BigInt(value.increment) - (1n << 63n));
+  if (value instanceof Timestamp)
+    return int64((BigInt(value.seconds) << 32n) + BigInt(value.increment) - (1n << 63n));
   if (value instanceof Regex) return Buffer.concat([text(value.pattern), text(value.options)]);
-  if (value instanceof Code) return Buffer.concat([text(value.code), ...(value.scope ? [encodeKey(value.scope)] : [])]);
-  if (value instanceof DbPointer) return Buffer.concat([text(value.namespace), Buffer.from(value.id)]);
+  if (value instanceof Code)
+    return Buffer.concat([text(value.code), ...(value.scope ? [encodeKey(value.scope)] : [])]);
+  if (value instanceof DbPointer)
+    return Buffer.concat([text(value.namespace), Buffer.from(value.id)]);
   if (typeof value === 'object' && 'subtype' in value) return binary(value);
   return Buffer.alloc(0);
 }
@@ -97,7 +100,14 @@ function int64(n: bigint): Buffer {
 
 /** The nearest double in sortable form, then what the double leaves out, if anything. */
 function number(value: Numeric): Buffer {
-  const near = typeof value === 'number' ? value : value instanceof Double ? value.value : typeof value === 'bigint' ? Number(value) : value.toNumber();
+  const near =
+    typeof value === 'number'
+      ? value
+      : value instanceof Double
+        ? value.value
+        : typeof value === 'bigint'
+          ? Number(value)
+          : value.toNumber();
   const b = Buffer.allocUnsafe(10);
   b[0] = 15;
   if (Number.isNaN(near)) return b.fill(0, 1);
@@ -124,7 +134,11 @@ function digits(value: bigint | Decimal): Buffer {
   const negative = decimal.negative;
   const body = decimal.coefficient.toString();
   const scale = decimal.exponent + body.length + 20_000;
-  const bytes = Buffer.concat([Buffer.from([scale >> 8, scale & 0xff]), Buffer.from(body.replace(/0+$/, ''), 'latin1'), END]);
+  const bytes = Buffer.concat([
+    Buffer.from([scale >> 8, scale & 0xff]),
+    Buffer.from(body.replace(/0+$/, ''), 'latin1'),
+    END,
+  ]);
   if (!negative) return bytes;
   // The terminator of a complemented text must be the greatest byte but may not be 0xff at a key's start: it never is.
   for (let i = 0; i < bytes.length; i++) bytes[i] = ~(bytes[i] as number) & 0xff;

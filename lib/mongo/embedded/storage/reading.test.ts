@@ -22,7 +22,8 @@ afterAll(() => {
 });
 
 let next = 0;
-const insert = (name: string): void => writer.findOrCreate('d', name).insert({ raw: encode(Doc.of({ _id: ++next })), id: next });
+const insert = (name: string): void =>
+  writer.findOrCreate('d', name).insert({ raw: encode(Doc.of({ _id: ++next })), id: next });
 const counts = (): number[] => ['a', 'b'].map((name) => reader.find('d', name)?.count() ?? 0);
 
 it('sees one state of all collections, and what was written before it began', () => {
@@ -56,8 +57,10 @@ it('lasts no longer than a second, so that the log can be emptied', () => {
 });
 
 it('ends with an error of the work', () => {
-  expect(() => reader.reading.within(() => {
-    throw new Error('no');
-  })).toThrow('no');
+  expect(() =>
+    reader.reading.within(() => {
+      throw new Error('no');
+    }),
+  ).toThrow('no');
   expect(reader.db.inTransaction).toBe(false);
 });

@@ -5,9 +5,24 @@ import { encode } from '../bson/encode';
 import { ServerError } from '../errors';
 import type { Next } from '../stages/stage';
 import { parseValidator, type Validator } from '../query/validator';
-import { Binary, bsonUndefined, DateTime, ObjectId, Regex, typeName, type Value } from '../values/value';
+import {
+  Binary,
+  bsonUndefined,
+  DateTime,
+  ObjectId,
+  Regex,
+  typeName,
+  type Value,
+} from '../values/value';
 import { CacheBudget, CacheShares, type Cached } from './cache';
-import { describeIndex, keysOf, probesOf, shareValue, type IndexSpec, type Keys } from './index-spec';
+import {
+  describeIndex,
+  keysOf,
+  probesOf,
+  shareValue,
+  type IndexSpec,
+  type Keys,
+} from './index-spec';
 import { IndexUse } from './index-use';
 import { encodeKey } from './keys';
 import { KEPT_LOG, Reading } from './reading';
@@ -68,7 +83,9 @@ export class Store {
         CREATE TABLE IF NOT EXISTS indexes(id INTEGER PRIMARY KEY AUTOINCREMENT, collection INTEGER NOT NULL, name TEXT NOT NULL, spec BLOB NOT NULL, multikey INTEGER NOT NULL DEFAULT 0, UNIQUE(collection, name));
       `);
     }
-    this.byName = this.db.prepare('SELECT id, db, name, options, changes FROM collections WHERE db = ? AND name = ?');
+    this.byName = this.db.prepare(
+      'SELECT id, db, name, options, changes FROM collections WHERE db = ? AND name = ?',
+    );
     this.cache = new CacheBudget(cacheBytes, shares);
     if (writable) this.upgrade();
   }
@@ -81,7 +98,9 @@ export class Store {
       .transaction(() => {
         if (format() >= FORMAT) return;
         for (const database of this.databases()) {
-          for (const collection of this.list(database)) for (const index of collection.maintained()) if (index.shared.length > 0) collection.remakeKeys(index);
+          for (const collection of this.list(database))
+            for (const index of collection.maintained())
+              if (index.shared.length > 0) collection.remakeKeys(index);
         }
         this.db.pragma(`user_version = ${FORMAT}`);
       })
@@ -94,7 +113,8 @@ export class Store {
 
   /** The collection as it is now, or null. */
   find(db: string, name: string): Collection | null {
-    const row = this.byName.get(db, name) as { id: number; db: string; name: string; options: Buffer; changes: number } | undefined;
+    const row = this.byName.get(db, name) as
+      { id: number; db: string; name: string; options: Buffer; changes: number } | undefined;
     if (!row) return null;
     const version = this.db.pragma('data_version', { simple: true }) as number;
     if (version !== this.dataVersion) {
@@ -122,8 +142,12 @@ export class Store {
 
   create(db: string, name: string, options: Doc = Doc.empty()): Collection {
     checkNamespace(db, name);
-    const { lastInsertRowid: id } = this.db.prepare('INSERT INTO collections(db, name, options) VALUES(?, ?, ?)').run(db, name, encode(options));
-    this.db.exec(`CREATE TABLE c${id}(rid INTEGER PRIMARY KEY, k BLOB NOT NULL UNIQUE, d BLOB NOT NULL)`);
+    const { lastInsertRowid: id } = this.db
+      .prepare('INSERT INTO collections(db, name, options) VALUES(?, ?, ?)')
+      .run(db, name, encode(options));
+    this.db.exec(
+      `CREATE TABLE c${id}(rid INTEGER PRIMARY KEY, k BLOB NOT NULL UNIQUE, d BLOB NOT NULL)`,
+    );
     this.use.created('collection', Number(id));
     const created = this.find(db, name);
     if (!created) throw new ServerError(1, 'the collection vanished while it was created');
@@ -135,7 +159,8 @@ export class Store {
   /** The collection, or null; a view is an error, because it stores nothing. */
   findStored(db: string, name: string): Collection | null {
     const found = this.find(db, name);
-    if (found?.isView) throw new ServerError(166, `Namespace ${db}.${name} is a view, not a collection`);
+    if (found?.isView)
+      throw new ServerError(166, `Namespace ${db}.${name} is a view, not a collection`);
     return found;
   }
 
@@ -151,24 +176,40 @@ export class Store {
   }
   rename(collection: Collection, db: string, name: string): void {
     checkNamespace(db, name);
-    this.db.prepare('UPDATE collections SET db = ?, name = ? WHERE id = ?').run(db, name, collection.id);
+    this.db
+      .prepare('UPDATE collections SET db = ?, name = ? WHERE id = ?')
+      .run(db, name, collection.id);
   }
 
   list(db: string): Collection[] {
-    const names = this.db.prepare('SELECT name FROM collections WHERE db = ? ORDER BY id').pluck().all(db) as string[];
+    const names = this.db
+      .prepare('SELECT name FROM collections WHERE db = ? ORDER BY id')
+      .pluck()
+      .all(db) as string[];
     return names.map((name) => this.find(db, name)).filter((c) => c !== null);
   }
   databases(): string[] {
-    return this.db.prepare('SELECT DISTINCT db FROM collections ORDER BY db').pluck().all() as string[];
+    return this.db
+      .prepare('SELECT DISTINCT db FROM collections ORDER BY db')
+      .pluck()
+      .all() as string[];
   }
 }
 
 function checkNamespace(db: string, name: string): void {
-  if (name === '' || name.startsWith('.') || name.endsWith('.') || name.includes('$') || name.includes('\0')) {
+  if (
+    name === '' ||
+    name.startsWith('.') ||
+    name.endsWith('.') ||
+    name.includes('$') ||
+    name.includes('\0')
+  ) {
     throw new ServerError(73, `Invalid collection name: ${name}`);
   }
-  if (db === '' || /[/\\. "$*<>:|?\0]/.test(db) || db.length > 63) throw new ServerError(73, `Invalid database name: '${db}'`);
-  if (Buffer.byteLength(`${db}.${name}`) > 255) throw new ServerError(73, 'Fully qualified namespace is too long');
+  if (db === '' || /[/\\. "$*<>:|?\0]/.test(db) || db.length > 63)
+    throw new ServerError(73, `Invalid database name: '${db}'`);
+  if (Buffer.byteLength(`${db}.${name}`) > 255)
+    throw new ServerError(73, 'Fully qualified namespace is too long');
 }
 
 export class Collection {
@@ -194,7 +235,10 @@ export class Collection {
   }
   /** How often an index was used, and since when. */
   uses(index: IndexSpec | typeof ID_INDEX): { ops: bigint; since: DateTime } {
-    const { ops, since } = index === ID_INDEX ? this.store.use.read('collection', this.id) : this.store.use.read('index', index.id);
+    const { ops, since } =
+      index === ID_INDEX
+        ? this.store.use.read('collection', this.id)
+        : this.store.use.read('index', index.id);
     return { ops, since: new DateTime(since) };
   }
   private rule: Validator | null | undefined;
@@ -281,7 +325,13 @@ export class Collection {
       cache.drop(this.id);
       // Rewritten before it was ever read twice: holding it again would only cost.
       if (entry.scans < 2) {
-        cache.put(this.id, { changes: this.changes, segments: [], lastRid: 0, bytes: 0, scans: -1 });
+        cache.put(this.id, {
+          changes: this.changes,
+          segments: [],
+          lastRid: 0,
+          bytes: 0,
+          scans: -1,
+        });
         return null;
       }
       entry = undefined;
@@ -307,7 +357,8 @@ export class Collection {
     for (const row of statement.iterate(entry.lastRid) as IterableIterator<Row>) {
       let segment = entry.segments[entry.segments.length - 1];
       if (!segment || segment.end + row.d.length > segment.buffer.length) {
-        const size = entry.bytes === 0 ? Math.max(64 * 1024, row.d.length) : Math.max(SEGMENT, row.d.length);
+        const size =
+          entry.bytes === 0 ? Math.max(64 * 1024, row.d.length) : Math.max(SEGMENT, row.d.length);
         segment = { buffer: Buffer.allocUnsafeSlow(size), end: 0 };
         entry.segments.push(segment);
         entry.bytes += size;
@@ -329,7 +380,9 @@ export class Collection {
 
   /** Rows in order, a chunk at a time: no read transaction stays open in between. */
   rows(): () => Row | null {
-    const statement = this.sql(`SELECT rid, d FROM c${this.id} WHERE rid > ? ORDER BY rid LIMIT ${CHUNK}`);
+    const statement = this.sql(
+      `SELECT rid, d FROM c${this.id} WHERE rid > ? ORDER BY rid LIMIT ${CHUNK}`,
+    );
     let chunk: Row[] = [];
     let i = 0;
     let last = Number.MIN_SAFE_INTEGER;
@@ -349,27 +402,45 @@ export class Collection {
     return this.byKey(encodeKey(id));
   }
   byKey(key: Buffer): Row | null {
-    return (this.sql(`SELECT rid, d FROM c${this.id} WHERE k = ?`).get(key) as Row | undefined) ?? null;
+    return (
+      (this.sql(`SELECT rid, d FROM c${this.id} WHERE k = ?`).get(key) as Row | undefined) ?? null
+    );
   }
   /** The row that has these values in the fields of a unique index. */
   findByUnique(paths: readonly string[], values: readonly Value[]): Row | null {
-    const index = this.indexes().find((i) => i.unique && !i.partial && i.fields.length === paths.length && i.fields.every((f) => paths.includes(f.path)));
+    const index = this.indexes().find(
+      (i) =>
+        i.unique &&
+        !i.partial &&
+        i.fields.length === paths.length &&
+        i.fields.every((f) => paths.includes(f.path)),
+    );
     if (!index) return null;
     const key = Buffer.concat(index.fields.map((f) => encodeKey(values[paths.indexOf(f.path)])));
-    const rid = this.sql(`SELECT rid FROM ${index.table} WHERE k = ?`).pluck().get(key) as number | undefined;
+    const rid = this.sql(`SELECT rid FROM ${index.table} WHERE k = ?`).pluck().get(key) as
+      number | undefined;
     if (rid === undefined) return null;
-    return (this.sql(`SELECT rid, d FROM c${this.id} WHERE rid = ?`).get(rid) as Row | undefined) ?? null;
+    return (
+      (this.sql(`SELECT rid, d FROM c${this.id} WHERE rid = ?`).get(rid) as Row | undefined) ?? null
+    );
   }
   byIdRange(low: Buffer, high: Buffer): Row[] {
-    return this.sql(`SELECT rid, d FROM c${this.id} WHERE k >= ? AND k < ? ORDER BY rid`).all(low, high) as Row[];
+    return this.sql(`SELECT rid, d FROM c${this.id} WHERE k >= ? AND k < ? ORDER BY rid`).all(
+      low,
+      high,
+    ) as Row[];
   }
   /** Rows with this one key in an index of one field, in order of insertion: the order in which the index has them. */
   byIndexKey(index: IndexSpec, key: Buffer): Row[] {
-    return this.sql(`SELECT x.rid, c.d FROM ${index.table} x CROSS JOIN c${this.id} c ON c.rid = x.rid WHERE x.k = ? ORDER BY x.rid`).all(key) as Row[];
+    return this.sql(
+      `SELECT x.rid, c.d FROM ${index.table} x CROSS JOIN c${this.id} c ON c.rid = x.rid WHERE x.k = ? ORDER BY x.rid`,
+    ).all(key) as Row[];
   }
   /** Rows whose key in an index lies in a range, each once, in order of insertion. */
   byKeyRange(index: IndexSpec, low: Buffer, high: Buffer): Row[] {
-    return this.sql(`SELECT rid, d FROM c${this.id} WHERE rid IN (SELECT rid FROM ${index.table} WHERE k >= ? AND k < ?) ORDER BY rid`).all(low, high) as Row[];
+    return this.sql(
+      `SELECT rid, d FROM c${this.id} WHERE rid IN (SELECT rid FROM ${index.table} WHERE k >= ? AND k < ?) ORDER BY rid`,
+    ).all(low, high) as Row[];
   }
   /** Rows in the order of an index's keys, equal keys in order of insertion; a chunk at a time. */
   inKeyOrder(index: IndexSpec, backwards: boolean): () => Row | null {
@@ -378,7 +449,9 @@ export class Collection {
         ? `SELECT x.k, x.rid, c.d FROM ${index.table} x CROSS JOIN c${this.id} c ON c.rid = x.rid WHERE x.k < ? ORDER BY x.k DESC, x.rid DESC LIMIT ?`
         : `SELECT x.k, x.rid, c.d FROM ${index.table} x CROSS JOIN c${this.id} c ON c.rid = x.rid WHERE (x.k, x.rid) > (?, ?) ORDER BY x.k, x.rid LIMIT ?`,
     );
-    const equalRows = this.sql(`SELECT x.k, x.rid, c.d FROM ${index.table} x CROSS JOIN c${this.id} c ON c.rid = x.rid WHERE x.k = ? ORDER BY x.rid`);
+    const equalRows = this.sql(
+      `SELECT x.k, x.rid, c.d FROM ${index.table} x CROSS JOIN c${this.id} c ON c.rid = x.rid WHERE x.k = ? ORDER BY x.rid`,
+    );
     let chunk: KeyedRow[] = [];
     let i = 0;
     let key: Buffer = backwards ? Buffer.from([0xff]) : Buffer.alloc(0);
@@ -390,7 +463,13 @@ export class Collection {
       const last = found[found.length - 1];
       if (!last) return [];
       // The last key's rows may be cut off: they are read whole, so that each key's rows can be turned around.
-      const whole = found.length < size ? found : [...found.filter((r) => !r.k.equals(last.k)), ...(equalRows.all(last.k) as KeyedRow[]).reverse()];
+      const whole =
+        found.length < size
+          ? found
+          : [
+              ...found.filter((r) => !r.k.equals(last.k)),
+              ...(equalRows.all(last.k) as KeyedRow[]).reverse(),
+            ];
       return turnedWithinKeys(whole);
     };
     return () => {
@@ -417,9 +496,11 @@ export class Collection {
   }
   /** All indexes that writes keep up: where `_id` has a collation, its uniqueness is an index as well. */
   maintained(): readonly IndexSpec[] {
-    return (this.indexList ??= (this.sql('SELECT id, name, spec FROM indexes WHERE collection = ? ORDER BY id').all(this.id) as { id: number; name: string; spec: Buffer }[]).map(
-      (row) => describeIndex(row.id, row.name, Doc.fromRaw(row.spec)),
-    ));
+    return (this.indexList ??= (
+      this.sql('SELECT id, name, spec FROM indexes WHERE collection = ? ORDER BY id').all(
+        this.id,
+      ) as { id: number; name: string; spec: Buffer }[]
+    ).map((row) => describeIndex(row.id, row.name, Doc.fromRaw(row.spec))));
   }
   isMultikey(index: IndexSpec): boolean {
     return this.sql('SELECT multikey FROM indexes WHERE id = ?').pluck().get(index.id) === 1;
@@ -430,10 +511,14 @@ export class Collection {
 
   createIndex(name: string, spec: Doc): void {
     this.store.db.transaction(() => {
-      const { lastInsertRowid } = this.sql('INSERT INTO indexes(collection, name, spec) VALUES(?, ?, ?)').run(this.id, name, encode(spec));
+      const { lastInsertRowid } = this.sql(
+        'INSERT INTO indexes(collection, name, spec) VALUES(?, ?, ?)',
+      ).run(this.id, name, encode(spec));
       const index = describeIndex(Number(lastInsertRowid), name, spec);
       this.store.use.created('index', index.id);
-      this.store.db.exec(`CREATE TABLE ${index.table}(k BLOB NOT NULL, rid INTEGER NOT NULL, PRIMARY KEY(k, rid)) WITHOUT ROWID`);
+      this.store.db.exec(
+        `CREATE TABLE ${index.table}(k BLOB NOT NULL, rid INTEGER NOT NULL, PRIMARY KEY(k, rid)) WITHOUT ROWID`,
+      );
       this.remakeKeys(index);
     })();
     this.forgetIndexes();
@@ -442,7 +527,8 @@ export class Collection {
   remakeKeys(index: IndexSpec): void {
     this.store.db.exec(`DELETE FROM ${index.table}`);
     const rows = this.rows();
-    for (let row = rows(); row !== null; row = rows()) this.addKeys(index, row.rid, Doc.fromRaw(row.d));
+    for (let row = rows(); row !== null; row = rows())
+      this.addKeys(index, row.rid, Doc.fromRaw(row.d));
   }
   dropIndex(index: IndexSpec): void {
     this.store.db.transaction(() => {
@@ -457,13 +543,18 @@ export class Collection {
   private checkUnique(index: IndexSpec, { keys, values }: Keys, rid: number): void {
     keys.forEach((key, i) => {
       const tuple = values[i] as Value[];
-      if (index.collation.simple ? this.hasOther(index, key, rid) : this.hasEqual(index, tuple, rid)) {
+      if (
+        index.collation.simple ? this.hasOther(index, key, rid) : this.hasEqual(index, tuple, rid)
+      ) {
         throw duplicateKey(this.namespace, index.name, index.spec.get('key') as Doc, tuple);
       }
     });
   }
   private hasOther(index: IndexSpec, key: Buffer, rid: number): boolean {
-    return this.sql(`SELECT rid FROM ${index.table} WHERE k = ? AND rid <> ? LIMIT 1`).get(key, rid) !== undefined;
+    return (
+      this.sql(`SELECT rid FROM ${index.table} WHERE k = ? AND rid <> ? LIMIT 1`).get(key, rid) !==
+      undefined
+    );
   }
   /** With a collation a key only says where to look. */
   private hasEqual(index: IndexSpec, tuple: readonly Value[], rid: number): boolean {
@@ -473,7 +564,11 @@ export class Collection {
       if (!probes || !keys) keys = null;
       else keys = keys.flatMap((k) => probes.map((p) => Buffer.concat([k, p])));
     }
-    const rows = (keys ? keys.flatMap((k) => this.byIndexKey(index, k)) : (this.sql(`SELECT rid, d FROM c${this.id}`).all() as Row[])) as Row[];
+    const rows = (
+      keys
+        ? keys.flatMap((k) => this.byIndexKey(index, k))
+        : (this.sql(`SELECT rid, d FROM c${this.id}`).all() as Row[])
+    ) as Row[];
     return rows.some((row) => row.rid !== rid && shareValue(index, tuple, Doc.fromRaw(row.d)));
   }
   private addKeys(index: IndexSpec, rid: number, doc: Doc): void {
@@ -481,7 +576,8 @@ export class Collection {
     if (index.unique) this.checkUnique(index, found, rid);
     const statement = this.sql(`INSERT OR IGNORE INTO ${index.table}(k, rid) VALUES(?, ?)`);
     for (const key of found.keys) statement.run(key, rid);
-    if (found.arrays && !this.isMultikey(index)) this.sql('UPDATE indexes SET multikey = 1 WHERE id = ?').run(index.id);
+    if (found.arrays && !this.isMultikey(index))
+      this.sql('UPDATE indexes SET multikey = 1 WHERE id = ?').run(index.id);
   }
   private removeKeys(index: IndexSpec, rid: number, doc: Doc): void {
     const statement = this.sql(`DELETE FROM ${index.table} WHERE k = ? AND rid = ?`);
@@ -504,7 +600,9 @@ export class Collection {
       parameters.push(encodeKey(id), raw);
     }
     try {
-      this.sql(`INSERT INTO c${this.id}(k, d) VALUES${'(?, ?), '.repeat(items.length - 1)}(?, ?)`).run(parameters);
+      this.sql(
+        `INSERT INTO c${this.id}(k, d) VALUES${'(?, ?), '.repeat(items.length - 1)}(?, ?)`,
+      ).run(parameters);
       return true;
     } catch (error) {
       // Which of them is the duplicate shows when they are inserted one by one.
@@ -513,9 +611,19 @@ export class Collection {
     }
   }
   insert({ raw, id }: Insertion): void {
-    if (raw.length > MAX_DOCUMENT) throw new ServerError(10334, `object to insert too large. size in bytes: ${raw.length}, max size: ${MAX_DOCUMENT}`);
+    if (raw.length > MAX_DOCUMENT)
+      throw new ServerError(
+        10334,
+        `object to insert too large. size in bytes: ${raw.length}, max size: ${MAX_DOCUMENT}`,
+      );
     const mistake = idMistake(id);
-    if (mistake) throw new ServerError(mistake.dollar === undefined ? 53 : 52, mistake.dollar === undefined ? `The '_id' value cannot be of type ${mistake.type}` : `_id fields may not contain '$'-prefixed fields: ${mistake.dollar} is not valid for storage.`);
+    if (mistake)
+      throw new ServerError(
+        mistake.dollar === undefined ? 53 : 52,
+        mistake.dollar === undefined
+          ? `The '_id' value cannot be of type ${mistake.type}`
+          : `_id fields may not contain '$'-prefixed fields: ${mistake.dollar} is not valid for storage.`,
+      );
     const doc = Doc.fromRaw(raw);
     const indexes = this.maintained();
     for (const index of indexes) {
@@ -523,7 +631,10 @@ export class Collection {
     }
     let rid: number;
     try {
-      rid = Number(this.sql(`INSERT INTO c${this.id}(k, d) VALUES(?, ?)`).run(encodeKey(id), raw).lastInsertRowid);
+      rid = Number(
+        this.sql(`INSERT INTO c${this.id}(k, d) VALUES(?, ?)`).run(encodeKey(id), raw)
+          .lastInsertRowid,
+      );
     } catch (error) {
       if (isDuplicate(error)) throw duplicateKey(this.namespace, '_id_', Doc.of({ _id: 1 }), [id]);
       throw error;
@@ -531,7 +642,11 @@ export class Collection {
     for (const index of indexes) this.addKeys(index, rid, doc);
   }
   replace(rid: number, before: Doc, after: Buffer): void {
-    if (after.length > MAX_DOCUMENT) throw new ServerError(17419, `Resulting document after update is larger than ${MAX_DOCUMENT}`);
+    if (after.length > MAX_DOCUMENT)
+      throw new ServerError(
+        17419,
+        `Resulting document after update is larger than ${MAX_DOCUMENT}`,
+      );
     const doc = Doc.fromRaw(after);
     const indexes = this.maintained();
     for (const index of indexes) {
@@ -559,7 +674,8 @@ export class Collection {
 
 /** What an `_id` cannot be: of some types, and a document with a name that starts with a dollar, at any depth. */
 export function idMistake(id: Value): { readonly type: string; readonly dollar?: string } | null {
-  if (Array.isArray(id) || id instanceof Regex || id === bsonUndefined) return { type: typeName(id) };
+  if (Array.isArray(id) || id instanceof Regex || id === bsonUndefined)
+    return { type: typeName(id) };
   const dollar = id instanceof Doc ? dollarName(id) : undefined;
   return dollar === undefined ? null : { type: 'object', dollar };
 }
@@ -573,14 +689,15 @@ function dollarName(doc: Doc): string | undefined {
   return undefined;
 }
 
-const isDuplicate = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'SQLITE_CONSTRAINT_UNIQUE';
+const isDuplicate = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'SQLITE_CONSTRAINT_UNIQUE';
 
 type KeyedRow = Row & { readonly k: Buffer };
 
 /** Rows of descending keys, with those of the same key in ascending order of insertion. */
 function turnedWithinKeys(rows: readonly KeyedRow[]): KeyedRow[] {
   const out: KeyedRow[] = [];
-  for (let start = 0; start < rows.length; ) {
+  for (let start = 0; start < rows.length;) {
     let end = start + 1;
     while (end < rows.length && rows[end]?.k.equals(rows[start]?.k as Buffer)) end++;
     for (let i = end - 1; i >= start; i--) out.push(rows[i] as KeyedRow);
@@ -589,12 +706,24 @@ function turnedWithinKeys(rows: readonly KeyedRow[]): KeyedRow[] {
   return out;
 }
 
-function duplicateKey(namespace: string, index: string, pattern: Doc, values: readonly Value[]): ServerError {
+function duplicateKey(
+  namespace: string,
+  index: string,
+  pattern: Doc,
+  values: readonly Value[],
+): ServerError {
   const shown = pattern.keys.map((path, i) => `${path}: ${describe(values[i])}`).join(', ');
-  return new ServerError(11000, `E11000 duplicate key error collection: ${namespace} index: ${index} dup key: { ${shown} }`, {
-    keyPattern: pattern,
-    keyValue: new Doc([...pattern.keys], values.map((v) => v)),
-  });
+  return new ServerError(
+    11000,
+    `E11000 duplicate key error collection: ${namespace} index: ${index} dup key: { ${shown} }`,
+    {
+      keyPattern: pattern,
+      keyValue: new Doc(
+        [...pattern.keys],
+        values.map((v) => v),
+      ),
+    },
+  );
 }
 function describe(v: Value): string {
   if (typeof v === 'string') return `"${v}"`;

@@ -13,7 +13,10 @@ it('makes keys again that an earlier version made in another way, once', () => {
   const document = Doc.of({ _id: 1, a: [Doc.of({ k: 'x', v: 1 }), Doc.of({ k: 'y', v: 2 })] });
   const before = new Store(file, true);
   const collection = before.create('d', 'c');
-  collection.createIndex('a.k_1_a.v_1', Doc.of({ key: Doc.of({ 'a.k': 1, 'a.v': 1 }), name: 'a.k_1_a.v_1', unique: true }));
+  collection.createIndex(
+    'a.k_1_a.v_1',
+    Doc.of({ key: Doc.of({ 'a.k': 1, 'a.v': 1 }), name: 'a.k_1_a.v_1', unique: true }),
+  );
   collection.createIndex('b_1', Doc.of({ key: Doc.of({ b: 1 }), name: 'b_1' }));
   collection.insert({ raw: encode(document), id: 1 });
   const [entries, plain] = collection.maintained();
@@ -31,7 +34,9 @@ it('makes keys again that an earlier version made in another way, once', () => {
 
   // As the earlier version left it: a key for each pair of values, whichever entries they are of.
   const old = new Database(file);
-  old.exec(`INSERT INTO ${entries!.table}(k, rid) VALUES (x'01', 1), (x'02', 1); INSERT INTO ${plain!.table}(k, rid) VALUES (x'01', 1); PRAGMA user_version = 0`);
+  old.exec(
+    `INSERT INTO ${entries!.table}(k, rid) VALUES (x'01', 1), (x'02', 1); INSERT INTO ${plain!.table}(k, rid) VALUES (x'01', 1); PRAGMA user_version = 0`,
+  );
   old.close();
   const kept = keys(plain!.table);
 

@@ -16,10 +16,18 @@ function updated(document: Document, u: Document, more: Document = {}, q: Docume
 }
 
 it('new fields appear in the order of their names, whatever the operators', () => {
-  expect(updated({ m: 1 }, { $set: { z: 1, b: 2 }, $inc: { a: 1 } })).toBe('{"_id":0,"m":1,"a":1,"b":2,"z":1}');
-  expect(updated({ o: {} }, { $set: { 'o.x10': 1, 'o.x2': 2, 'o.B': 3 } })).toBe('{"_id":0,"o":{"B":3,"x10":1,"x2":2}}');
-  expect(updated({ old: 5 }, { $rename: { old: 'new' }, $set: { a: 1 } })).toBe('{"_id":0,"a":1,"new":5}');
-  expect(updated({ a: [] }, { $set: { 'a.10': 'ten', 'a.2': 'two' } })).toBe('{"_id":0,"a":[null,null,"two",null,null,null,null,null,null,null,"ten"]}');
+  expect(updated({ m: 1 }, { $set: { z: 1, b: 2 }, $inc: { a: 1 } })).toBe(
+    '{"_id":0,"m":1,"a":1,"b":2,"z":1}',
+  );
+  expect(updated({ o: {} }, { $set: { 'o.x10': 1, 'o.x2': 2, 'o.B': 3 } })).toBe(
+    '{"_id":0,"o":{"B":3,"x10":1,"x2":2}}',
+  );
+  expect(updated({ old: 5 }, { $rename: { old: 'new' }, $set: { a: 1 } })).toBe(
+    '{"_id":0,"a":1,"new":5}',
+  );
+  expect(updated({ a: [] }, { $set: { 'a.10': 'ten', 'a.2': 'two' } })).toBe(
+    '{"_id":0,"a":[null,null,"two",null,null,null,null,null,null,null,"ten"]}',
+  );
 });
 
 it('integers that overflow a long are an error, doubles are not', () => {
@@ -40,7 +48,9 @@ it('$rename refuses itself and elements of arrays', () => {
 it('array filters must be used, once', () => {
   const document = { a: [{ b: 1 }, { b: 2 }] };
   const u = { $set: { 'a.$[x].b': 0 } };
-  expect(updated(document, u, { arrayFilters: [{ 'x.b': { $gt: 1 } }] })).toBe('{"_id":0,"a":[{"b":1},{"b":0}]}');
+  expect(updated(document, u, { arrayFilters: [{ 'x.b': { $gt: 1 } }] })).toBe(
+    '{"_id":0,"a":[{"b":1},{"b":0}]}',
+  );
   expect(updated(document, u, { arrayFilters: [{ 'x.b': 1 }, { y: 1 }] })).toBe(9);
   expect(updated(document, u, { arrayFilters: [{ 'x.b': 1 }, { 'x.b': 2 }] })).toBe(9);
   expect(updated(document, u)).toBe(2);

@@ -7,7 +7,15 @@ import { matchedPosition } from '../query/position';
 import { parseSortPattern } from '../query/sort';
 import { addNumbers, multiplyNumbers } from '../values/arithmetic';
 import { compareUtf8, compareValues, equalValues } from '../values/compare';
-import { DateTime, isNumeric, Regex, Timestamp, toDouble, typeName, type Value } from '../values/value';
+import {
+  DateTime,
+  isNumeric,
+  Regex,
+  Timestamp,
+  toDouble,
+  typeName,
+  type Value,
+} from '../values/value';
 
 /** Applies an update to a document; `position` is where a positional `$` points, per array path. */
 export type Update = (doc: Doc, inserting: boolean) => Doc;
@@ -27,35 +35,77 @@ type OperatorBuilder = (operand: Value, scope: Scope, path: string) => Change;
 
 const arrayOf = (old: Value, path: string, operator: string): Value[] => {
   if (old === undefined) return [];
-  if (!Array.isArray(old)) throw badValue(`The field '${path}' must be an array but is of type ${typeName(old)} (in ${operator})`);
+  if (!Array.isArray(old))
+    throw badValue(
+      `The field '${path}' must be an array but is of type ${typeName(old)} (in ${operator})`,
+    );
   return old;
 };
 
-const isWhole = (v: Value): boolean => typeof v === 'bigint' || (typeof v === 'number' && (v | 0) === v);
+const isWhole = (v: Value): boolean =>
+  typeof v === 'bigint' || (typeof v === 'number' && (v | 0) === v);
 
-const arithmetic = (operator: string, combine: (a: Value & object, b: Value & object) => Value, missing: (operand: Value) => Value): OperatorBuilder => (operand, _scope, path) => {
-  if (!isNumeric(operand)) throw typeMismatch(`Cannot ${operator} with non-numeric argument: {${path}: ${typeName(operand)}}`);
-  return (old) => {
-    if (old === undefined) return missing(operand);
-    if (!isNumeric(old)) throw typeMismatch(`Cannot apply ${operator} to a value of non-numeric type. The field '${path}' is of type ${typeName(old)}`);
-    const result = combine(old as never, operand as never);
-    // Integers never become doubles here: what does not fit a long is an error.
-    if (isWhole(old) && isWhole(operand) && !isWhole(result)) throw badValue(`Failed to apply ${operator} operations to current value (${String(old)}) of '${path}'`);
-    return result;
+const arithmetic =
+  (
+    operator: string,
+    combine: (a: Value & object, b: Value & object) => Value,
+    missing: (operand: Value) => Value,
+  ): OperatorBuilder =>
+  (operand, _scope, path) => {
+    if (!isNumeric(operand))
+      throw typeMismatch(
+        `Cannot ${operator} with non-numeric argument: {${path}: ${typeName(operand)}}`,
+      );
+    return (old) => {
+      if (old === undefined) return missing(operand);
+      if (!isNumeric(old))
+        throw typeMismatch(
+          `Cannot apply ${operator} to a value of non-numeric type. The field '${path}' is of type ${typeName(old)}`,
+        );
+      const result = combine(old as never, operand as never);
+      // Integers never become doubles here: what does not fit a long is an error.
+      if (isWhole(old) && isWhole(operand) && !isWhole(result))
+        throw badValue(
+          `Failed to apply ${operator} operations to current value (${String(old)}) of '${path}'`,
+        );
+      return result;
+    };
   };
-};
 
 const operators: Record<string, { build: OperatorBuilder; existingOnly?: boolean }> = {
   $set: { build: (operand) => () => operand },
   $setOnInsert: { build: (operand) => () => operand },
   $unset: { build: () => () => undefined, existingOnly: true },
-  $inc: { build: arithmetic('$inc', (a, b) => addNumbers(a as never, b as never), (v) => v) },
-  $mul: { build: arithmetic('$mul', (a, b) => multiplyNumbers(a as never, b as never), (v) => multiplyNumbers(0, v as never)) },
-  $min: { build: (operand) => (old) => (old === undefined || compareValues(operand, old) < 0 ? operand : old) },
-  $max: { build: (operand) => (old) => (old === undefined || compareValues(operand, old) > 0 ? operand : old) },
+  $inc: {
+    build: arithmetic(
+      '$inc',
+      (a, b) => addNumbers(a as never, b as never),
+      (v) => v,
+    ),
+  },
+  $mul: {
+    build: arithmetic(
+      '$mul',
+      (a, b) => multiplyNumbers(a as never, b as never),
+      (v) => multiplyNumbers(0, v as never),
+    ),
+  },
+  $min: {
+    build: (operand) => (old) =>
+      old === undefined || compareValues(operand, old) < 0 ? operand : old,
+  },
+  $max: {
+    build: (operand) => (old) =>
+      old === undefined || compareValues(operand, old) > 0 ? operand : old,
+  },
   $currentDate: {
     build: (operand) => {
-      const type = typeof operand === 'boolean' ? 'date' : operand instanceof Doc ? operand.get('$type') : undefined;
+      const type =
+        typeof operand === 'boolean'
+          ? 'date'
+          : operand instanceof Doc
+            ? operand.get('$type')
+            : undefined;
       if (type === 'date') return () => new DateTime(Date.now());
       if (type === 'timestamp') return () => new Timestamp(Math.floor(Date.now() / 1000), 1);
       throw badValue("The '$type' string field is required to be 'date' or 'timestamp'");
@@ -64,8 +114,10 @@ const operators: Record<string, { build: OperatorBuilder; existingOnly?: boolean
   $push: { build: buildPush },
   $addToSet: {
     build: (operand, _scope, path) => {
-      const each = operand instanceof Doc && operand.has('$each') ? operand.get('$each') : [operand];
-      if (!Array.isArray(each)) throw typeMismatch('The argument to $each in $addToSet must be an array');
+      const each =
+        operand instanceof Doc && operand.has('$each') ? operand.get('$each') : [operand];
+      if (!Array.isArray(each))
+        throw typeMismatch('The argument to $each in $addToSet must be an array');
       return (old) => {
         const out = [...arrayOf(old, path, '$addToSet')];
         for (const v of each) if (!out.some((o) => equalValues(o, v))) out.push(v);
@@ -76,10 +128,14 @@ const operators: Record<string, { build: OperatorBuilder; existingOnly?: boolean
   $pop: {
     existingOnly: true,
     build: (operand, _scope, path) => {
-      if (!isNumeric(operand) || Math.abs(toDouble(operand)) !== 1) throw failedToParse(`$pop expects 1 or -1, found: ${String(operand)}`);
+      if (!isNumeric(operand) || Math.abs(toDouble(operand)) !== 1)
+        throw failedToParse(`$pop expects 1 or -1, found: ${String(operand)}`);
       return (old) => {
         if (old === undefined) return old;
-        if (!Array.isArray(old)) throw typeMismatch(`Path '${path}' contains an element of non-array type '${typeName(old)}'`);
+        if (!Array.isArray(old))
+          throw typeMismatch(
+            `Path '${path}' contains an element of non-array type '${typeName(old)}'`,
+          );
         return toDouble(operand) === 1 ? old.slice(0, -1) : old.slice(1);
       };
     },
@@ -88,20 +144,29 @@ const operators: Record<string, { build: OperatorBuilder; existingOnly?: boolean
     existingOnly: true,
     build: (operand, scope, path) => {
       const matches = pullCondition(operand, scope);
-      return (old) => (old === undefined ? old : arrayOf(old, path, '$pull').filter((v) => !matches(v)));
+      return (old) =>
+        old === undefined ? old : arrayOf(old, path, '$pull').filter((v) => !matches(v));
     },
   },
   $pullAll: {
     existingOnly: true,
     build: (operand, _scope, path) => {
       if (!Array.isArray(operand)) throw badValue('$pullAll requires an array argument');
-      return (old) => (old === undefined ? old : arrayOf(old, path, '$pullAll').filter((v) => !operand.some((o) => equalValues(o, v))));
+      return (old) =>
+        old === undefined
+          ? old
+          : arrayOf(old, path, '$pullAll').filter((v) => !operand.some((o) => equalValues(o, v)));
     },
   },
   $bit: {
     build: (operand, _scope, path) => {
-      if (!(operand instanceof Doc)) throw badValue('The $bit modifier is not compatible with this argument');
-      return (old) => operand.keys.reduce<Value>((v, name, i) => bitwise(name, v ?? 0, operand.values[i], path), old);
+      if (!(operand instanceof Doc))
+        throw badValue('The $bit modifier is not compatible with this argument');
+      return (old) =>
+        operand.keys.reduce<Value>(
+          (v, name, i) => bitwise(name, v ?? 0, operand.values[i], path),
+          old,
+        );
     },
   },
 };
@@ -114,24 +179,36 @@ function bitwise(name: string, old: Value, operand: Value, path: string): Value 
   };
   const [a, b] = [whole(old), whole(operand)];
   const result = name === 'and' ? a & b : name === 'or' ? a | b : name === 'xor' ? a ^ b : null;
-  if (result === null) throw badValue(`The $bit modifier only supports 'and', 'or', and 'xor', not '${name}'`);
-  return typeof old === 'bigint' || typeof operand === 'bigint' ? BigInt.asIntN(64, result) : Number(BigInt.asIntN(32, result));
+  if (result === null)
+    throw badValue(`The $bit modifier only supports 'and', 'or', and 'xor', not '${name}'`);
+  return typeof old === 'bigint' || typeof operand === 'bigint'
+    ? BigInt.asIntN(64, result)
+    : Number(BigInt.asIntN(32, result));
 }
 
 function buildPush(operand: Value, scope: Scope, path: string): Change {
   const modified = operand instanceof Doc && operand.has('$each');
   if (!modified) return (old) => [...arrayOf(old, path, '$push'), operand];
-  for (const key of operand.keys) if (!['$each', '$slice', '$sort', '$position'].includes(key)) throw badValue(`Unrecognized clause in $push: ${key}`);
+  for (const key of operand.keys)
+    if (!['$each', '$slice', '$sort', '$position'].includes(key))
+      throw badValue(`Unrecognized clause in $push: ${key}`);
   const each = operand.get('$each');
   if (!Array.isArray(each)) throw badValue('The argument to $each in $push must be an array');
   const position = operand.get('$position');
   const slice = operand.get('$slice');
-  if (position !== undefined && !isIntegral(position)) throw badValue('The value for $position must be an integer value');
-  if (slice !== undefined && !isIntegral(slice)) throw badValue('The value for $slice must be an integer value');
+  if (position !== undefined && !isIntegral(position))
+    throw badValue('The value for $position must be an integer value');
+  if (slice !== undefined && !isIntegral(slice))
+    throw badValue('The value for $slice must be an integer value');
   const sort = pushSort(operand.get('$sort'), scope);
   return (old) => {
     const out = [...arrayOf(old, path, '$push')];
-    const at = position === undefined ? out.length : Number(position) < 0 ? Math.max(0, out.length + Number(position)) : Number(position);
+    const at =
+      position === undefined
+        ? out.length
+        : Number(position) < 0
+          ? Math.max(0, out.length + Number(position))
+          : Number(position);
     out.splice(at, 0, ...each);
     const sorted = sort(out);
     if (slice === undefined) return sorted;
@@ -148,13 +225,17 @@ function pushSort(spec: Value, scope: Scope): (items: Value[]) => Value[] {
   }
   const pattern = parseSortPattern(spec, scope.environment.collation);
   return (items) => {
-    const keyed = items.map((item) => ({ item, key: pattern.keyOf(item instanceof Doc ? item : Doc.empty()) }));
+    const keyed = items.map((item) => ({
+      item,
+      key: pattern.keyOf(item instanceof Doc ? item : Doc.empty()),
+    }));
     return keyed.sort((a, b) => pattern.compareKeys(a.key, b.key)).map((k) => k.item);
   };
 }
 
 /** What a filter of a part of an update may not use. */
-const notHere = (operator: string): ServerError => new ServerError(224, `${operator} is not allowed in this context`);
+const notHere = (operator: string): ServerError =>
+  new ServerError(224, `${operator} is not allowed in this context`);
 
 function pullCondition(operand: Value, scope: Scope): (v: Value) => boolean {
   if (operand instanceof Doc) {
@@ -174,14 +255,22 @@ function pullCondition(operand: Value, scope: Scope): (v: Value) => boolean {
 }
 
 /** Parses an update document that consists of operators. */
-export function parseUpdate(spec: Doc, scope: Scope, arrayFilters: Value, query: Filter | null): Update {
+export function parseUpdate(
+  spec: Doc,
+  scope: Scope,
+  arrayFilters: Value,
+  query: Filter | null,
+): Update {
   const operations: Operation[] = [];
   const filters = parseArrayFilters(arrayFilters, scope);
   const touched: string[] = [];
   const claim = (path: string): void => {
     for (const other of touched) {
       if (other === path || other.startsWith(`${path}.`) || path.startsWith(`${other}.`)) {
-        throw new ServerError(40, `Updating the path '${path}' would create a conflict at '${other.length < path.length ? other : path}'`);
+        throw new ServerError(
+          40,
+          `Updating the path '${path}' would create a conflict at '${other.length < path.length ? other : path}'`,
+        );
       }
     }
     touched.push(path);
@@ -189,19 +278,40 @@ export function parseUpdate(spec: Doc, scope: Scope, arrayFilters: Value, query:
   spec.keys.forEach((name, i) => {
     const operand = spec.values[i];
     const operator = Object.hasOwn(operators, name) ? operators[name] : undefined;
-    if (!operator && name !== '$rename') throw name.startsWith('$') ? unsupported(`Unknown modifier: ${name}. It`, 9) : failedToParse(`Unknown modifier: ${name}. Expected a valid update modifier or pipeline-style update specified as an array`);
-    if (!(operand instanceof Doc)) throw failedToParse(`Modifiers operate on fields but we found type ${typeName(operand)} instead. For example: {$mod: {<field>: ...}} not {${name}: …}`);
+    if (!operator && name !== '$rename')
+      throw name.startsWith('$')
+        ? unsupported(`Unknown modifier: ${name}. It`, 9)
+        : failedToParse(
+            `Unknown modifier: ${name}. Expected a valid update modifier or pipeline-style update specified as an array`,
+          );
+    if (!(operand instanceof Doc))
+      throw failedToParse(
+        `Modifiers operate on fields but we found type ${typeName(operand)} instead. For example: {$mod: {<field>: ...}} not {${name}: …}`,
+      );
     operand.keys.forEach((path, j) => {
       const parts = checkPath(path);
       const value = operand.values[j];
       claim(path);
       if (operator) {
-        operations.push({ path: parts, change: operator.build(value, scope, path), onlyInsert: name === '$setOnInsert', existingOnly: operator.existingOnly ?? false });
+        operations.push({
+          path: parts,
+          change: operator.build(value, scope, path),
+          onlyInsert: name === '$setOnInsert',
+          existingOnly: operator.existingOnly ?? false,
+        });
       } else {
-        if (typeof value !== 'string') throw badValue(`The 'to' field for $rename must be a string: ${path}`);
-        if (value === path) throw badValue(`The source and target field for $rename must differ: ${path}`);
+        if (typeof value !== 'string')
+          throw badValue(`The 'to' field for $rename must be a string: ${path}`);
+        if (value === path)
+          throw badValue(`The source and target field for $rename must differ: ${path}`);
         claim(value);
-        operations.push({ path: checkPath(value), change: (old) => old, onlyInsert: false, existingOnly: false, from: parts });
+        operations.push({
+          path: checkPath(value),
+          change: (old) => old,
+          onlyInsert: false,
+          existingOnly: false,
+          from: parts,
+        });
       }
     });
   });
@@ -233,9 +343,13 @@ function comparePaths(a: readonly string[], b: readonly string[]): number {
   return a.length - b.length;
 }
 
-function checkFiltersUsed(filters: ReadonlyMap<string, Filter>, operations: readonly Operation[]): void {
+function checkFiltersUsed(
+  filters: ReadonlyMap<string, Filter>,
+  operations: readonly Operation[],
+): void {
   for (const name of filters.keys()) {
-    if (!operations.some((op) => op.path.includes(`$[${name}]`))) throw failedToParse(`The array filter for identifier '${name}' was not used in the update`);
+    if (!operations.some((op) => op.path.includes(`$[${name}]`)))
+      throw failedToParse(`The array filter for identifier '${name}' was not used in the update`);
   }
 }
 
@@ -251,19 +365,41 @@ function rename(original: Doc, out: Doc, from: readonly string[], to: readonly s
 }
 function refuseArrays(doc: Doc, path: readonly string[], which: string): void {
   for (let i = 1; i < path.length; i++) {
-    if (Array.isArray(readPath(doc, path.slice(0, i)))) throw badValue(`The ${which} field cannot be an array element, '${path.join('.')}' has an array field called '${path[i - 1] as string}'`);
+    if (Array.isArray(readPath(doc, path.slice(0, i))))
+      throw badValue(
+        `The ${which} field cannot be an array element, '${path.join('.')}' has an array field called '${path[i - 1] as string}'`,
+      );
   }
 }
 
 function checkPath(path: string): string[] {
   const parts = path.split('.');
-  if (parts[0] === '$') throw badValue(`Cannot have positional (i.e. '$') element in the first position in path '${path}'`);
-  if (parts[0]?.startsWith('$[')) throw badValue(`Cannot have array filter identifier (i.e. '$[<id>]') element in the first position in path '${path}'`);
-  if (parts.filter((p) => p === '$').length > 1) throw badValue(`Too many positional (i.e. '$') elements found in path '${path}'`);
-  if (parts.some((p) => p === '')) throw new ServerError(56, `The update path '${path}' contains an empty field name, which is not allowed.`);
+  if (parts[0] === '$')
+    throw badValue(
+      `Cannot have positional (i.e. '$') element in the first position in path '${path}'`,
+    );
+  if (parts[0]?.startsWith('$['))
+    throw badValue(
+      `Cannot have array filter identifier (i.e. '$[<id>]') element in the first position in path '${path}'`,
+    );
+  if (parts.filter((p) => p === '$').length > 1)
+    throw badValue(`Too many positional (i.e. '$') elements found in path '${path}'`);
+  if (parts.some((p) => p === ''))
+    throw new ServerError(
+      56,
+      `The update path '${path}' contains an empty field name, which is not allowed.`,
+    );
   for (const part of parts) {
-    if (part.startsWith('$') && part !== '$' && !/^\$\[\w*\]$/.test(part) && !['$ref', '$id', '$db'].includes(part)) {
-      throw new ServerError(52, `The dollar ($) prefixed field '${part}' in '${path}' is not allowed in the context of an update's replacement document.`);
+    if (
+      part.startsWith('$') &&
+      part !== '$' &&
+      !/^\$\[\w*\]$/.test(part) &&
+      !['$ref', '$id', '$db'].includes(part)
+    ) {
+      throw new ServerError(
+        52,
+        `The dollar ($) prefixed field '${part}' in '${path}' is not allowed in the context of an update's replacement document.`,
+      );
     }
   }
   return parts;
@@ -277,10 +413,17 @@ function parseArrayFilters(spec: Value, scope: Scope): Map<string, Filter> {
     if (!(item instanceof Doc)) throw typeMismatch('each array filter must be an object');
     refuseWholeDocument(item, notHere);
     const names = identifiers(item);
-    if (names.size !== 1) throw failedToParse('Error parsing array filter: expected a single top-level field name');
+    if (names.size !== 1)
+      throw failedToParse('Error parsing array filter: expected a single top-level field name');
     const name = [...names][0] as string;
-    if (out.has(name)) throw failedToParse(`Found multiple array filters with the same top-level field name ${name}`);
-    if (!/^[a-z][A-Za-z0-9]*$/.test(name)) throw badValue(`Error parsing array filter :: caused by :: The top-level field name must be an alphanumeric string beginning with a lowercase letter, found '${name}'`);
+    if (out.has(name))
+      throw failedToParse(
+        `Found multiple array filters with the same top-level field name ${name}`,
+      );
+    if (!/^[a-z][A-Za-z0-9]*$/.test(name))
+      throw badValue(
+        `Error parsing array filter :: caused by :: The top-level field name must be an alphanumeric string beginning with a lowercase letter, found '${name}'`,
+      );
     out.set(name, parseFilter(item, scope));
   }
   return out;
@@ -289,7 +432,9 @@ function identifiers(filter: Doc): Set<string> {
   const out = new Set<string>();
   filter.keys.forEach((key, i) => {
     const value = filter.values[i];
-    if (key.startsWith('$') && Array.isArray(value)) for (const v of value) for (const name of v instanceof Doc ? identifiers(v) : []) out.add(name);
+    if (key.startsWith('$') && Array.isArray(value))
+      for (const v of value)
+        for (const name of v instanceof Doc ? identifiers(v) : []) out.add(name);
     else out.add(key.split('.')[0] as string);
   });
   return out;
@@ -310,7 +455,8 @@ function resolver(filters: ReadonlyMap<string, Filter>): Resolve {
 /** The path with the position in place of `$`. */
 function positioned(path: readonly string[], doc: Doc, query: Filter | null): string[] {
   const position = query && matchedPosition(doc, query);
-  if (position === null) throw badValue('The positional operator did not find the match needed from the query.');
+  if (position === null)
+    throw badValue('The positional operator did not find the match needed from the query.');
   return path.map((part) => (part === '$' ? String(position) : part));
 }
 
@@ -326,42 +472,71 @@ function readPath(doc: Doc, parts: readonly string[]): Value {
 
 const isPositional = (part: string): boolean => part.startsWith('$[');
 
-function change(value: Value, path: readonly string[], i: number, apply: (old: Value) => Value, existingOnly: boolean, resolve: Resolve): Value {
+function change(
+  value: Value,
+  path: readonly string[],
+  i: number,
+  apply: (old: Value) => Value,
+  existingOnly: boolean,
+  resolve: Resolve,
+): Value {
   if (i === path.length) return apply(value);
   const part = path[i] as string;
   if (isPositional(part)) {
-    if (!Array.isArray(value)) throw badValue(`The path '${path.slice(0, i).join('.')}' must exist in the document in order to apply array updates.`);
+    if (!Array.isArray(value))
+      throw badValue(
+        `The path '${path.slice(0, i).join('.')}' must exist in the document in order to apply array updates.`,
+      );
     const out = [...value];
-    for (const at of resolve(part, value)) out[at] = change(out[at], path, i + 1, apply, existingOnly, resolve) ?? null;
+    for (const at of resolve(part, value))
+      out[at] = change(out[at], path, i + 1, apply, existingOnly, resolve) ?? null;
     return out;
   }
   if (Array.isArray(value)) return changeElement(value, path, i, apply, existingOnly, resolve);
   if (!(value instanceof Doc)) {
     if (existingOnly) return value;
-    throw new ServerError(28, `Cannot create field '${part}' in element {${path[i - 1] ?? ''}: ${typeName(value)}}`);
+    throw new ServerError(
+      28,
+      `Cannot create field '${part}' in element {${path[i - 1] ?? ''}: ${typeName(value)}}`,
+    );
   }
   const old = value.get(part);
   if (old === undefined && existingOnly) return value;
-  const inner = old === undefined && i + 1 < path.length ? emptyFor(path[i + 1] as string, path, i) : old;
+  const inner =
+    old === undefined && i + 1 < path.length ? emptyFor(path[i + 1] as string, path, i) : old;
   const changed = change(inner, path, i + 1, apply, existingOnly, resolve);
   if (changed === old) return value;
   return value.copy().set(part, changed);
 }
 function emptyFor(next: string, path: readonly string[], i: number): Value {
-  if (isPositional(next)) throw badValue(`The path '${path.slice(0, i + 1).join('.')}' must exist in the document in order to apply array updates.`);
+  if (isPositional(next))
+    throw badValue(
+      `The path '${path.slice(0, i + 1).join('.')}' must exist in the document in order to apply array updates.`,
+    );
   return Doc.empty();
 }
 
-function changeElement(items: Value[], path: readonly string[], i: number, apply: (old: Value) => Value, existingOnly: boolean, resolve: Resolve): Value {
+function changeElement(
+  items: Value[],
+  path: readonly string[],
+  i: number,
+  apply: (old: Value) => Value,
+  existingOnly: boolean,
+  resolve: Resolve,
+): Value {
   const part = path[i] as string;
   if (!/^\d+$/.test(part)) {
     if (existingOnly) return items;
-    throw new ServerError(28, `Cannot create field '${part}' in element {${path[i - 1] ?? ''}: array}`);
+    throw new ServerError(
+      28,
+      `Cannot create field '${part}' in element {${path[i - 1] ?? ''}: array}`,
+    );
   }
   const at = Number(part);
   if (at >= items.length) {
     if (existingOnly) return items;
-    if (at > items.length + 1_500_000) throw new ServerError(34, `can't backfill array to larger than 1500000 elements`);
+    if (at > items.length + 1_500_000)
+      throw new ServerError(34, `can't backfill array to larger than 1500000 elements`);
   }
   const out = [...items];
   while (out.length < at) out.push(null);
@@ -378,29 +553,55 @@ export function upsertSeed(query: Doc, onlyId: boolean): Doc {
     if (onlyId && path !== '_id') return;
     if (taken.has(path)) {
       if (equalValues(taken.get(path), value)) return;
-      throw new ServerError(54, `cannot infer query fields to set, path '${path}' is matched twice`);
+      throw new ServerError(
+        54,
+        `cannot infer query fields to set, path '${path}' is matched twice`,
+      );
     }
     for (const other of taken.keys()) {
-      if (other.startsWith(`${path}.`) || path.startsWith(`${other}.`)) throw new ServerError(54, `cannot infer query fields to set, both paths '${other}' and '${path}' are matched`);
+      if (other.startsWith(`${path}.`) || path.startsWith(`${other}.`))
+        throw new ServerError(
+          54,
+          `cannot infer query fields to set, both paths '${other}' and '${path}' are matched`,
+        );
     }
     taken.set(path, value);
   };
   const visit = (q: Doc): void =>
     q.keys.forEach((key, i) => {
       const value = q.values[i];
-      if (key === '$and' && Array.isArray(value)) for (const v of value) if (v instanceof Doc) visit(v);
-      if (key === '$or' && Array.isArray(value) && value.length === 1 && value[0] instanceof Doc) visit(value[0]);
+      if (key === '$and' && Array.isArray(value))
+        for (const v of value) if (v instanceof Doc) visit(v);
+      if (key === '$or' && Array.isArray(value) && value.length === 1 && value[0] instanceof Doc)
+        visit(value[0]);
       if (key.startsWith('$')) return;
       if (value instanceof Doc && value.keys[0]?.startsWith('$')) {
         if (value.has('$eq')) put(key, value.get('$eq'));
         const all = value.get('$all');
-        for (const v of Array.isArray(all) ? all : []) if (!(v instanceof Regex) && !(v instanceof Doc && v.keys[0] === '$elemMatch')) put(key, v);
-        if (value.has('$in') && Array.isArray(value.get('$in')) && (value.get('$in') as Value[]).length === 1) put(key, (value.get('$in') as Value[])[0]);
+        for (const v of Array.isArray(all) ? all : [])
+          if (!(v instanceof Regex) && !(v instanceof Doc && v.keys[0] === '$elemMatch'))
+            put(key, v);
+        if (
+          value.has('$in') &&
+          Array.isArray(value.get('$in')) &&
+          (value.get('$in') as Value[]).length === 1
+        )
+          put(key, (value.get('$in') as Value[])[0]);
       } else if (!(value instanceof Regex)) put(key, value);
     });
   visit(query);
   // The server keeps them in a sorted map, which shows in the order of the new document's fields.
   const sorted = [...taken].sort(([a], [b]) => compareUtf8(a, b));
-  return sorted.reduce((doc, [path, value]) => change(doc, path.split('.'), 0, () => value, false, () => []) as Doc, Doc.empty());
+  return sorted.reduce(
+    (doc, [path, value]) =>
+      change(
+        doc,
+        path.split('.'),
+        0,
+        () => value,
+        false,
+        () => [],
+      ) as Doc,
+    Doc.empty(),
+  );
 }
-

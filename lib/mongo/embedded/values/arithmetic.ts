@@ -1,6 +1,16 @@
 import { ServerError } from '../errors';
 import { Decimal } from './decimal';
-import { DateTime, Double, double, isNullish, isNumeric, toDouble, typeName, type Numeric, type Value } from './value';
+import {
+  DateTime,
+  Double,
+  double,
+  isNullish,
+  isNumeric,
+  toDouble,
+  typeName,
+  type Numeric,
+  type Value,
+} from './value';
 
 const INT64_MAX = 2n ** 63n - 1n;
 const INT64_MIN = -(2n ** 63n);
@@ -8,7 +18,15 @@ export const fitsInt64 = (n: bigint): boolean => n >= INT64_MIN && n <= INT64_MA
 
 /** How wide a numeric type is; the wider one decides a result's type. */
 const widthOf = (v: Numeric): 0 | 1 | 2 | 3 =>
-  typeof v === 'number' ? ((v | 0) === v ? 0 : 2) : typeof v === 'bigint' ? 1 : v instanceof Double ? 2 : 3;
+  typeof v === 'number'
+    ? (v | 0) === v
+      ? 0
+      : 2
+    : typeof v === 'bigint'
+      ? 1
+      : v instanceof Double
+        ? 2
+        : 3;
 
 export const toDecimal = (v: Numeric): Decimal => {
   if (v instanceof Decimal) return v;
@@ -67,7 +85,8 @@ export function divideNumbers(a: Numeric, b: Numeric): Numeric {
 
 export function moduloNumbers(a: Numeric, b: Numeric): Numeric {
   const w = Math.max(widthOf(a), widthOf(b));
-  if (w === 3 ? toDecimal(b).isZero : toDouble(b) === 0) throw new ServerError(16610, "can't $mod by zero");
+  if (w === 3 ? toDecimal(b).isZero : toDouble(b) === 0)
+    throw new ServerError(16610, "can't $mod by zero");
   if (w === 3) return toDecimal(a).modulo(toDecimal(b));
   if (w === 2) return double(toDouble(a) % toDouble(b));
   if (w === 1) return BigInt(a as number | bigint) % BigInt(b as number | bigint);
@@ -145,11 +164,15 @@ export class Sum {
   // with all their digits here, unlike where one is promoted.
   private decimalTotal(): Decimal {
     this.spill();
-    const others = this.big === 0n ? Decimal.fromDoubleExact(this.doubles.value) : Decimal.fromDoubleExact(this.doubles.value).add(Decimal.fromBigInt(this.big));
+    const others =
+      this.big === 0n
+        ? Decimal.fromDoubleExact(this.doubles.value)
+        : Decimal.fromDoubleExact(this.doubles.value).add(Decimal.fromBigInt(this.big));
     return (this.decimals ?? Decimal.zero).add(others);
   }
   get sum(): Numeric {
-    if (this.widest === 0 && Number.isSafeInteger(this.integers) && this.big === 0n) return fromSafe(this.integers);
+    if (this.widest === 0 && Number.isSafeInteger(this.integers) && this.big === 0n)
+      return fromSafe(this.integers);
     if (this.widest === 3) return this.decimalTotal();
     if (this.widest === 2) return double(this.total());
     this.spill();
@@ -158,14 +181,17 @@ export class Sum {
   /** null when there was no number. */
   get average(): Value {
     if (this.count === 0) return null;
-    if (this.widest === 3) return this.decimalTotal().divide(Decimal.fromBigInt(BigInt(this.count)));
+    if (this.widest === 3)
+      return this.decimalTotal().divide(Decimal.fromBigInt(BigInt(this.count)));
     return double(this.total() / this.count);
   }
 }
 
 /** A long that came of int32 only is an int32 again when it fits: the operands' types decide, not those on the way. */
 function narrowed(total: Numeric, onlyInts: boolean): Numeric {
-  return onlyInts && typeof total === 'bigint' && total >= -2147483648n && total <= 2147483647n ? Number(total) : total;
+  return onlyInts && typeof total === 'bigint' && total >= -2147483648n && total <= 2147483647n
+    ? Number(total)
+    : total;
 }
 
 export function multiplyAll(values: readonly Value[]): Value {
@@ -173,7 +199,8 @@ export function multiplyAll(values: readonly Value[]): Value {
   let onlyInts = true;
   for (const v of values) {
     if (isNullish(v)) return null;
-    if (!isNumeric(v)) throw new ServerError(14, `$multiply only supports numeric types, not ${typeName(v)}`);
+    if (!isNumeric(v))
+      throw new ServerError(14, `$multiply only supports numeric types, not ${typeName(v)}`);
     onlyInts &&= widthOf(v) === 0;
     total = multiplyNumbers(total, v);
   }
@@ -189,12 +216,12 @@ export function addAll(values: readonly Value[]): Value {
     if (isNumeric(v)) {
       onlyInts &&= widthOf(v) === 0;
       total = addNumbers(total, v);
-    }
-    else if (v instanceof DateTime) {
+    } else if (v instanceof DateTime) {
       if (date) throw new ServerError(16612, 'only one date allowed in an $add expression');
       date = v;
     } else if (isNullish(v)) return null;
-    else throw new ServerError(16554, `$add only supports numeric or date types, not ${typeName(v)}`);
+    else
+      throw new ServerError(16554, `$add only supports numeric or date types, not ${typeName(v)}`);
   }
   return date ? shiftDate(date, total) : narrowed(total, onlyInts);
 }

@@ -60,7 +60,8 @@ export function compareUtf8(a: string, b: string): number {
     if (x !== y) {
       const xs = x >= 0xd800 && x <= 0xdfff;
       const ys = y >= 0xd800 && y <= 0xdfff;
-      if (xs !== ys) return xs ? (y >= 0xe000 ? 1 : x < y ? -1 : 1) : x >= 0xe000 ? -1 : x < y ? -1 : 1;
+      if (xs !== ys)
+        return xs ? (y >= 0xe000 ? 1 : x < y ? -1 : 1) : x >= 0xe000 ? -1 : x < y ? -1 : 1;
       return x < y ? -1 : 1;
     }
   }
@@ -116,7 +117,12 @@ export function compareValues(a: Value, b: Value, order: StringOrder = compareUt
     case 15:
       return compareNumbers(a as Numeric, b as Numeric);
     case 20:
-      return sign(order(a instanceof Symbol_ ? a.value : (a as string), b instanceof Symbol_ ? b.value : (b as string)));
+      return sign(
+        order(
+          a instanceof Symbol_ ? a.value : (a as string),
+          b instanceof Symbol_ ? b.value : (b as string),
+        ),
+      );
     case 25:
       return compareDocs(a as Doc, b as Doc, order);
     case 30:
@@ -124,7 +130,9 @@ export function compareValues(a: Value, b: Value, order: StringOrder = compareUt
     case 35: {
       const x = a as Binary;
       const y = b as Binary;
-      return sign(x.bytes.length - y.bytes.length || x.subtype - y.subtype || compareBytes(x.bytes, y.bytes));
+      return sign(
+        x.bytes.length - y.bytes.length || x.subtype - y.subtype || compareBytes(x.bytes, y.bytes),
+      );
     }
     case 40:
       return compareBytes((a as ObjectId).bytes, (b as ObjectId).bytes);
@@ -145,14 +153,20 @@ export function compareValues(a: Value, b: Value, order: StringOrder = compareUt
     case 65: {
       const x = a as DbPointer;
       const y = b as DbPointer;
-      return sign(x.namespace.length - y.namespace.length || compareUtf8(x.namespace, y.namespace) || compareBytes(x.id, y.id));
+      return sign(
+        x.namespace.length - y.namespace.length ||
+          compareUtf8(x.namespace, y.namespace) ||
+          compareBytes(x.id, y.id),
+      );
     }
     case 70:
       return sign(compareUtf8((a as Code).code, (b as Code).code));
     case 75: {
       const x = a as Code;
       const y = b as Code;
-      return sign(compareUtf8(x.code, y.code)) || compareDocs(x.scope as Doc, y.scope as Doc, order);
+      return (
+        sign(compareUtf8(x.code, y.code)) || compareDocs(x.scope as Doc, y.scope as Doc, order)
+      );
     }
     default:
       // Markers, null and missing carry no value; missing and undefined stand together but missing first.
@@ -187,4 +201,5 @@ function compareArrays(a: Value[], b: Value[], order: StringOrder): number {
   return sign(a.length - b.length);
 }
 
-export const equalValues = (a: Value, b: Value, order?: StringOrder): boolean => compareValues(a, b, order) === 0;
+export const equalValues = (a: Value, b: Value, order?: StringOrder): boolean =>
+  compareValues(a, b, order) === 0;

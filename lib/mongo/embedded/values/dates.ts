@@ -13,7 +13,14 @@ export function daysFromCivil(year: number, month: number, day: number): number 
   const era = Math.floor(shifted / 400);
   const yearOfEra = shifted - era * 400;
   const dayOfYear = Math.floor((153 * ((mm + 10) % 12) + 2) / 5) + day - 1;
-  return era * 146097 + yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear - 719468;
+  return (
+    era * 146097 +
+    yearOfEra * 365 +
+    Math.floor(yearOfEra / 4) -
+    Math.floor(yearOfEra / 100) +
+    dayOfYear -
+    719468
+  );
 }
 
 export interface Civil {
@@ -25,14 +32,21 @@ export function civilFromDays(days: number): Civil {
   const z = days + 719468;
   const era = Math.floor(z / 146097);
   const doe = z - era * 146097;
-  const yoe = Math.floor((doe - Math.floor(doe / 1460) + Math.floor(doe / 36524) - Math.floor(doe / 146096)) / 365);
+  const yoe = Math.floor(
+    (doe - Math.floor(doe / 1460) + Math.floor(doe / 36524) - Math.floor(doe / 146096)) / 365,
+  );
   const doy = doe - (365 * yoe + Math.floor(yoe / 4) - Math.floor(yoe / 100));
   const mp = Math.floor((5 * doy + 2) / 153);
   const month = mp < 10 ? mp + 3 : mp - 9;
-  return { year: yoe + era * 400 + (month <= 2 ? 1 : 0), month, day: doy - Math.floor((153 * mp + 2) / 5) + 1 };
+  return {
+    year: yoe + era * 400 + (month <= 2 ? 1 : 0),
+    month,
+    day: doy - Math.floor((153 * mp + 2) / 5) + 1,
+  };
 }
 
-export const isLeap = (year: number): boolean => (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
+export const isLeap = (year: number): boolean =>
+  (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
 export const daysInMonth = (year: number, month: number): number =>
   month === 2 ? (isLeap(year) ? 29 : 28) : [4, 6, 9, 11].includes(month) ? 30 : 31;
 
@@ -142,7 +156,8 @@ export function fromLocal(local: number, zone: Zone): number {
 export const weekday = (days: number): number => (((days + 4) % 7) + 7) % 7;
 export const dayOfYear = (p: Parts): number => p.days - daysFromCivil(p.year, 1, 1) + 1;
 /** Weeks begin on Sunday; the days before the first Sunday are week 0. */
-export const weekOfYear = (p: Parts): number => Math.floor((dayOfYear(p) - 1 + 7 - weekday(p.days)) / 7);
+export const weekOfYear = (p: Parts): number =>
+  Math.floor((dayOfYear(p) - 1 + 7 - weekday(p.days)) / 7);
 
 export function isoWeekOf(days: number): { year: number; week: number } {
   const thursday = days - ((weekday(days) + 6) % 7) + 3;
@@ -161,12 +176,29 @@ export function isoString(ms: number, zone: Zone = utc, suffix = 'Z'): string {
   return `${pad(p.year, 4)}-${pad(p.month, 2)}-${pad(p.day, 2)}T${pad(p.hour, 2)}:${pad(p.minute, 2)}:${pad(p.second, 2)}.${pad(p.millisecond, 3)}${suffix}`;
 }
 
-export const months = ['January', 'February', 'March', 'April', 'May', 'June', 'July', 'August', 'September', 'October', 'November', 'December'];
+export const months = [
+  'January',
+  'February',
+  'March',
+  'April',
+  'May',
+  'June',
+  'July',
+  'August',
+  'September',
+  'October',
+  'November',
+  'December',
+];
 
 /** `$dateToString`. */
 export function formatDate(ms: number, format: string, zone: Zone): string {
   const p = partsOf(ms, zone);
-  if (p.year < 0 || p.year > 9999) throw new ServerError(18537, `Could not convert date to string: date component was outside the supported range of 0-9999: ${p.year}`);
+  if (p.year < 0 || p.year > 9999)
+    throw new ServerError(
+      18537,
+      `Could not convert date to string: date component was outside the supported range of 0-9999: ${p.year}`,
+    );
   let out = '';
   for (let i = 0; i < format.length; i++) {
     const c = format[i] as string;
@@ -226,10 +258,21 @@ function directive(d: string, p: Parts, ms: number, zone: Zone): string {
   }
 }
 
-export const units = ['year', 'quarter', 'month', 'week', 'day', 'hour', 'minute', 'second', 'millisecond'] as const;
+export const units = [
+  'year',
+  'quarter',
+  'month',
+  'week',
+  'day',
+  'hour',
+  'minute',
+  'second',
+  'millisecond',
+] as const;
 export type Unit = (typeof units)[number];
 export function parseUnit(text: string, name: string): Unit {
-  if (!(units as readonly string[]).includes(text)) throw failedToParse(`${name}: unknown time unit value: ${text}`);
+  if (!(units as readonly string[]).includes(text))
+    throw failedToParse(`${name}: unknown time unit value: ${text}`);
   return text as Unit;
 }
 const weekdays = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
@@ -240,7 +283,14 @@ export function parseWeekday(text: string, name: string): number {
   return i;
 }
 
-const unitLength: Partial<Record<Unit, number>> = { week: 7 * DAY, day: DAY, hour: 3_600_000, minute: 60_000, second: 1000, millisecond: 1 };
+const unitLength: Partial<Record<Unit, number>> = {
+  week: 7 * DAY,
+  day: DAY,
+  hour: 3_600_000,
+  minute: 60_000,
+  second: 1000,
+  millisecond: 1,
+};
 const unitMonths: Partial<Record<Unit, number>> = { year: 12, quarter: 3, month: 1 };
 
 /** Adds calendar units in local time; a day past the month's end becomes its last. */
@@ -261,18 +311,28 @@ export function addUnits(ms: number, unit: Unit, amount: number, zone: Zone): nu
 }
 
 /** How many boundaries of the unit lie between two instants. */
-export function differenceIn(start: number, end: number, unit: Unit, zone: Zone, startOfWeek: number): bigint {
+export function differenceIn(
+  start: number,
+  end: number,
+  unit: Unit,
+  zone: Zone,
+  startOfWeek: number,
+): bigint {
   const a = partsOf(start, zone);
   const b = partsOf(end, zone);
   switch (unit) {
     case 'year':
       return BigInt(b.year - a.year);
     case 'quarter':
-      return BigInt((b.year - a.year) * 4 + Math.floor((b.month - 1) / 3) - Math.floor((a.month - 1) / 3));
+      return BigInt(
+        (b.year - a.year) * 4 + Math.floor((b.month - 1) / 3) - Math.floor((a.month - 1) / 3),
+      );
     case 'month':
       return BigInt((b.year - a.year) * 12 + b.month - a.month);
     case 'week':
-      return BigInt(Math.floor((b.days + 4 - startOfWeek) / 7) - Math.floor((a.days + 4 - startOfWeek) / 7));
+      return BigInt(
+        Math.floor((b.days + 4 - startOfWeek) / 7) - Math.floor((a.days + 4 - startOfWeek) / 7),
+      );
     case 'day':
       return BigInt(b.days - a.days);
     case 'millisecond':
@@ -283,13 +343,21 @@ export function differenceIn(start: number, end: number, unit: Unit, zone: Zone,
       const shift = (ms: number): number => (unit === 'second' ? ms : ms + zone.offsetAt(ms));
       const base = unit === 'hour' || unit === 'minute' ? shift : (ms: number) => ms;
       const offsetChange = unit === 'second' ? 0 : zone.offsetAt(end) - zone.offsetAt(start);
-      return BigInt(Math.floor((base(end) - offsetChange) / length) - Math.floor(base(start) / length));
+      return BigInt(
+        Math.floor((base(end) - offsetChange) / length) - Math.floor(base(start) / length),
+      );
     }
   }
 }
 
 /** The start of the bin of `binSize` units, counted from 2000-01-01, that holds the instant. */
-export function truncate(ms: number, unit: Unit, binSize: number, zone: Zone, startOfWeek: number): number {
+export function truncate(
+  ms: number,
+  unit: Unit,
+  binSize: number,
+  zone: Zone,
+  startOfWeek: number,
+): number {
   const floorTo = (n: number, size: number): number => Math.floor(n / size) * size;
   const p = partsOf(ms, zone);
   const monthCount = unitMonths[unit];
@@ -298,7 +366,8 @@ export function truncate(ms: number, unit: Unit, binSize: number, zone: Zone, st
     return fromLocal(daysFromCivil(2000, 1 + month, 1) * DAY, zone);
   }
   const reference = daysFromCivil(2000, 1, 1);
-  if (unit === 'day') return fromLocal((reference + floorTo(p.days - reference, binSize)) * DAY, zone);
+  if (unit === 'day')
+    return fromLocal((reference + floorTo(p.days - reference, binSize)) * DAY, zone);
   if (unit === 'week') {
     const first = reference + ((startOfWeek - weekday(reference) + 7) % 7);
     return fromLocal((first + floorTo(p.days - first, 7 * binSize)) * DAY, zone);

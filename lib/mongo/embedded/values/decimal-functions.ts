@@ -19,7 +19,8 @@ const big = (m: bigint, e: number): Big => {
 };
 const of = (d: Decimal): Big => ({ m: d.signed, e: d.exponent });
 const ONE: Big = { m: 1n, e: 0 };
-const magnitude = (x: Big): number => (x.m === 0n ? -Infinity : (x.m < 0n ? -x.m : x.m).toString().length + x.e);
+const magnitude = (x: Big): number =>
+  x.m === 0n ? -Infinity : (x.m < 0n ? -x.m : x.m).toString().length + x.e;
 
 function add(a: Big, b: Big): Big {
   // What lies below all kept digits cannot matter.
@@ -41,10 +42,15 @@ function sqrt(a: Big): Big {
 }
 
 /** x × 10^places as a whole number. */
-const fixed = (x: Big, places: number): bigint => (x.e + places >= 0 ? x.m * pow10(x.e + places) : x.m / pow10(-x.e - places));
+const fixed = (x: Big, places: number): bigint =>
+  x.e + places >= 0 ? x.m * pow10(x.e + places) : x.m / pow10(-x.e - places);
 
 /** The sum of `first`, then of what `next` makes of each term, until nothing is left. */
-function series(first: bigint, next: (term: bigint, n: number) => bigint, part: (term: bigint, n: number) => bigint): bigint {
+function series(
+  first: bigint,
+  next: (term: bigint, n: number) => bigint,
+  part: (term: bigint, n: number) => bigint,
+): bigint {
   let sum = 0n;
   for (let term = first, n = 0; term !== 0n; term = next(term, n++)) sum += part(term, n);
   return sum;
@@ -54,13 +60,19 @@ const PLACES = DIGITS + 10;
 const UNIT = pow10(PLACES);
 
 /** atan(1/n) to so many places. */
-const inverseTangent = (n: bigint, places: number): bigint => series(pow10(places) / n, (t) => -t / (n * n), (t, i) => t / BigInt(2 * i + 1));
+const inverseTangent = (n: bigint, places: number): bigint =>
+  series(
+    pow10(places) / n,
+    (t) => -t / (n * n),
+    (t, i) => t / BigInt(2 * i + 1),
+  );
 const pis = new Map<number, bigint>();
 /** π by Machin's formula, to so many places. */
 function pi(places: number): bigint {
   let value = pis.get(places);
   if (value === undefined) {
-    value = (16n * inverseTangent(5n, places + 10) - 4n * inverseTangent(239n, places + 10)) / pow10(10);
+    value =
+      (16n * inverseTangent(5n, places + 10) - 4n * inverseTangent(239n, places + 10)) / pow10(10);
     pis.set(places, value);
   }
   return value;
@@ -72,7 +84,15 @@ function lnNear(x: bigint): bigint {
   for (; halvings < 8; halvings++) x = integerSqrt(x * UNIT);
   const ratio = ((x - UNIT) * UNIT) / (x + UNIT);
   const squared = (ratio * ratio) / UNIT;
-  return 2n * series(ratio, (t) => (t * squared) / UNIT, (t, i) => t / BigInt(2 * i + 1)) * (1n << BigInt(halvings));
+  return (
+    2n *
+    series(
+      ratio,
+      (t) => (t * squared) / UNIT,
+      (t, i) => t / BigInt(2 * i + 1),
+    ) *
+    (1n << BigInt(halvings))
+  );
 }
 let tens: Big | undefined;
 const ln10 = (): Big => (tens ??= big(lnNear(10n * UNIT), -PLACES));
@@ -85,10 +105,18 @@ function ln(x: Big): Big {
     const ratio = divide(away, add(x, ONE));
     let sum: Big = { m: 0n, e: 0 };
     let term = ratio;
-    for (let i = 1; magnitude(term) > magnitude(ratio) - DIGITS; i += 2, term = multiply(term, square(ratio))) sum = add(sum, divide(term, { m: BigInt(i), e: 0 }));
+    for (
+      let i = 1;
+      magnitude(term) > magnitude(ratio) - DIGITS;
+      i += 2, term = multiply(term, square(ratio))
+    )
+      sum = add(sum, divide(term, { m: BigInt(i), e: 0 }));
     return multiply(sum, { m: 2n, e: 0 });
   }
-  return add(big(lnNear(fixed({ m: x.m, e: x.e - k }, PLACES)), -PLACES), multiply({ m: BigInt(k), e: 0 }, ln10()));
+  return add(
+    big(lnNear(fixed({ m: x.m, e: x.e - k }, PLACES)), -PLACES),
+    multiply({ m: BigInt(k), e: 0 }, ln10()),
+  );
 }
 
 /** e^x, for an x whose result is within reach of a decimal. */
@@ -96,7 +124,11 @@ function exp(x: Big): Big {
   const k = Math.round(Number(fixed(divide(x, ln10()), 6)) / 1e6);
   const rest = add(x, negate(multiply({ m: BigInt(k), e: 0 }, ln10())));
   const reduced = fixed(rest, PLACES) >> 10n;
-  let sum = series(UNIT, (t, i) => (t * reduced) / UNIT / BigInt(i + 1), (t) => t);
+  let sum = series(
+    UNIT,
+    (t, i) => (t * reduced) / UNIT / BigInt(i + 1),
+    (t) => t,
+  );
   for (let i = 0; i < 10; i++) sum = (sum * sum) / UNIT;
   return big(sum, k - PLACES);
 }
@@ -113,8 +145,22 @@ function circle(x: Big): { sin: Big; cos: Big } {
   else if (2n * rest < -quarter) [turns, rest] = [turns - 1n, rest + quarter];
   const angle = rest / pow10(places - PLACES);
   const squared = (angle * angle) / UNIT;
-  const sin = big(series(angle, (t, i) => (-t * squared) / UNIT / BigInt((2 * i + 2) * (2 * i + 3)), (t) => t), -PLACES);
-  const cos = big(series(UNIT, (t, i) => (-t * squared) / UNIT / BigInt((2 * i + 1) * (2 * i + 2)), (t) => t), -PLACES);
+  const sin = big(
+    series(
+      angle,
+      (t, i) => (-t * squared) / UNIT / BigInt((2 * i + 2) * (2 * i + 3)),
+      (t) => t,
+    ),
+    -PLACES,
+  );
+  const cos = big(
+    series(
+      UNIT,
+      (t, i) => (-t * squared) / UNIT / BigInt((2 * i + 1) * (2 * i + 2)),
+      (t) => t,
+    ),
+    -PLACES,
+  );
   switch (((turns % 4n) + 4n) % 4n) {
     case 0n:
       return { sin, cos };
@@ -139,7 +185,12 @@ function atan(x: Big): Big {
   const squared = square(halved);
   let sum: Big = { m: 0n, e: 0 };
   let term = halved;
-  for (let i = 1; magnitude(term) > magnitude(halved) - DIGITS; i += 2, term = negate(multiply(term, squared))) sum = add(sum, divide(term, { m: BigInt(i), e: 0 }));
+  for (
+    let i = 1;
+    magnitude(term) > magnitude(halved) - DIGITS;
+    i += 2, term = negate(multiply(term, squared))
+  )
+    sum = add(sum, divide(term, { m: BigInt(i), e: 0 }));
   return multiply(sum, { m: 8n, e: 0 });
 }
 const asin = (x: Big): Big => {
@@ -151,7 +202,8 @@ const asin = (x: Big): Big => {
 const rounded = (x: Big): Decimal => Decimal.make(x.m < 0n, x.m < 0n ? -x.m : x.m, x.e);
 
 const QUAD_BITS = 113;
-const bitLength = (n: bigint): number => n.toString(16).length * 4 - Math.clz32(parseInt(n.toString(16)[0] as string, 16)) + 28;
+const bitLength = (n: bigint): number =>
+  n.toString(16).length * 4 - Math.clz32(parseInt(n.toString(16)[0] as string, 16)) + 28;
 /** The nearest binary128 number, ties to even. */
 function quad(x: Big): Big {
   if (x.m === 0n) return x;
@@ -181,7 +233,11 @@ const LIMIT = 14_300;
 const TINY = -40;
 
 /** Applies a function to a finite number other than zero; zero and infinities have answers of their own. */
-function finite(atZero: (d: Decimal) => Decimal, atInfinity: (d: Decimal) => Decimal, compute: (x: Big, d: Decimal) => Decimal) {
+function finite(
+  atZero: (d: Decimal) => Decimal,
+  atInfinity: (d: Decimal) => Decimal,
+  compute: (x: Big, d: Decimal) => Decimal,
+) {
   return (d: Decimal): Decimal => {
     if (d.isNaN) return Decimal.NaN;
     if (!d.isFinite) return atInfinity(d);
@@ -190,7 +246,11 @@ function finite(atZero: (d: Decimal) => Decimal, atInfinity: (d: Decimal) => Dec
 }
 /** An odd function that starts like x itself. */
 const odd = (atInfinity: (d: Decimal) => Decimal, compute: (x: Big, d: Decimal) => Decimal) =>
-  finite(() => Decimal.zero, atInfinity, (x, d) => (magnitude(x) < TINY ? d : compute(x, d)));
+  finite(
+    () => Decimal.zero,
+    atInfinity,
+    (x, d) => (magnitude(x) < TINY ? d : compute(x, d)),
+  );
 const nan = (): Decimal => Decimal.NaN;
 const same = (d: Decimal): Decimal => d;
 const one = (): Decimal => Decimal.one;
@@ -204,38 +264,58 @@ function exponentials(x: Big): { up: Big; down: Big } {
 const isLarge = (x: Big): boolean => magnitude(x) > 5 || Math.abs(Number(fixed(x, 0))) > LIMIT;
 const half = (x: Big): Big => divide(x, { m: 2n, e: 0 });
 
-const expOf = finite(one, (d) => (d.negative ? Decimal.zero : d), (x, d) => {
-  if (isLarge(x)) return d.negative ? Decimal.make(false, 0n, -6176) : Decimal.Infinity;
-  return throughQuad(exp(x));
-});
+const expOf = finite(
+  one,
+  (d) => (d.negative ? Decimal.zero : d),
+  (x, d) => {
+    if (isLarge(x)) return d.negative ? Decimal.make(false, 0n, -6176) : Decimal.Infinity;
+    return throughQuad(exp(x));
+  },
+);
 const sinhOf = odd(same, (x, d) => {
   if (isLarge(x)) return d.negative ? Decimal.NegativeInfinity : Decimal.Infinity;
   const { up, down } = exponentials(x);
   return throughQuad(half(add(up, negate(down))));
 });
-const coshOf = finite(one, () => Decimal.Infinity, (x) => {
-  if (isLarge(x)) return Decimal.Infinity;
-  const { up, down } = exponentials(x);
-  return throughQuad(half(add(up, down)));
-});
-const tanhOf = odd((d) => (d.negative ? Decimal.one.negate() : Decimal.one), (x, d) => {
-  if (isLarge(x) || Math.abs(Number(fixed(x, 0))) > 200) return throughQuad({ m: (d.negative ? -1n : 1n) * pow10(DIGITS), e: -DIGITS });
-  const { up, down } = exponentials(x);
-  return throughQuad(divide(add(up, negate(down)), add(up, down)));
-});
+const coshOf = finite(
+  one,
+  () => Decimal.Infinity,
+  (x) => {
+    if (isLarge(x)) return Decimal.Infinity;
+    const { up, down } = exponentials(x);
+    return throughQuad(half(add(up, down)));
+  },
+);
+const tanhOf = odd(
+  (d) => (d.negative ? Decimal.one.negate() : Decimal.one),
+  (x, d) => {
+    if (isLarge(x) || Math.abs(Number(fixed(x, 0))) > 200)
+      return throughQuad({ m: (d.negative ? -1n : 1n) * pow10(DIGITS), e: -DIGITS });
+    const { up, down } = exponentials(x);
+    return throughQuad(divide(add(up, negate(down)), add(up, down)));
+  },
+);
 
 /** The natural logarithm of a number that is not negative. */
-export const lnOf = finite(() => Decimal.NegativeInfinity, same, (x, d) => (d.compare(Decimal.one) === 0 ? Decimal.zero : throughQuad(ln(nearOne(d) ? of(d) : x))));
+export const lnOf = finite(
+  () => Decimal.NegativeInfinity,
+  same,
+  (x, d) => (d.compare(Decimal.one) === 0 ? Decimal.zero : throughQuad(ln(nearOne(d) ? of(d) : x))),
+);
 /** Near 1 the server takes the logarithm of the difference, which keeps its digits. */
 const nearOne = (d: Decimal): boolean => magnitude(add(of(d), negate(ONE))) < 0;
 
 /** The logarithm to a whole base, exact for its powers. */
 function logOf(base: number): (d: Decimal) => Decimal {
-  return finite(() => Decimal.NegativeInfinity, same, (x, d) => {
-    const value = divide(ln(x), base === 10 ? ln10() : ln({ m: BigInt(base), e: 0 }));
-    const near = Math.round(Number(fixed(value, 3)) / 1000);
-    return isPower(of(d), base, near) ? whole(near) : throughQuad(value);
-  });
+  return finite(
+    () => Decimal.NegativeInfinity,
+    same,
+    (x, d) => {
+      const value = divide(ln(x), base === 10 ? ln10() : ln({ m: BigInt(base), e: 0 }));
+      const near = Math.round(Number(fixed(value, 3)) / 1000);
+      return isPower(of(d), base, near) ? whole(near) : throughQuad(value);
+    },
+  );
 }
 function isPower({ m, e }: Big, base: number, n: number): boolean {
   if (Math.abs(n) > 25_000) return false;
@@ -260,7 +340,8 @@ function padded(d: Decimal): Decimal {
 export function power(base: Decimal, exponent: Decimal): Decimal {
   if (exponent.isZero || base.compare(Decimal.one) === 0) return padded(Decimal.one);
   if (base.isNaN || exponent.isNaN) return Decimal.NaN;
-  const isOdd = exponent.isInteger && (exponent.exponent > 0 ? 0n : exponent.toBigInt() % 2n) !== 0n;
+  const isOdd =
+    exponent.isInteger && (exponent.exponent > 0 ? 0n : exponent.toBigInt() % 2n) !== 0n;
   if (!exponent.isFinite) {
     const size = base.abs().compare(Decimal.one);
     if (size === 0) return padded(Decimal.one);
@@ -274,7 +355,12 @@ export function power(base: Decimal, exponent: Decimal): Decimal {
   if (base.negative && !exponent.isInteger) return Decimal.NaN;
   const negative = base.negative && isOdd;
   const scaled = multiply(of(exponent), ln(of(base.abs())));
-  if (isLarge(scaled)) return scaled.m < 0n ? Decimal.make(negative, 0n, -6176) : negative ? Decimal.NegativeInfinity : Decimal.Infinity;
+  if (isLarge(scaled))
+    return scaled.m < 0n
+      ? Decimal.make(negative, 0n, -6176)
+      : negative
+        ? Decimal.NegativeInfinity
+        : Decimal.Infinity;
   const result = scaled.m === 0n ? ONE : exp(scaled);
   return padded(rounded(negative ? negate(result) : result));
 }
@@ -284,8 +370,12 @@ export function atan2(y: Decimal, x: Decimal): Decimal {
   if (y.isNaN || x.isNaN) return Decimal.NaN;
   const sign = (b: Big): Decimal => throughQuad(y.negative ? negate(b) : b);
   const straight = big(pi(PLACES), -PLACES);
-  if (!y.isFinite) return sign(x.isFinite ? halfPi() : x.negative ? multiply(halfPi(), { m: 15n, e: -1 }) : half(halfPi()));
-  if (!x.isFinite || y.isZero) return x.negative ? sign(straight) : y.negative ? Decimal.zero.negate() : Decimal.zero;
+  if (!y.isFinite)
+    return sign(
+      x.isFinite ? halfPi() : x.negative ? multiply(halfPi(), { m: 15n, e: -1 }) : half(halfPi()),
+    );
+  if (!x.isFinite || y.isZero)
+    return x.negative ? sign(straight) : y.negative ? Decimal.zero.negate() : Decimal.zero;
   if (x.isZero) return sign(halfPi());
   const angle = atan(divide(quad(of(y.abs())), quad(of(x.abs()))));
   return sign(x.negative ? add(straight, negate(angle)) : angle);
@@ -301,8 +391,16 @@ export const decimalFunctions = {
     return throughQuad(divide(sin, cos));
   }),
   asin: odd(nan, (x) => throughQuad(asin(x))),
-  acos: finite(() => throughQuad(halfPi()), nan, (x) => (add(x, negate(ONE)).m === 0n ? Decimal.zero : throughQuad(add(halfPi(), negate(asin(x)))))),
-  atan: odd((d) => throughQuad(d.negative ? negate(halfPi()) : halfPi()), (x) => throughQuad(atan(x))),
+  acos: finite(
+    () => throughQuad(halfPi()),
+    nan,
+    (x) =>
+      add(x, negate(ONE)).m === 0n ? Decimal.zero : throughQuad(add(halfPi(), negate(asin(x)))),
+  ),
+  atan: odd(
+    (d) => throughQuad(d.negative ? negate(halfPi()) : halfPi()),
+    (x) => throughQuad(atan(x)),
+  ),
   sinh: sinhOf,
   cosh: coshOf,
   tanh: tanhOf,
@@ -318,7 +416,8 @@ export const decimalFunctions = {
   atanh: odd(nan, (x, d) => {
     const below = add(ONE, negate(x));
     const above = add(ONE, x);
-    if (below.m === 0n || above.m === 0n) return d.negative ? Decimal.NegativeInfinity : Decimal.Infinity;
+    if (below.m === 0n || above.m === 0n)
+      return d.negative ? Decimal.NegativeInfinity : Decimal.Infinity;
     return throughQuad(half(ln(divide(above, below))));
   }),
   degreesToRadians: (d) => d.multiply(RADIANS),

@@ -12,7 +12,13 @@ describe('Decimal', () => {
     ['2', '3', '5', '6', '0.6666666666666666666666666666666667'],
     ['-7', '0.5', '-6.5', '-3.5', '-14'],
     ['1E+3', '1', '1001', '1E+3', '1E+3'],
-    ['9999999999999999999999999999999999', '1', '1.000000000000000000000000000000000E+34', '9999999999999999999999999999999999', '9999999999999999999999999999999999'],
+    [
+      '9999999999999999999999999999999999',
+      '1',
+      '1.000000000000000000000000000000000E+34',
+      '9999999999999999999999999999999999',
+      '9999999999999999999999999999999999',
+    ],
   ])('%s and %s', (a, b, sum, product, quotient) => {
     expect(d(a).add(d(b)).toString()).toBe(sum);
     expect(d(a).multiply(d(b)).toString()).toBe(product);
@@ -21,12 +27,18 @@ describe('Decimal', () => {
 
   it('reads and writes the same bytes as the driver', () => {
     fc.assert(
-      fc.property(fc.bigInt({ min: -(10n ** 34n) + 1n, max: 10n ** 34n - 1n }), fc.integer({ min: -6000, max: 6000 }), (n, e) => {
-        const ours = Decimal.make(n < 0n, n < 0n ? -n : n, e);
-        const theirs = Decimal128.fromString(`${n}E${e}`);
-        expect(Buffer.from(ours.toBytes()).toString('hex')).toBe(Buffer.from(theirs.bytes).toString('hex'));
-        expect(Decimal.fromBytes(theirs.bytes, 0).toString()).toBe(theirs.toString());
-      }),
+      fc.property(
+        fc.bigInt({ min: -(10n ** 34n) + 1n, max: 10n ** 34n - 1n }),
+        fc.integer({ min: -6000, max: 6000 }),
+        (n, e) => {
+          const ours = Decimal.make(n < 0n, n < 0n ? -n : n, e);
+          const theirs = Decimal128.fromString(`${n}E${e}`);
+          expect(Buffer.from(ours.toBytes()).toString('hex')).toBe(
+            Buffer.from(theirs.bytes).toString('hex'),
+          );
+          expect(Decimal.fromBytes(theirs.bytes, 0).toString()).toBe(theirs.toString());
+        },
+      ),
     );
   });
 

@@ -103,7 +103,11 @@ export class Decimal {
     if (match) {
       const [, sign, whole = '', fraction = '', bare = '', exponent = '0'] = match;
       const decimals = fraction + bare;
-      return Decimal.make(sign === '-', BigInt(whole + decimals || '0'), Number(exponent) - decimals.length);
+      return Decimal.make(
+        sign === '-',
+        BigInt(whole + decimals || '0'),
+        Number(exponent) - decimals.length,
+      );
     }
     const word = /^([+-]?)(inf|infinity|nan)$/i.exec(text);
     if (!word) return undefined;
@@ -128,7 +132,12 @@ export class Decimal {
     }
     const coefficient = ((high & 0x1ffffffffffffn) << 64n) | low;
     const exponent = Number((high >> 49n) & 0x3fffn) + MIN_EXPONENT;
-    return new Decimal(negative, coefficient > MAX_COEFFICIENT ? 0n : coefficient, exponent, 'finite');
+    return new Decimal(
+      negative,
+      coefficient > MAX_COEFFICIENT ? 0n : coefficient,
+      exponent,
+      'finite',
+    );
   }
 
   toBytes(): Uint8Array {
@@ -159,7 +168,9 @@ export class Decimal {
   }
 
   negate(): Decimal {
-    return this.isNaN ? this : new Decimal(!this.negative, this.coefficient, this.exponent, this.special);
+    return this.isNaN
+      ? this
+      : new Decimal(!this.negative, this.coefficient, this.exponent, this.special);
   }
   abs(): Decimal {
     return this.negative ? this.negate() : this;
@@ -167,7 +178,8 @@ export class Decimal {
 
   add(other: Decimal): Decimal {
     if (this.isNaN || other.isNaN) return Decimal.NaN;
-    if (!this.isFinite) return !other.isFinite && other.negative !== this.negative ? Decimal.NaN : this;
+    if (!this.isFinite)
+      return !other.isFinite && other.negative !== this.negative ? Decimal.NaN : this;
     if (!other.isFinite) return other;
     // Far apart exponents: the smaller one cannot reach the 34 digits, so a sticky digit stands for it.
     const [large, small] = this.exponent >= other.exponent ? [this, other] : [other, this];
@@ -177,7 +189,9 @@ export class Decimal {
       return Decimal.make(sum < 0n, sum < 0n ? -sum : sum, large.exponent - 50);
     }
     const exponent = Math.min(this.exponent, other.exponent);
-    const sum = this.signed * pow10(this.exponent - exponent) + other.signed * pow10(other.exponent - exponent);
+    const sum =
+      this.signed * pow10(this.exponent - exponent) +
+      other.signed * pow10(other.exponent - exponent);
     const negative = sum === 0n ? this.negative && other.negative : sum < 0n;
     return Decimal.make(negative, sum < 0n ? -sum : sum, exponent);
   }
@@ -191,7 +205,11 @@ export class Decimal {
       if (this.isZero || other.isZero) return Decimal.NaN;
       return negative ? Decimal.NegativeInfinity : Decimal.Infinity;
     }
-    return Decimal.make(negative, this.coefficient * other.coefficient, this.exponent + other.exponent);
+    return Decimal.make(
+      negative,
+      this.coefficient * other.coefficient,
+      this.exponent + other.exponent,
+    );
   }
   divide(other: Decimal): Decimal {
     if (this.isNaN || other.isNaN) return Decimal.NaN;
@@ -207,7 +225,10 @@ export class Decimal {
     }
     const ideal = this.exponent - other.exponent;
     if (this.coefficient === 0n) return Decimal.make(negative, 0n, ideal);
-    const shift = Math.max(0, DIGITS + 4 + digitCount(other.coefficient) - digitCount(this.coefficient));
+    const shift = Math.max(
+      0,
+      DIGITS + 4 + digitCount(other.coefficient) - digitCount(this.coefficient),
+    );
     const numerator = this.coefficient * pow10(shift);
     let quotient = numerator / other.coefficient;
     let exponent = ideal - shift;
@@ -245,7 +266,11 @@ export class Decimal {
     let quotient = this.coefficient / divisor;
     const rest = this.coefficient % divisor;
     if (mode === 'half-even') quotient = divideHalfEven(this.coefficient, divisor);
-    else if (rest !== 0n && ((mode === 'floor' && this.negative) || (mode === 'ceil' && !this.negative))) quotient++;
+    else if (
+      rest !== 0n &&
+      ((mode === 'floor' && this.negative) || (mode === 'ceil' && !this.negative))
+    )
+      quotient++;
     return Decimal.make(this.negative, quotient, exponent);
   }
 
@@ -255,7 +280,7 @@ export class Decimal {
     let exponent = this.exponent;
     let n = this.coefficient;
     const shift = Math.max(0, 2 * (DIGITS + 2) - digitCount(n));
-    const even = shift + (((exponent - shift) % 2) + 2) % 2;
+    const even = shift + ((((exponent - shift) % 2) + 2) % 2);
     n *= pow10(even);
     exponent -= even;
     const root = integerSqrt(n);
@@ -278,12 +303,22 @@ export class Decimal {
 
   /** The integer part (toward zero). */
   toBigInt(): bigint {
-    if (!this.isFinite) throw new ServerError(241, 'cannot convert a decimal that is not finite to an integer');
-    const n = this.exponent >= 0 ? this.coefficient * pow10(this.exponent) : this.coefficient / pow10(-this.exponent);
+    if (!this.isFinite)
+      throw new ServerError(241, 'cannot convert a decimal that is not finite to an integer');
+    const n =
+      this.exponent >= 0
+        ? this.coefficient * pow10(this.exponent)
+        : this.coefficient / pow10(-this.exponent);
     return this.negative ? -n : n;
   }
   get isInteger(): boolean {
-    return this.isFinite && (this.exponent >= 0 || (this.exponent > -40 ? this.coefficient % pow10(-this.exponent) === 0n : this.coefficient === 0n));
+    return (
+      this.isFinite &&
+      (this.exponent >= 0 ||
+        (this.exponent > -40
+          ? this.coefficient % pow10(-this.exponent) === 0n
+          : this.coefficient === 0n))
+    );
   }
 
   toString(): string {
@@ -308,7 +343,8 @@ export class Decimal {
     const a = this.isZero ? 0 : this.negative ? -1 : 1;
     const b = other.isZero ? 0 : other.negative ? -1 : 1;
     if (a !== b || a === 0) return Math.sign(a - b);
-    if (!this.isFinite || !other.isFinite) return a * (Number(!this.isFinite) - Number(!other.isFinite)) + 0;
+    if (!this.isFinite || !other.isFinite)
+      return a * (Number(!this.isFinite) - Number(!other.isFinite)) + 0;
     const magnitudeA = digitCount(this.coefficient) + this.exponent;
     const magnitudeB = digitCount(other.coefficient) + other.exponent;
     if (magnitudeA !== magnitudeB) return magnitudeA < magnitudeB ? -a : a;

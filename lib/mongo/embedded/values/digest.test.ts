@@ -10,14 +10,21 @@ function digestOf(values: Iterable<number>): GroupPercentiles {
 }
 const ps = [0, 0.001, 0.1, 0.25, 0.5, 0.75, 0.9, 0.999, 1];
 /** Numbers in no order, the same every time. */
-const scattered = (n: number): number[] => Array.from({ length: n }, (_, i) => ((i * 7919) % n) + 1);
+const scattered = (n: number): number[] =>
+  Array.from({ length: n }, (_, i) => ((i * 7919) % n) + 1);
 
 describe('a digest', () => {
   it('is exact of few values', () => {
     fc.assert(
-      fc.property(fc.array(fc.double({ min: 1e-3, max: 1e6, noNaN: true }), { minLength: 1, maxLength: 1500 }), (values) => {
-        expect(digestOf(values).percentiles(ps, fail)).toEqual(discretePercentiles(values, ps));
-      }),
+      fc.property(
+        fc.array(fc.double({ min: 1e-3, max: 1e6, noNaN: true }), {
+          minLength: 1,
+          maxLength: 1500,
+        }),
+        (values) => {
+          expect(digestOf(values).percentiles(ps, fail)).toEqual(discretePercentiles(values, ps));
+        },
+      ),
       { numRuns: 30 },
     );
   });
@@ -45,7 +52,13 @@ describe('a digest', () => {
   });
   it('counts infinities and leaves NaN out', () => {
     const digest = digestOf([NaN, Infinity, 1, -Infinity, 2]);
-    expect(digest.percentiles([0, 0.25, 0.5, 0.75, 1], fail)).toEqual([-Infinity, -Infinity, 1, 2, Infinity]);
+    expect(digest.percentiles([0, 0.25, 0.5, 0.75, 1], fail)).toEqual([
+      -Infinity,
+      -Infinity,
+      1,
+      2,
+      Infinity,
+    ]);
     expect(digestOf([NaN]).percentiles([0.5], fail)).toBeNull();
   });
   it('refuses the greatest of what is not positive', () => {

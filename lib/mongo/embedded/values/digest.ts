@@ -5,10 +5,14 @@
  */
 
 /** The position among n sorted values that a percentile names. */
-const rankOf = (n: number, p: number): number => (p >= 1 ? n - 1 : Math.max(0, Math.ceil(n * p) - 1));
+const rankOf = (n: number, p: number): number =>
+  p >= 1 ? n - 1 : Math.max(0, Math.ceil(n * p) - 1);
 
 /** The value itself that is at a percentile; null of nothing. NaN counts as no value. */
-export function discretePercentiles(values: readonly number[], ps: readonly number[]): number[] | null {
+export function discretePercentiles(
+  values: readonly number[],
+  ps: readonly number[],
+): number[] | null {
   const sorted = Float64Array.from(values.filter((v) => v === v)).sort();
   return sorted.length === 0 ? null : ps.map((p) => sorted[rankOf(sorted.length, p)] as number);
 }
@@ -94,16 +98,21 @@ class Digest {
     let j = 0;
     const both = (): boolean => i < centroids.length && j < sorted.length;
     // Of equals, the centroid comes first.
-    const valueIsNext = (): boolean => j < sorted.length && (i >= centroids.length || (centroids[i] as Centroid).mean > (sorted[j] as number));
+    const valueIsNext = (): boolean =>
+      j < sorted.length &&
+      (i >= centroids.length || (centroids[i] as Centroid).mean > (sorted[j] as number));
     let before = 0;
     while (i < centroids.length || j < sorted.length) {
       // A centroid begun while there were both kinds ends where one of them does.
       const mixed = both();
-      const current: Centroid = valueIsNext() ? { weight: 1, mean: sorted[j++] as number } : { ...(centroids[i++] as Centroid) };
+      const current: Centroid = valueIsNext()
+        ? { weight: 1, mean: sorted[j++] as number }
+        : { ...(centroids[i++] as Centroid) };
       const limit = n * limitAfter(before / n);
       while (mixed ? both() : i < centroids.length || j < sorted.length) {
         const value = valueIsNext();
-        if (before + current.weight + (value ? 1 : (centroids[i] as Centroid).weight) > limit) break;
+        if (before + current.weight + (value ? 1 : (centroids[i] as Centroid).weight) > limit)
+          break;
         if (value) joinValue(current, sorted[j++] as number);
         else joinCentroid(current, centroids[i++] as Centroid);
       }
@@ -149,7 +158,9 @@ class Digest {
     const right = inFirstHalf ? mean : (after?.mean ?? this.greatest);
     const leftWeight = inFirstHalf ? (before?.weight ?? 0) : weight;
     const rightWeight = inFirstHalf ? weight : (after?.weight ?? 0);
-    const doubled = inFirstHalf ? leftWeight + 2 * rightWeight - 2 * (reached - 1 - rank) : leftWeight - 2 * (reached - 1 - rank);
+    const doubled = inFirstHalf
+      ? leftWeight + 2 * rightWeight - 2 * (reached - 1 - rank)
+      : leftWeight - 2 * (reached - 1 - rank);
     return Math.min(right, left + (right - left) * (doubled / (leftWeight + rightWeight)));
   }
 }
@@ -165,7 +176,8 @@ export class GroupPercentiles {
   /** null when there is no value; an error when the server's answer is none of the values' doing, or is not known. */
   percentiles(ps: readonly number[], unanswerable: () => Error): number[] | null {
     const [answer, ...others] = this.digests.map((digest) => digest.percentiles(ps, unanswerable));
-    if (answer && others.some((other) => answer.some((v, i) => !Object.is(v, other?.[i])))) throw unanswerable();
+    if (answer && others.some((other) => answer.some((v, i) => !Object.is(v, other?.[i]))))
+      throw unanswerable();
     return answer ?? null;
   }
 }

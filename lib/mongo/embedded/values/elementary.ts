@@ -45,7 +45,10 @@ const part = (a: Pair, n: number): Pair => times(a, reciprocals[n] as Pair);
 
 // Constants in pieces: a whole number times one of the first is exact.
 const LN2 = [0.6931471803691238, 1.9082149288430703e-10, 4.275175589747649e-20] as const;
-const HALF_PI = [1.5707963267341256, 6.07710050359346e-11, 2.9127320548227e-20, 1.2706558753320886e-29, 6.81899229294183e-39] as const;
+const HALF_PI = [
+  1.5707963267341256, 6.07710050359346e-11, 2.9127320548227e-20, 1.2706558753320886e-29,
+  6.81899229294183e-39,
+] as const;
 /** A whole number of a constant, with more digits than a pair has. */
 function multiple(n: number, pieces: readonly number[]): Pair[] {
   return pieces.map((piece) => product(n, piece));
@@ -134,7 +137,10 @@ function sineAndCosine(x: number): { sine: Pair; cosine: Pair } {
   const c = series([1, 0], square, 1);
   const sine = quarter % 2 === 0 ? s : c;
   const cosine = quarter % 2 === 0 ? c : s;
-  return { sine: quarter >= 2 ? minus(sine) : sine, cosine: quarter === 1 || quarter === 2 ? minus(cosine) : cosine };
+  return {
+    sine: quarter >= 2 ? minus(sine) : sine,
+    cosine: quarter === 1 || quarter === 2 ? minus(cosine) : cosine,
+  };
 }
 
 // ---- functions of one or two numbers; where pairs do not reach, JavaScript's
@@ -156,10 +162,21 @@ export function log10(x: number): number {
   const below = k < 0 ? 1 : 0;
   view.setUint32(0, (high & 0xfffff) | ((0x3ff - below) << 20));
   const y = k + below;
-  return y * 3.69423907715893078616e-13 + 4.34294481903251816668e-1 * log(view.getFloat64(0)) + y * 3.01029995663611771306e-1;
+  return (
+    y * 3.69423907715893078616e-13 +
+    4.34294481903251816668e-1 * log(view.getFloat64(0)) +
+    y * 3.01029995663611771306e-1
+  );
 }
 export function pow(x: number, y: number): number {
-  if (!Number.isFinite(x) || !Number.isFinite(y) || x === 0 || y === 0 || Math.abs(x) < SMALLEST_NORMAL) return Math.pow(x, y);
+  if (
+    !Number.isFinite(x) ||
+    !Number.isFinite(y) ||
+    x === 0 ||
+    y === 0 ||
+    Math.abs(x) < SMALLEST_NORMAL
+  )
+    return Math.pow(x, y);
   if (x < 0) return Number.isInteger(y) ? (y % 2 === 0 ? pow(-x, y) : -pow(-x, y)) : NaN;
   const whole = wholePower(x, y);
   if (whole !== null) return whole;
@@ -174,7 +191,9 @@ function wholePower(x: number, y: number): number | null {
   for (; !Number.isInteger(m) && e > -1000; e--) m *= 2;
   if (!Number.isInteger(m) || m > Number.MAX_SAFE_INTEGER) return null;
   const result = Number(BigInt(m) ** BigInt(y)) * 2 ** (e * y);
-  return result >= SMALLEST_NORMAL && result < Infinity && 2 ** (e * y) >= SMALLEST_NORMAL ? result : null;
+  return result >= SMALLEST_NORMAL && result < Infinity && 2 ** (e * y) >= SMALLEST_NORMAL
+    ? result
+    : null;
 }
 
 const MOST_TURNS = 2 ** 20;
@@ -207,7 +226,14 @@ export function atan2(y: number, x: number): number {
   const angle = Math.atan2(y, x);
   const largest = Math.max(Math.abs(x), Math.abs(y));
   const least = Math.min(Math.abs(x), Math.abs(y));
-  if (!(largest < Infinity && least > 0 && least / largest > 1e-30 && least > 1e-270 && largest < 1e270)) return angle;
+  if (!(
+    largest < Infinity &&
+    least > 0 &&
+    least / largest > 1e-30 &&
+    least > 1e-270 &&
+    largest < 1e270
+  ))
+    return angle;
   const { k } = parts(largest);
   const [a, b] = [y * 2 ** -k, x * 2 ** -k];
   const { sine, cosine } = sineAndCosine(angle);

@@ -8,7 +8,9 @@ import { unsupported } from '../errors';
 export function formatDouble(d: number): string {
   const text = shortest(d);
   if (text === sixDigits(d)) return text;
-  throw unsupported(`a double of more than six digits as text (${text}), which versions of MongoDB print differently: convert it to a decimal or a long first`);
+  throw unsupported(
+    `a double of more than six digits as text (${text}), which versions of MongoDB print differently: convert it to a decimal or a long first`,
+  );
 }
 
 function sixDigits(d: number): string {

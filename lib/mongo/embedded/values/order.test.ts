@@ -4,10 +4,22 @@ import { Doc } from '../bson/doc';
 import { encodeKey } from '../storage/keys';
 import { compareValues } from './compare';
 import { Decimal } from './decimal';
-import { Binary, DateTime, double, maxKey, minKey, ObjectId, Regex, Timestamp, type Value } from './value';
+import {
+  Binary,
+  DateTime,
+  double,
+  maxKey,
+  minKey,
+  ObjectId,
+  Regex,
+  Timestamp,
+  type Value,
+} from './value';
 import { ValueMap } from './value-map';
 
-const decimal = fc.tuple(fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n }), fc.integer({ min: -25, max: 5 })).map(([n, e]) => Decimal.make(n < 0n, n < 0n ? -n : n, e));
+const decimal = fc
+  .tuple(fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n }), fc.integer({ min: -25, max: 5 }))
+  .map(([n, e]) => Decimal.make(n < 0n, n < 0n ? -n : n, e));
 const nearTwo53 = fc.integer({ min: -3, max: 3 }).map((n) => 9007199254740992n + BigInt(n));
 const number: fc.Arbitrary<Value> = fc.oneof(
   fc.integer({ min: -5, max: 5 }),
@@ -19,9 +31,23 @@ const number: fc.Arbitrary<Value> = fc.oneof(
   nearTwo53.map((n) => double(Number(n))),
   nearTwo53.map((n) => Decimal.fromBigInt(n)),
   decimal,
-  fc.constantFrom<Value>(Decimal.NaN, Decimal.Infinity, Decimal.NegativeInfinity, NaN, Infinity, Decimal.fromDoubleExact(0.1), Decimal.parse('0.1'), 0.1, 2n ** 63n - 1n, -(2n ** 63n)),
+  fc.constantFrom<Value>(
+    Decimal.NaN,
+    Decimal.Infinity,
+    Decimal.NegativeInfinity,
+    NaN,
+    Infinity,
+    Decimal.fromDoubleExact(0.1),
+    Decimal.parse('0.1'),
+    0.1,
+    2n ** 63n - 1n,
+    -(2n ** 63n),
+  ),
 );
-const text = fc.oneof(fc.string({ unit: 'grapheme', maxLength: 4 }), fc.constantFrom('', '\0', 'a\0', 'a\0b', 'a', '😀', '～'));
+const text = fc.oneof(
+  fc.string({ unit: 'grapheme', maxLength: 4 }),
+  fc.constantFrom('', '\0', 'a\0', 'a\0b', 'a', '😀', '～'),
+);
 const { value } = fc.letrec<{ value: Value }>((tie) => ({
   value: fc.oneof(
     { depthSize: 'small' },
@@ -35,7 +61,9 @@ const { value } = fc.letrec<{ value: Value }>((tie) => ({
     fc.nat(5).map((n) => new Timestamp(n, 5 - n)),
     fc.constantFrom(new Regex('a', ''), new Regex('a', 'i')),
     fc.array(tie('value'), { maxLength: 3 }),
-    fc.dictionary(fc.constantFrom('a', 'b', 'ab'), tie('value'), { maxKeys: 3 }).map((o) => Doc.of(o as Record<string, Value>)),
+    fc
+      .dictionary(fc.constantFrom('a', 'b', 'ab'), tie('value'), { maxKeys: 3 })
+      .map((o) => Doc.of(o as Record<string, Value>)),
   ),
 }));
 
@@ -62,7 +90,8 @@ describe('order of values', () => {
     fc.assert(
       fc.property(value, value, value, (a, b, c) => {
         expect(compareValues(a, b) + compareValues(b, a)).toBe(0);
-        if (compareValues(a, b) <= 0 && compareValues(b, c) <= 0) expect(compareValues(a, c)).toBeLessThanOrEqual(0);
+        if (compareValues(a, b) <= 0 && compareValues(b, c) <= 0)
+          expect(compareValues(a, c)).toBeLessThanOrEqual(0);
       }),
       { numRuns: 2000 },
     );

@@ -20,8 +20,13 @@ export function splitPath(path: string, what = 'FieldPath'): string[] {
   if (path.endsWith('.')) throw new ServerError(40353, `${what} must not end with a '.'.`);
   for (const part of parts) {
     if (part === '') throw new ServerError(15998, `${what} field names may not be empty strings.`);
-    if (part.includes('\0')) throw new ServerError(16411, `${what} field names may not contain null bytes.`);
-    if (part.startsWith('$')) throw new ServerError(16410, `${what} field names may not start with '$'. Consider using $getField or $setField.`);
+    if (part.includes('\0'))
+      throw new ServerError(16411, `${what} field names may not contain null bytes.`);
+    if (part.startsWith('$'))
+      throw new ServerError(
+        16410,
+        `${what} field names may not start with '$'. Consider using $getField or $setField.`,
+      );
   }
   if (parts.length > 200) throw new ServerError(15, `${what} is too long`);
   return parts;
@@ -38,7 +43,11 @@ export function pathReader(parts: readonly string[]): (value: Value) => Value {
   const next = pathReader(rest);
   return (value) => {
     const inner = value instanceof Doc ? value.read(field) : readField(value, field);
-    return inner === undefined ? undefined : Array.isArray(inner) ? mapPath(inner, next) : next(inner);
+    return inner === undefined
+      ? undefined
+      : Array.isArray(inner)
+        ? mapPath(inner, next)
+        : next(inner);
   };
 }
 

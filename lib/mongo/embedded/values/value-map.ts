@@ -75,12 +75,15 @@ function scalarKey(value: Value): string {
   if (value === undefined) return 'u';
   if (value instanceof ObjectId) return `o${value.hex}`;
   if (value instanceof DateTime) return `@${value.ms};`;
-  if (value instanceof Binary) return `b${value.subtype},${value.bytes.length}:${Buffer.from(value.bytes).toString('latin1')}`;
+  if (value instanceof Binary)
+    return `b${value.subtype},${value.bytes.length}:${Buffer.from(value.bytes).toString('latin1')}`;
   if (value instanceof Timestamp) return `T${value.seconds},${value.increment};`;
   if (value instanceof Regex) return `/${value.pattern.length}:${value.pattern}${value.options};`;
   if (value instanceof Marker) return `m${value.name};`;
-  if (value instanceof DbPointer) return `p${value.namespace.length}:${value.namespace}${Buffer.from(value.id).toString('hex')}`;
-  if (value instanceof Code) return `c${value.code.length}:${value.code}${value.scope ? valueKey(value.scope, (s) => s) : ''};`;
+  if (value instanceof DbPointer)
+    return `p${value.namespace.length}:${value.namespace}${Buffer.from(value.id).toString('hex')}`;
+  if (value instanceof Code)
+    return `c${value.code.length}:${value.code}${value.scope ? valueKey(value.scope, (s) => s) : ''};`;
   throw new TypeError('no key for this value');
 }
 
@@ -190,4 +193,3 @@ function canonicalStrings(collation: Collation): (s: string) => string {
     return s;
   };
 }
-

@@ -127,7 +127,9 @@ export const BsonType = {
   maxKey: 127,
 } as const;
 
-const typeNames = new Map<number, string>(Object.entries(BsonType).map(([name, code]) => [code, name]));
+const typeNames = new Map<number, string>(
+  Object.entries(BsonType).map(([name, code]) => [code, name]),
+);
 
 /** The BSON type number of a value; 0 when it is missing. */
 export function typeOf(value: Value): number {
@@ -158,7 +160,8 @@ function objectType(value: Exclude<Value, undefined | boolean | number | bigint 
   if (value instanceof Regex) return BsonType.regex;
   if (value instanceof Timestamp) return BsonType.timestamp;
   if (value instanceof Marker) return BsonType[value.name];
-  if (value instanceof Code) return value.scope ? BsonType.javascriptWithScope : BsonType.javascript;
+  if (value instanceof Code)
+    return value.scope ? BsonType.javascriptWithScope : BsonType.javascript;
   if (value instanceof Symbol_) return BsonType.symbol;
   if (value instanceof DbPointer) return BsonType.dbPointer;
   return BsonType.object;
@@ -172,7 +175,10 @@ export const isNullish = (value: Value): value is null | undefined =>
 
 export type Numeric = number | bigint | Double | Decimal;
 export const isNumeric = (value: Value): value is Numeric =>
-  typeof value === 'number' || typeof value === 'bigint' || value instanceof Double || value instanceof Decimal;
+  typeof value === 'number' ||
+  typeof value === 'bigint' ||
+  value instanceof Double ||
+  value instanceof Decimal;
 
 /** Nearest double of a numeric value. */
 export function toDouble(value: Numeric): number {

@@ -30,7 +30,8 @@ export function parseMessage(message: Buffer, bodyOnly = false): Message {
   if (operation === OP_QUERY) return parseQuery(message, requestId);
   if (operation !== OP_MSG) throw malformed(`operation code ${operation} is not supported`);
   const flags = message.readUInt32LE(16);
-  if ((flags & 0xffff & ~(CHECKSUM_PRESENT | MORE_TO_COME)) !== 0) throw malformed('unknown required flag');
+  if ((flags & 0xffff & ~(CHECKSUM_PRESENT | MORE_TO_COME)) !== 0)
+    throw malformed('unknown required flag');
   const end = message.length - (flags & CHECKSUM_PRESENT ? 4 : 0);
   const sequences = new Map<string, Buffer[]>();
   let command: Doc | undefined;
@@ -53,11 +54,16 @@ export function parseMessage(message: Buffer, bodyOnly = false): Message {
   return { requestId, legacy: false, command, sequences, silent: (flags & MORE_TO_COME) !== 0 };
 }
 
-function readSequence(message: Buffer, start: number, end: number, into: Map<string, Buffer[]>): void {
+function readSequence(
+  message: Buffer,
+  start: number,
+  end: number,
+  into: Map<string, Buffer[]>,
+): void {
   const nameEnd = message.indexOf(0, start + 4);
   if (nameEnd < 0 || nameEnd >= end) throw malformed('sequence without a name');
   const docs: Buffer[] = [];
-  for (let at = nameEnd + 1; at < end; ) {
+  for (let at = nameEnd + 1; at < end;) {
     const length = validateDocument(message, at, end);
     docs.push(message.subarray(at, at + length));
     at += length;
@@ -69,15 +75,25 @@ function parseQuery(message: Buffer, requestId: number): Message {
   const nameEnd = message.indexOf(0, 20);
   const start = nameEnd + 9;
   if (nameEnd < 0 || start + 5 > message.length) throw malformed('OP_QUERY');
-  if (!message.toString('utf8', 20, nameEnd).endsWith('.$cmd')) throw malformed('OP_QUERY is only supported for commands');
+  if (!message.toString('utf8', 20, nameEnd).endsWith('.$cmd'))
+    throw malformed('OP_QUERY is only supported for commands');
   validateDocument(message, start, message.length);
-  return { requestId, legacy: true, command: Doc.fromRaw(message, start), sequences: new Map(), silent: false };
+  return {
+    requestId,
+    legacy: true,
+    command: Doc.fromRaw(message, start),
+    sequences: new Map(),
+    silent: false,
+  };
 }
 
 let nextResponseId = 1;
 
 /** The bytes before a reply document. */
-export function replyHeader(request: { requestId: number; legacy: boolean }, bodyLength: number): Buffer {
+export function replyHeader(
+  request: { requestId: number; legacy: boolean },
+  bodyLength: number,
+): Buffer {
   nextResponseId = (nextResponseId + 1) & 0x7fffffff;
   const header = Buffer.alloc(request.legacy ? 36 : 21);
   header.writeInt32LE(header.length + bodyLength, 0);

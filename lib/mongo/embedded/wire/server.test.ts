@@ -15,9 +15,31 @@ function shownAfterMove(command: BSON.Document): BSON.Document {
 const long = Array.from({ length: 1000 }, (_, i) => ({ $match: { i } }));
 
 it('currentOp shows commands whose bytes have moved to a thread', () => {
-  expect(shownAfterMove({ find: 'c', filter: { a: 1 }, $db: 'd' })).toEqual({ find: 'c', filter: { a: 1 }, $db: 'd' });
-  expect(shownAfterMove({ aggregate: 'c', pipeline: long, $db: 'd' })).toEqual({ aggregate: 'c', $db: 'd', $truncated: true });
-  expect(shownAfterMove({ explain: { aggregate: 'c', pipeline: long }, verbosity: 'executionStats', $db: 'd' })).toEqual({ explain: { aggregate: 'c' }, $db: 'd', $truncated: true });
-  expect(shownAfterMove({ explain: { x: { y: long } }, $db: 'd' })).toEqual({ explain: {}, $db: 'd', $truncated: true });
-  expect(shownAfterMove({ odd: new BSON.Binary(new Uint8Array(5000)), $db: 'd' })).toEqual({ odd: null, $db: 'd', $truncated: true });
+  expect(shownAfterMove({ find: 'c', filter: { a: 1 }, $db: 'd' })).toEqual({
+    find: 'c',
+    filter: { a: 1 },
+    $db: 'd',
+  });
+  expect(shownAfterMove({ aggregate: 'c', pipeline: long, $db: 'd' })).toEqual({
+    aggregate: 'c',
+    $db: 'd',
+    $truncated: true,
+  });
+  expect(
+    shownAfterMove({
+      explain: { aggregate: 'c', pipeline: long },
+      verbosity: 'executionStats',
+      $db: 'd',
+    }),
+  ).toEqual({ explain: { aggregate: 'c' }, $db: 'd', $truncated: true });
+  expect(shownAfterMove({ explain: { x: { y: long } }, $db: 'd' })).toEqual({
+    explain: {},
+    $db: 'd',
+    $truncated: true,
+  });
+  expect(shownAfterMove({ odd: new BSON.Binary(new Uint8Array(5000)), $db: 'd' })).toEqual({
+    odd: null,
+    $db: 'd',
+    $truncated: true,
+  });
 });

@@ -29,7 +29,14 @@ export interface RunningServer {
 const ok = new Double(1);
 const answer = (fields: Record<string, Value>): Buffer => encode(Doc.of({ ...fields, ok }));
 const errorAnswer = (error: ServerError): Buffer =>
-  encode(Doc.of({ ok: new Double(0), errmsg: error.message, code: error.code, codeName: error.codeName }));
+  encode(
+    Doc.of({
+      ok: new Double(0),
+      errmsg: error.message,
+      code: error.code,
+      codeName: error.codeName,
+    }),
+  );
 
 /** Listens on the loopback interface and never waits for a query: all that touches data runs on other threads. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
@@ -42,14 +49,27 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const cacheShares = CacheShares.allocate(readers);
   const threads = Array.from(
     { length: 1 + readers },
-    (_, index) => new QueryThread({ file: options.file, index, writer: index === 0, cacheBytes: index === 0 ? 0 : cacheBytes, cacheShares, indexUse }, lost),
+    (_, index) =>
+      new QueryThread(
+        {
+          file: options.file,
+          index,
+          writer: index === 0,
+          cacheBytes: index === 0 ? 0 : cacheBytes,
+          cacheShares,
+          indexUse,
+        },
+        lost,
+      ),
   );
   await Promise.all(threads.map((t) => t.started));
   const server = new Server(threads, options.credential);
   const listener = net.createServer((socket) => server.accept(socket));
   await new Promise<void>((resolve, reject) => {
     listener.once('error', (error: NodeJS.ErrnoException) => {
-      reject(error.code === 'EADDRINUSE' ? new Error(`port ${options.port} is already in use`) : error);
+      reject(
+        error.code === 'EADDRINUSE' ? new Error(`port ${options.port} is already in use`) : error,
+      );
     });
     listener.listen({ port: options.port, host: '127.0.0.1' }, resolve);
   }).catch(async (error: unknown) => {
@@ -70,7 +90,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 const losses: Readonly<Record<Loss, ServerError>> = {
   time: new ServerError(50, 'operation exceeded time limit'),
   interrupted: new ServerError(11601, 'operation was interrupted'),
-  regex: new ServerError(51156, 'Error occurred while executing the regular expression: match limit exceeded'),
+  regex: new ServerError(
+    51156,
+    'Error occurred while executing the regular expression: match limit exceeded',
+  ),
   memory: new ServerError(146, 'the query used too much memory of the embedded server'),
 };
 
@@ -108,7 +131,13 @@ export class Server {
 
   accept(socket: net.Socket): void {
     socket.setNoDelay(true);
-    const connection: Connection = { id: ++this.connectionCount, socket, authenticated: false, conversation: null, running: new Set() };
+    const connection: Connection = {
+      id: ++this.connectionCount,
+      socket,
+      authenticated: false,
+      conversation: null,
+      running: new Set(),
+    };
     this.connections.add(connection);
     const splitter = new MessageSplitter((bytes) => this.receive(connection, bytes));
     socket.on('data', (chunk: Buffer) => {
@@ -143,7 +172,11 @@ export class Server {
       reply = this.answer(connection, message, name.toLowerCase(), name, bytes);
     } catch (error) {
       if (!(error instanceof ServerError)) console.error('embedded server:', error);
-      reply = errorAnswer(error instanceof ServerError ? error : new ServerError(1, `internal error of the embedded server: ${String(error)}`));
+      reply = errorAnswer(
+        error instanceof ServerError
+          ? error
+          : new ServerError(1, `internal error of the embedded server: ${String(error)}`),
+      );
     }
     const send = (body: Buffer): void => {
       if (message.silent || connection.socket.destroyed) return;
@@ -157,23 +190,48 @@ export class Server {
     else void reply.then(send);
   }
 
-  private answer(connection: Connection, message: Message, lower: string, name: string, bytes: Buffer): Buffer | Promise<Buffer> {
+  private answer(
+    connection: Connection,
+    message: Message,
+    lower: string,
+    name: string,
+    bytes: Buffer,
+  ): Buffer | Promise<Buffer> {
     const open = Object.hasOwn(openCommands, lower) ? openCommands[lower] : undefined;
     if (open) return open(this, connection, message.command);
-    if (!connection.authenticated) throw new ServerError(13, `Command ${name} requires authentication`);
-    if (message.command.get('startTransaction') === true || message.command.get('autocommit') === false) {
-      throw new ServerError(20, 'Transaction numbers are only allowed on a replica set member or mongos');
+    if (!connection.authenticated)
+      throw new ServerError(13, `Command ${name} requires authentication`);
+    if (
+      message.command.get('startTransaction') === true ||
+      message.command.get('autocommit') === false
+    ) {
+      throw new ServerError(
+        20,
+        'Transaction numbers are only allowed on a replica set member or mongos',
+      );
     }
     const local = Object.hasOwn(localCommands, lower) ? localCommands[lower] : undefined;
     if (local) return answer(local(connection, message.command, this));
-    const described = lower === 'aggregate' ? describedPipeline(connection, message.command, this) : null;
-    if (described) return this.dispatch(connection, lower, name, described.command, described.bytes, message);
+    const described =
+      lower === 'aggregate' ? describedPipeline(connection, message.command, this) : null;
+    if (described)
+      return this.dispatch(connection, lower, name, described.command, described.bytes, message);
     return this.dispatch(connection, lower, name, message.command, bytes, message);
   }
 
-  private dispatch(connection: Connection, lower: string, name: string, command: Doc, bytes: Buffer, message: Message): Promise<Buffer> {
+  private dispatch(
+    connection: Connection,
+    lower: string,
+    name: string,
+    command: Doc,
+    bytes: Buffer,
+    message: Message,
+  ): Promise<Buffer> {
     const thread = this.threadFor(lower, command);
-    if (!thread) throw Object.hasOwn(refusedCommands, lower) ? unsupported(`command '${name}'`, 115) : unsupported(`no such command: '${name}'; it`, 59);
+    if (!thread)
+      throw Object.hasOwn(refusedCommands, lower)
+        ? unsupported(`command '${name}'`, 115)
+        : unsupported(`no such command: '${name}'; it`, 59);
     const limit = command.get('maxTimeMS');
     // The message moves to the thread: what is to be shown of it is read before.
     const namespace = namespaceOf(command);
@@ -181,7 +239,14 @@ export class Server {
     const handle = thread.run(bytes.buffer as ArrayBuffer, isNumeric(limit) ? toDouble(limit) : 0);
     const id = ++this.operationCount;
     connection.running.add(handle);
-    this.running.set(id, { id, connection, command: shown, namespace, started: performance.now(), handle });
+    this.running.set(id, {
+      id,
+      connection,
+      command: shown,
+      namespace,
+      started: performance.now(),
+      handle,
+    });
     return handle.reply.finally(() => {
       connection.running.delete(handle);
       this.usage.count(lower, namespace, performance.now() - (this.running.get(id)?.started ?? 0));
@@ -208,7 +273,8 @@ export class Server {
   private readerFor(namespace: string): QueryThread | undefined {
     const readers = this.threads.slice(1);
     let hash = 0;
-    for (let i = 0; i < namespace.length; i++) hash = (Math.imul(hash, 31) + namespace.charCodeAt(i)) | 0;
+    for (let i = 0; i < namespace.length; i++)
+      hash = (Math.imul(hash, 31) + namespace.charCodeAt(i)) | 0;
     const preferred = readers[Math.abs(hash) % readers.length];
     if (!preferred || preferred.load === 0) return preferred;
     return readers.find((r) => r.load === 0) ?? [...readers].sort((a, b) => a.load - b.load)[0];
@@ -244,9 +310,17 @@ export class Server {
 
   saslStart(connection: Connection, command: Doc): Record<string, Value> {
     const mechanism = command.get('mechanism');
-    if (mechanism !== 'SCRAM-SHA-256') throw new ServerError(334, `Received authentication for mechanism ${String(mechanism)} which is unknown or not enabled`);
+    if (mechanism !== 'SCRAM-SHA-256')
+      throw new ServerError(
+        334,
+        `Received authentication for mechanism ${String(mechanism)} which is unknown or not enabled`,
+      );
     connection.conversation = new ScramConversation(this.credential);
-    return { conversationId: 1, done: false, payload: toPayload(connection.conversation.start(fromPayload(command.get('payload')))) };
+    return {
+      conversationId: 1,
+      done: false,
+      payload: toPayload(connection.conversation.start(fromPayload(command.get('payload')))),
+    };
   }
   saslContinue(connection: Connection, command: Doc): Record<string, Value> {
     const { conversation } = connection;
@@ -276,13 +350,23 @@ const SHOWN_BYTES = 4096;
 /** A command for `currentOp`: a copy, because its bytes move to the thread; only what it begins with when it is long. */
 export function excerpt(command: Doc): Doc {
   const raw = command.raw();
-  if (raw && raw.end - raw.start <= SHOWN_BYTES) return Doc.fromRaw(Buffer.from(raw.bytes.subarray(raw.start, raw.end)));
-  return Doc.fromRaw(encode(Doc.of({ ...beginning(command), $db: command.get('$db'), $truncated: true })));
+  if (raw && raw.end - raw.start <= SHOWN_BYTES)
+    return Doc.fromRaw(Buffer.from(raw.bytes.subarray(raw.start, raw.end)));
+  return Doc.fromRaw(
+    encode(Doc.of({ ...beginning(command), $db: command.get('$db'), $truncated: true })),
+  );
 }
 /** The name and what it is about; of a command in a command (`explain`), the same of that. */
 function beginning(command: Doc): Record<string, Value> {
   const first = command.values[0];
-  const shown = first instanceof Doc ? Doc.of(first.values[0] instanceof Doc ? {} : beginning(first)) : typeof first === 'string' ? first.slice(0, 255) : isNumeric(first) ? first : null;
+  const shown =
+    first instanceof Doc
+      ? Doc.of(first.values[0] instanceof Doc ? {} : beginning(first))
+      : typeof first === 'string'
+        ? first.slice(0, 255)
+        : isNumeric(first)
+          ? first
+          : null;
   return command.size === 0 ? {} : { [command.keys[0] as string]: shown };
 }
 

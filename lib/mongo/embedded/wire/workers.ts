@@ -13,8 +13,16 @@ const KILL_GRACE_MS = 5000;
 export function projectRoot(): string {
   for (let folder = process.cwd(); ; folder = path.dirname(folder)) {
     const file = path.join(folder, 'package.json');
-    if (existsSync(file) && existsSync(path.join(folder, 'lib/mongo/embedded/process.ts')) && /"name"\s*:\s*"aptmql-studio"/.test(readFileSync(file, 'utf8'))) return folder;
-    if (folder === path.dirname(folder)) throw new Error(`the AptMQL Studio folder was not found from ${process.cwd()}: start it from there`);
+    if (
+      existsSync(file) &&
+      existsSync(path.join(folder, 'lib/mongo/embedded/process.ts')) &&
+      /"name"\s*:\s*"aptmql-studio"/.test(readFileSync(file, 'utf8'))
+    )
+      return folder;
+    if (folder === path.dirname(folder))
+      throw new Error(
+        `the AptMQL Studio folder was not found from ${process.cwd()}: start it from there`,
+      );
   }
 }
 
@@ -23,10 +31,14 @@ function tsxEntry(root: string, entry: string): string {
   for (let folder = root; ; folder = path.dirname(folder)) {
     const installed = path.join(folder, 'node_modules', 'tsx');
     if (existsSync(path.join(installed, 'package.json'))) {
-      const { exports } = JSON.parse(readFileSync(path.join(installed, 'package.json'), 'utf8')) as { exports: Record<string, string | { import: { default: string } }> };
+      const { exports } = JSON.parse(
+        readFileSync(path.join(installed, 'package.json'), 'utf8'),
+      ) as { exports: Record<string, string | { import: { default: string } }> };
       const target = exports[entry];
       if (target === undefined) throw new Error(`the installed tsx has no ${entry}`);
-      return pathToFileURL(path.join(installed, typeof target === 'string' ? target : target.import.default)).href;
+      return pathToFileURL(
+        path.join(installed, typeof target === 'string' ? target : target.import.default),
+      ).href;
     }
     if (folder === path.dirname(folder)) throw new Error(`tsx is not installed in ${root}`);
   }
@@ -113,8 +125,10 @@ export class QueryThread {
       if (this.worker !== worker || this.closed) return;
       if (failure) console.error(`embedded server: a query thread ended: ${failure.message}`);
       // A thread that cannot even start would fail for ever.
-      if (!this.ready && ++this.failedStarts > 3) throw new Error(`query threads do not start: ${failure?.message ?? 'unknown reason'}`);
-      const outOfMemory = failure && 'code' in failure && failure.code === 'ERR_WORKER_OUT_OF_MEMORY';
+      if (!this.ready && ++this.failedStarts > 3)
+        throw new Error(`query threads do not start: ${failure?.message ?? 'unknown reason'}`);
+      const outOfMemory =
+        failure && 'code' in failure && failure.code === 'ERR_WORKER_OUT_OF_MEMORY';
       this.replace(outOfMemory ? 'memory' : 'interrupted');
     });
   }
@@ -139,9 +153,12 @@ export class QueryThread {
     const next = this.queue[0];
     if (!this.ready || !next || next.started) return;
     next.started = true;
-    if (next.maxTimeMS > 0) next.timer = setTimeout(() => this.end(next.operation, 'time'), next.maxTimeMS + GRACE_MS);
+    if (next.maxTimeMS > 0)
+      next.timer = setTimeout(() => this.end(next.operation, 'time'), next.maxTimeMS + GRACE_MS);
     this.watchRegexes(next);
-    this.worker?.postMessage({ operation: next.operation, bytes: next.bytes } satisfies ToWorker, [next.bytes]);
+    this.worker?.postMessage({ operation: next.operation, bytes: next.bytes } satisfies ToWorker, [
+      next.bytes,
+    ]);
   }
 
   private finish(operation: number, reply: Buffer, pump = true): void {

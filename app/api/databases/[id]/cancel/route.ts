@@ -3,4 +3,7 @@ import { handler } from '@/lib/auth/handler';
 import { emptyBody, idSchema } from '@/lib/review/api-types';
 import { cancelDatabase } from '@/lib/review/runs';
 
-export const POST = handler({ access: ['admin', 'lead'], params: z.strictObject({ id: idSchema }), body: emptyBody }, async ({ db, user, params }) => ({ cancelled: await cancelDatabase(db, user, params.id) }));
+export const POST = handler(
+  { access: ['admin', 'lead'], params: z.strictObject({ id: idSchema }), body: emptyBody },
+  async ({ db, user, params }) => ({ cancelled: await cancelDatabase(db, user, params.id) }),
+);

@@ -3,4 +3,9 @@ import { handler } from '@/lib/auth/handler';
 import { idSchema, runBody } from '@/lib/review/api-types';
 import { runDatabase } from '@/lib/review/runs';
 
-export const POST = handler({ access: ['admin', 'lead'], params: z.strictObject({ id: idSchema }), body: runBody }, async ({ db, user, params, body }) => ({ queued: await runDatabase(db, user, params.id, body.from) }));
+export const POST = handler(
+  { access: ['admin', 'lead'], params: z.strictObject({ id: idSchema }), body: runBody },
+  async ({ db, user, params, body }) => ({
+    queued: await runDatabase(db, user, params.id, body.from),
+  }),
+);

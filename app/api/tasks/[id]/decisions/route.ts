@@ -4,4 +4,12 @@ import { decideBody, idSchema } from '@/lib/review/api-types';
 import { decide } from '@/lib/review/decide';
 import { decisionServices } from '@/lib/review/process-services';
 
-export const POST = handler({ access: ['admin', 'lead', 'reviewer'], params: z.strictObject({ id: idSchema }), body: decideBody }, ({ user, params, body, request }) => decide(decisionServices(), user, params.id, body, request.signal));
+export const POST = handler(
+  {
+    access: ['admin', 'lead', 'reviewer'],
+    params: z.strictObject({ id: idSchema }),
+    body: decideBody,
+  },
+  ({ user, params, body, request }) =>
+    decide(decisionServices(), user, params.id, body, request.signal),
+);

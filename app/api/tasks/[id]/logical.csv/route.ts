@@ -8,9 +8,28 @@ import { idSchema } from '@/lib/review/api-types';
 import { csvResponse } from '@/lib/review/exports';
 
 /** The logical design behind a collection's validation task, as the CSV that is edited. */
-export const GET = handler({ access: ['admin', 'lead', 'reviewer'], scope: 'read', params: z.strictObject({ id: idSchema }) }, async ({ db, blobs, params }) => {
-  const task = await db.prisma.task.findUnique({ where: { id: params.id }, include: { artefact: true } });
-  const found = task?.artefact.kind === 'collection_validation' ? await readCurrent<LogicalDesign>(db, blobs, task.databaseId, { kind: 'logical_design', key: task.artefact.key }) : undefined;
-  if (!found) throw notFound('The logical design');
-  return csvResponse(`${task!.artefact.key.replace('/', '-')}-logical-design.csv`, logicalCsv(found.content));
-});
+export const GET = handler(
+  {
+    access: ['admin', 'lead', 'reviewer'],
+    scope: 'read',
+    params: z.strictObject({ id: idSchema }),
+  },
+  async ({ db, blobs, params }) => {
+    const task = await db.prisma.task.findUnique({
+      where: { id: params.id },
+      include: { artefact: true },
+    });
+    const found =
+      task?.artefact.kind === 'collection_validation'
+        ? await readCurrent<LogicalDesign>(db, blobs, task.databaseId, {
+            kind: 'logical_design',
+            key: task.artefact.key,
+          })
+        : undefined;
+    if (!found) throw notFound('The logical design');
+    return csvResponse(
+      `${task!.artefact.key.replace('/', '-')}-logical-design.csv`,
+      logicalCsv(found.content),
+    );
+  },
+);

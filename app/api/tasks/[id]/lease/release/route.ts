@@ -4,4 +4,7 @@ import { idSchema } from '@/lib/review/api-types';
 import { releaseTask } from '@/lib/review/leases';
 
 /** For `sendBeacon`, which can only POST. */
-export const POST = handler({ access: ['admin', 'lead', 'reviewer'], params: z.strictObject({ id: idSchema }) }, ({ db, user, params }) => releaseTask(db, user, params.id));
+export const POST = handler(
+  { access: ['admin', 'lead', 'reviewer'], params: z.strictObject({ id: idSchema }) },
+  ({ db, user, params }) => releaseTask(db, user, params.id),
+);
