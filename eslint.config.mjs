@@ -1,6 +1,7 @@
 import tseslint from 'typescript-eslint';
 
-// DESIGN §4. Within lib, a folder imports only from folders above it in this list; engines never import the platform.
+// DESIGN §4. Within lib, a folder imports only from folders above it in this list; engines never
+// import the platform.
 const engines = [
   'results',
   'sqlite',

@@ -22,7 +22,8 @@ const config: NextConfig = {
     'yauzl',
     'yazl',
   ],
-  // `npm test` checks types; a start should neither wait for that again nor need development dependencies for it.
+  // `npm test` checks types; a start should neither wait for that again nor need development
+  // dependencies for it.
   typescript: { ignoreBuildErrors: true },
   poweredByHeader: false,
   reactStrictMode: true,

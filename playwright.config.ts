@@ -2,7 +2,8 @@ import fs from 'node:fs';
 import { defineConfig } from '@playwright/test';
 import { url } from './e2e/start-product';
 
-// Playwright's own browser where it is installed, else the system's: an installation must not depend on a download.
+// Playwright's own browser where it is installed, else the system's: an installation must not
+// depend on a download.
 const system = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(
   (file) => fs.existsSync(file),
 );

@@ -2,7 +2,8 @@ import { accessSync, chmodSync, constants } from 'node:fs';
 import path from 'node:path';
 import { defineConfig } from 'prisma/config';
 
-// See the file itself for why. On Windows a script cannot stand in for a program: there Prisma downloads its own.
+// See the file itself for why. On Windows a script cannot stand in for a program: there Prisma
+// downloads its own.
 if (process.platform !== 'win32') process.env.PRISMA_SCHEMA_ENGINE_BINARY ??= schemaEngine();
 
 function schemaEngine(): string {

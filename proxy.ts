@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { NextResponse, type NextRequest } from 'next/server';
 
 /**
- * Gives every page a content security policy with a nonce of its own, so that no script runs but ours. This guards
- * nothing else: pages and handlers authorise themselves.
+ * Gives every page a content security policy with a nonce of its own, so that no script runs but
+ * ours. This guards nothing else: pages and handlers authorise themselves.
  */
 export function proxy(request: NextRequest): NextResponse {
   const nonce = randomBytes(16).toString('base64');

@@ -63,8 +63,8 @@ export interface LogicalDesignTask {
 }
 
 /**
- * One contract for every driver. Whatever an agent submits passes the same checks before a person sees it; an agent
- * can never approve.
+ * One contract for every driver. Whatever an agent submits passes the same checks before a person
+ * sees it; an agent can never approve.
  */
 export interface Agent {
   readonly name: string;

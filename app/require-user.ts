@@ -4,7 +4,10 @@ import { sessionCookieName, signedInUser } from '../lib/auth/handler';
 import type { Principal } from '../lib/auth/accounts';
 import type { Role } from '../lib/review/api-types';
 
-/** The signed-in user of a page. Every page asks for itself; without the right role it shows nothing but that. */
+/**
+ * The signed-in user of a page. Every page asks for itself; without the right role it shows nothing
+ * but that.
+ */
 export async function requireUser(roles?: readonly Role[]): Promise<Principal> {
   await headers();
   const user = await signedInUser((await cookies()).get(sessionCookieName())?.value);

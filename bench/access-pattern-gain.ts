@@ -1,7 +1,8 @@
 /**
- * What the access-pattern design is worth to the gold: documents examined and time of a workload of 32 queries over a
- * generated shop of about 150,000 rows, on the access-pattern design, on one-to-one as DocSpider builds it (no indexes),
- * and on one-to-one with indexes proposed in the same way. Every result is compared with the SQL's.
+ * What the access-pattern design is worth to the gold: documents examined and time of a workload of
+ * 32 queries over a generated shop of about 150,000 rows, on the access-pattern design, on
+ * one-to-one as DocSpider builds it (no indexes), and on one-to-one with indexes proposed in the
+ * same way. Every result is compared with the SQL's.
  *
  *   npx tsx bench/access-pattern-gain.ts [orders, 25000 by default] [--verbose]
  */
@@ -32,7 +33,10 @@ import { optimise } from '../lib/translation/optimise';
 import { translate } from '../lib/translation/translate';
 import { Random } from '../sample/random';
 
-/** What a shop asks: one customer's orders, the lines of one order, the best of a category, the busiest of a city. */
+/**
+ * What a shop asks: one customer's orders, the lines of one order, the best of a category, the
+ * busiest of a city.
+ */
 const QUERIES = [
   'SELECT o.order_id, o.placed, o.status FROM orders o JOIN customer c ON o.customer_id = c.customer_id WHERE c.customer_id = 4711 ORDER BY o.placed DESC',
   "SELECT o.order_id, o.placed FROM orders o JOIN customer c ON o.customer_id = c.customer_id WHERE c.email = 'c812@example.org'",

@@ -1,15 +1,16 @@
 /**
- * The share of queries with the right rows, ours and the peer's (@synatic/noql 5.1.6, as it is and with repaired input),
- * and what our translation and optimisation take, in one run.
+ * The share of queries with the right rows, ours and the peer's (@synatic/noql 5.1.6, as it is and
+ *   with repaired input), and what our translation and optimisation take, in one run.
  *
  * The peer is GPL and no dependency of this project: put it into a folder of its own,
  *
  *   mkdir /tmp/noql && cd /tmp/noql && npm init -y && npm install @synatic/noql@5.1.6
  *   NOQL=/tmp/noql npx tsx bench/against-noql.ts <bird-dir> <spider-dir> [--limit databases]
  *
- * The peer runs over one collection a table, with fields named as the columns; ours over the access-pattern design. All
- * are compared alike: as bags of rows, columns matched by their values, columns that nobody asked for forgiven, and a
- * tie at a LIMIT that comes out otherwise counted as wrong.
+ * The peer runs over one collection a table, with fields named as the columns; ours over the
+ * access-pattern design. All are compared alike: as bags of rows, columns matched by their values,
+ * columns that nobody asked for forgiven, and a tie at a LIMIT that comes out otherwise counted as
+ * wrong.
  */
 import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';

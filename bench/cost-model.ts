@@ -1,8 +1,9 @@
 /**
- * The estimated cost of queries against what they really examine: for each item of a folder its gold runs on the migrated
- * design, and the estimate is ranked against `totalDocsExamined` of the server (Spearman's rho, ties by mean rank), over
- * all items and database by database. The workload's estimate is compared with that of the one-to-one design with indexes
- * proposed in the same way.
+ * The estimated cost of queries against what they really examine: for each item of a folder its
+ * gold runs on the migrated design, and the estimate is ranked against `totalDocsExamined` of the
+ * server (Spearman's rho, ties by mean rank), over all items and database by database. The
+ * workload's estimate is compared with that of the one-to-one design with indexes proposed in the
+ * same way.
  *
  *   npx tsx bench/cost-model.ts <benchmark-dir> [--databases a,b] [--verbose]
  */

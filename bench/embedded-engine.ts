@@ -16,10 +16,12 @@ import { Store } from '../lib/mongo/embedded/storage/store';
 import type { Value } from '../lib/mongo/embedded/values/value';
 
 /**
- * How much the engine adds to a hand-written loop over the same raw BSON, and how it compares with mingo on the same
- * documents as objects in memory. Run: npx tsx bench/embedded-engine.ts [documents]
+ * How much the engine adds to a hand-written loop over the same raw BSON, and how it compares with
+ * mingo on the same documents as objects in memory. Run: npx tsx bench/embedded-engine.ts
+ * [documents]
  *
- * mingo is not a dependency: MINGO names the folder of a copy installed elsewhere (`…/node_modules/mingo`).
+ * mingo is not a dependency: MINGO names the folder of a copy installed elsewhere
+ * (`…/node_modules/mingo`).
  */
 
 const count = Number(process.argv[2] ?? 1_000_000);
@@ -84,7 +86,9 @@ function timed(work: () => unknown, runs = 3): number {
 
 // ---- inserting
 
-/** The only copy that this program keeps, so that little but the engine's own memory is measured. */
+/**
+ * The only copy that this program keeps, so that little but the engine's own memory is measured.
+ */
 const all = Buffer.concat(
   Array.from({ length: Math.ceil(count / 10_000) }, (_, c) =>
     Buffer.concat(

@@ -3,9 +3,10 @@
  *
  *   npx tsx bench/generate-bird.ts <bird-dir> <out-dir> [--seed 7]
  *
- * Writes a folder in BIRD's layout: `dev.json` with the items of every schema of `dev_tables.json` that has no database
- * in <bird-dir>, and a generated database for each. Prints how many of their queries return something; equality is
- * then measured by `aptmql convert <out-dir>` and the referee.
+ * Writes a folder in BIRD's layout: `dev.json` with the items of every schema of `dev_tables.json`
+ * that has no database in <bird-dir>, and a generated database for each. Prints how many of their
+ * queries return something; equality is then measured by `aptmql convert <out-dir>` and the
+ * referee.
  */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,7 +1,8 @@
 /**
- * A generated database of 8 tables and about 1.08 M rows (the size of BIRD's `financial`), with skewed fan-out: profile,
- * design, migration and the three validations, each in seconds, with the peak memory of this process; the migration is
- * also measured against inserting the same ready-made documents, and at a tenth of the rows.
+ * A generated database of 8 tables and about 1.08 M rows (the size of BIRD's `financial`), with
+ * skewed fan-out: profile, design, migration and the three validations, each in seconds, with the
+ * peak memory of this process; the migration is also measured against inserting the same ready-made
+ * documents, and at a tenth of the rows.
  *
  *   npx tsx bench/large-database.ts [rows of the largest table] [--buckets]
  *
@@ -164,7 +165,8 @@ async function measure(folder: string, transactions: number): Promise<Figures> {
     }
     const { catalog, profile } = kept.get('profile/bank') as ProfileContent;
     const rows = profile.tables.reduce((sum, table) => sum + table.rowCount, 0);
-    // The same documents, ready-made, and the same indexes: what the migration cannot be faster than.
+    // The same documents, ready-made, and the same indexes: what the migration cannot be faster
+    // than.
     let rawInsert = 0;
     for (const [key, design] of kept) {
       if (!key.startsWith('logical_design/')) continue;
@@ -215,7 +217,8 @@ try {
   console.log(
     `migration ${perRow(small).toFixed(1)} µs a row at ${small.rows} rows, ${perRow(large).toFixed(1)} µs at ${large.rows}: ${(perRow(large) / perRow(small)).toFixed(2)}×`,
   );
-  // A machine with other work to do slows both: what matters is whether migrating grows more than inserting does.
+  // A machine with other work to do slows both: what matters is whether migrating grows more than
+  // inserting does.
   const rawPerRow = (figures: Figures): number => (1e6 * figures.rawInsert) / figures.rows;
   console.log(
     `inserting alone ${rawPerRow(small).toFixed(1)} µs a row at ${small.rows} rows, ${rawPerRow(large).toFixed(1)} µs at ${large.rows}: ${(rawPerRow(large) / rawPerRow(small)).toFixed(2)}×`,

@@ -1,10 +1,11 @@
 /**
- * How well the data tests the gold: the share of single changes of the pipelines that change their results, and the
- * items with a predicate none of whose changes does.
+ * How well the data tests the gold: the share of single changes of the pipelines that change their
+ * results, and the items with a predicate none of whose changes does.
  *
  *   npx tsx bench/mutation-check.ts <bundle-dir>… --uri mongodb://…
  *
- * Restores the documents of each database into one of its own, which it drops again. Prints one JSON document.
+ * Restores the documents of each database into one of its own, which it drops again. Prints one
+ * JSON document.
  */
 import { createReadStream, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';

@@ -12,9 +12,11 @@ import { printExpression } from '../lib/sqlite/select/print-select';
 import { runnableSql } from '../lib/sqlite/select/runnable-sql';
 
 /**
- * SQL as @synatic/noql wants it, by the rules that its error messages ask for: names in the case of the schema and in
- * backticks, columns of joins qualified, joined tables unwound, strings in single quotes, every calculated column named, `INNER JOIN … ON` for
- * commas, sort keys and groups' conditions among the columns, BETWEEN as two comparisons, no CAST to REAL. Everything else stays as it is.
+ * SQL as @synatic/noql wants it, by the rules that its error messages ask for: names in the case of
+ *   the schema and in backticks, columns of joins qualified, joined tables unwound, strings in single
+ *   quotes, every calculated column named, `INNER JOIN … ON` for commas, sort keys and groups'
+ *   conditions among the columns, BETWEEN as two comparisons, no CAST to REAL. Everything else stays
+ *   as it is.
  */
 export function repairForPeer(sql: string, catalog: Catalog): string {
   return new Repair(catalog).statement(parseSelect(runnableSql(sql, catalog)));

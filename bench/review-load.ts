@@ -1,10 +1,12 @@
 /**
- * Reviewers at work: each asks for a task and approves it once a second, over HTTP, against a real `next start` on the
- * embedded PostgreSQL (durable), with every reviewer's live events open and a lead who loads the overview every 2 s.
- * Prints the times as the client sees them, the decisions made in each second, and what was decided twice or lost.
- * The load is made by this process, on the same machine.
+ * Reviewers at work: each asks for a task and approves it once a second, over HTTP, against a real
+ * `next start` on the embedded PostgreSQL (durable), with every reviewer's live events open and a
+ * lead who loads the overview every 2 s. Prints the times as the client sees them, the decisions
+ * made in each second, and what was decided twice or lost. The load is made by this process, on the
+ * same machine.
  *
- *   npx tsx bench/review-load.ts [--tasks 10000] [--reviewers 100] [--seconds 60] [--warm-up 15] [--no-events] [--profile folder]
+ *   npx tsx bench/review-load.ts [--tasks 10000] [--reviewers 100] [--seconds 60] [--warm-up 15]
+ *   [--no-events] [--profile folder]
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -199,7 +201,10 @@ async function startWeb(databaseUrl: string, dataDir: string): Promise<ChildProc
   }
 }
 
-/** Seconds of processor time of a process, and of its children that live (Linux only; elsewhere nothing). */
+/**
+ * Seconds of processor time of a process, and of its children that live (Linux only; elsewhere
+ * nothing).
+ */
 function processorSeconds(pid: number, withChildren: boolean): number {
   const pids = withChildren
     ? fs.readdirSync('/proc').filter((name) => /^\d+$/.test(name))
@@ -240,7 +245,8 @@ async function measure(
   const closers = values['no-events']
     ? []
     : seeded.reviewers.map((token) => openEvents(token, (bytes) => (eventBytes += bytes)));
-  // The first requests load the routes, and the code of the first thousand is still being compiled: not measured.
+  // The first requests load the routes, and the code of the first thousand is still being compiled:
+  // not measured.
   const unmeasured: Measured = {
     claim: [],
     decide: [],

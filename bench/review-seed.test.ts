@@ -12,7 +12,10 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => db.close());
 
-/** On one connection that has done the same for one row before, as in life: it keeps the plans made for that. */
+/**
+ * On one connection that has done the same for one row before, as in life: it keeps the plans made
+ * for that.
+ */
 async function within(seconds: number, statements: readonly string[]): Promise<void> {
   const client = await db.pool.connect();
   try {

@@ -15,8 +15,9 @@ const DATABASES = 20;
 const COLLECTIONS = 10;
 
 /**
- * A benchmark with so many tasks, half of them optimised queries and half evidence, each with its artefact, version,
- * content (about 1 KB) and inputs, as the stages leave them. All of it is made by PostgreSQL, in a minute for 100,000.
+ * A benchmark with so many tasks, half of them optimised queries and half evidence, each with its
+ * artefact, version, content (about 1 KB) and inputs, as the stages leave them. All of it is made
+ * by PostgreSQL, in a minute for 100,000.
  */
 export async function seedReview(pool: pg.Pool, tasks: number, people: number): Promise<Seeded> {
   const benchmarkId = randomUUID();

@@ -1,7 +1,8 @@
 /**
- * One reviewer sends checks that take many seconds, twelve at once, and designs of 3,000 and 10,000 repeated
- * relationships; another one works beside them. Prints how long the other one waits for pages, estimates and checks,
- * before and meanwhile. Starts the product on a data folder of its own, with the sample benchmark.
+ * One reviewer sends checks that take many seconds, twelve at once, and designs of 3,000 and 10,000
+ * repeated relationships; another one works beside them. Prints how long the other one waits for
+ * pages, estimates and checks, before and meanwhile. Starts the product on a data folder of its
+ * own, with the sample benchmark.
  *
  *   npx tsx bench/slow-checks.ts [port]
  */

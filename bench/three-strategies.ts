@@ -1,10 +1,11 @@
 /**
- * Converts folders in each strategy and prints every item whose status, caveats or number of rows differ: what differs between
- * strategies on the same data is ambiguous or wrong.
+ * Converts folders in each strategy and prints every item whose status, caveats or number of rows
+ * differ: what differs between strategies on the same data is ambiguous or wrong.
  *
  *   npx tsx bench/three-strategies.ts <folder>… [--databases a,b] [--keep <dir>]
  *
- * Prints one JSON document; exits with 1 where items differ that are not named ambiguous in all strategies.
+ * Prints one JSON document; exits with 1 where items differ that are not named ambiguous in all
+ * strategies.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -61,7 +62,9 @@ interface FolderReport {
   readonly folder: string;
   readonly items: number;
   readonly seconds: readonly number[];
-  /** Databases that a baseline cannot hold whole, and says so: their items have other data there. */
+  /**
+   * Databases that a baseline cannot hold whole, and says so: their items have other data there.
+   */
   readonly leftOut: Readonly<Record<string, string>>;
   readonly unnamed: number;
   readonly differences: readonly Difference[];

@@ -1,9 +1,11 @@
 /**
- * Time of translating and optimising, and the share that is translated, over the items of BIRD and Spider folders.
+ * Time of translating and optimising, and the share that is translated, over the items of BIRD and
+ * Spider folders.
  *
  *   npx tsx bench/translate.ts <benchmark-dir>… [--strategy access-pattern|one-to-one|fk-embedding]
  *
- * Prints one JSON document. Equality is not measured here: that takes a server (`aptmql convert`, then the referee).
+ * Prints one JSON document. Equality is not measured here: that takes a server (`aptmql convert`,
+ * then the referee).
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';

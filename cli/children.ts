@@ -11,8 +11,9 @@ export interface SupervisedChild {
 }
 
 /**
- * Keeps a Node process running: one that dies is started again, more slowly each time it dies young. It lies in a
- * process group of its own, so that Ctrl-C reaches us alone, and we end it in order.
+ * Keeps a Node process running: one that dies is started again, more slowly each time it dies
+ * young. It lies in a process group of its own, so that Ctrl-C reaches us alone, and we end it in
+ * order.
  */
 export function supervise(
   name: string,

@@ -8,7 +8,10 @@ import type { Stores } from './services';
 
 const sampleName = 'Sample benchmark';
 
-/** There is always an admin. A password that was generated is returned, and kept in `file` for its owner only. */
+/**
+ * There is always an admin. A password that was generated is returned, and kept in `file` for its
+ * owner only.
+ */
 export async function ensureAdmin(
   { config, db }: Stores,
   reset: boolean,
@@ -39,7 +42,10 @@ export async function ensureAdmin(
   return { email: admin.email, password, file };
 }
 
-/** On the first start there is something to look at: the sample benchmark, with the agents at work on it. */
+/**
+ * On the first start there is something to look at: the sample benchmark, with the agents at work
+ * on it.
+ */
 export async function ensureSample(
   { config, db, blobs }: Stores,
   say: (line: string) => void,
@@ -55,7 +61,8 @@ export async function ensureSample(
     await importBenchmark(db, blobs, opened.benchmark, { name: sampleName, actor: 'npm start' });
     say('The sample benchmark was imported; the agents are working on it.');
   } catch (error) {
-    if (!(error instanceof BenchmarkNameTaken)) throw error; // otherwise a start before this one was killed just after it
+    // otherwise a start before this one was killed just after it
+    if (!(error instanceof BenchmarkNameTaken)) throw error;
   } finally {
     await opened?.close();
     await fs.rm(folder, { recursive: true, force: true });

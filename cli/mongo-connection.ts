@@ -9,7 +9,10 @@ export interface MongoConnection {
   close(): Promise<void>;
 }
 
-/** The MongoDB of `uri` or `MONGODB_URI`, else our embedded server on the data folder of this installation. */
+/**
+ * The MongoDB of `uri` or `MONGODB_URI`, else our embedded server on the data folder of this
+ * installation.
+ */
 export async function openMongo(
   uri = process.env.MONGODB_URI,
   dataFolder = process.env.APTMQL_DATA ?? '.data',

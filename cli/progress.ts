@@ -1,4 +1,7 @@
-/** One line of progress on a terminal; silent where output is piped. Writes to stderr, so that stdout stays clean. */
+/**
+ * One line of progress on a terminal; silent where output is piped. Writes to stderr, so that
+ * stdout stays clean.
+ */
 export class ProgressLine {
   #last = 0;
   readonly #live = process.stderr.isTTY === true;

@@ -5,7 +5,10 @@ import { openDatabase, type Database } from '../lib/db/database';
 import { ensureEmbeddedPostgres } from '../lib/db/embedded-postgres';
 import { migrate } from '../lib/db/migrate';
 
-/** The platform's stores for one command: those of the environment, else the embedded server of the data folder. */
+/**
+ * The platform's stores for one command: those of the environment, else the embedded server of the
+ * data folder.
+ */
 export interface Stores {
   readonly config: Config;
   readonly db: Database;

@@ -2,8 +2,8 @@ import { ConfigError, readConfig } from '../lib/config';
 import { ensureGeneratedClient, migrate } from '../lib/db/migrate';
 
 /**
- * Prepares a deployment's database once, before web and workers start: newest schema, and the admin named by
- * APTMQL_ADMIN_EMAIL and APTMQL_ADMIN_PASSWORD.
+ * Prepares a deployment's database once, before web and workers start: newest schema, and the admin
+ * named by APTMQL_ADMIN_EMAIL and APTMQL_ADMIN_PASSWORD.
  */
 async function main(): Promise<void> {
   const config = readConfig();

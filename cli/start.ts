@@ -147,7 +147,10 @@ async function makeFolder(folder: string): Promise<void> {
   for (const at of missing) await fs.mkdir(at);
 }
 
-/** The embedded server, kept running: one that was killed comes back on the same port with the same data. */
+/**
+ * The embedded server, kept running: one that was killed comes back on the same port with the same
+ * data.
+ */
 async function startMongo(config: Config): Promise<string> {
   const dataDir = path.join(config.dataDir, 'mongo');
   const first = await ensureEmbeddedServer({ dataDir });
@@ -156,7 +159,8 @@ async function startMongo(config: Config): Promise<string> {
   let server = first;
   const watching = (async () => {
     while (!ended.signal.aborted) {
-      await sleep(2000, undefined, { signal: ended.signal, ref: false }).catch(() => {}); // woken by the stop below
+      // woken by the stop below
+      await sleep(2000, undefined, { signal: ended.signal, ref: false }).catch(() => {});
       if (ended.signal.aborted || (await accepts(port))) continue;
       try {
         server = await ensureEmbeddedServer({ dataDir, port });

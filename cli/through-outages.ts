@@ -8,8 +8,9 @@ const LONGEST_OUTAGE_MS = 5 * 60_000;
 const PAUSE_MS = 1000;
 
 /**
- * Does work that needs MongoDB, and does it again from its start when the server went away and came back: what was half
- * done during an outage is no result. Throws what the work throws, and the outage when it lasts.
+ * Does work that needs MongoDB, and does it again from its start when the server went away and came
+ * back: what was half done during an outage is no result. Throws what the work throws, and the
+ * outage when it lasts.
  */
 export async function throughOutages<T>(
   mongo: MongoClient,

@@ -7,8 +7,8 @@ import { pipeline } from 'node:stream/promises';
 import type { RouteHandler } from '../lib/auth/handler';
 
 /**
- * For the topology test: the route handlers of the web application as a process of their own, without the minute that
- * building the pages takes. Configured by its environment only.
+ * For the topology test: the route handlers of the web application as a process of their own,
+ * without the minute that building the pages takes. Configured by its environment only.
  */
 const api = path.resolve(import.meta.dirname, '../app/api');
 const routes = readdirSync(api, { recursive: true })

@@ -23,7 +23,10 @@ import type {
 } from '../lib/review/api-types';
 import { generateSampleBenchmark } from '../sample/generate';
 
-/** The deployment of docker-compose.yml as processes: one web, two workers, Postgres, MongoDB; environment only. */
+/**
+ * The deployment of docker-compose.yml as processes: one web, two workers, Postgres, MongoDB;
+ * environment only.
+ */
 const password = 'a long enough password';
 let folder: string;
 let db: Database;

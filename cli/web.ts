@@ -2,7 +2,10 @@ import { spawn } from 'node:child_process';
 import { ConfigError, readConfig } from '../lib/config';
 import { webArguments } from './web-build';
 
-/** The web application alone, by its environment: for deployments where databases and workers run elsewhere. */
+/**
+ * The web application alone, by its environment: for deployments where databases and workers run
+ * elsewhere.
+ */
 function main(): void {
   const config = readConfig();
   if (!config.databaseUrl || !config.mongodbUri)

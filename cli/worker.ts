@@ -2,8 +2,9 @@ import { ensureGeneratedClient } from '../lib/db/migrate';
 import { outliveFullLog } from './full-log';
 
 /**
- * A worker alone, configured by its environment only: DATABASE_URL and MONGODB_URI (else the embedded servers of
- * APTMQL_DATA), APTMQL_WORKER_SLOTS pieces of work at a time. SIGTERM puts unfinished work back into the queue.
+ * A worker alone, configured by its environment only: DATABASE_URL and MONGODB_URI (else the
+ * embedded servers of APTMQL_DATA), APTMQL_WORKER_SLOTS pieces of work at a time. SIGTERM puts
+ * unfinished work back into the queue.
  */
 async function main(): Promise<void> {
   outliveFullLog();

@@ -130,8 +130,8 @@ export const useRunSteps = (id: string | null) =>
   });
 
 /**
- * Keeps what is on screen current: the server says what changed, and the queries about it are asked again. After a
- * reconnect everything is asked again, because events are not replayed.
+ * Keeps what is on screen current: the server says what changed, and the queries about it are asked
+ * again. After a reconnect everything is asked again, because events are not replayed.
  */
 export function useLiveEvents(): void {
   const client = useQueryClient();
@@ -139,7 +139,8 @@ export function useLiveEvents(): void {
     const source = new EventSource('/api/events');
     const waiting = new Set<string>();
     let timer: ReturnType<typeof setTimeout> | undefined;
-    // Progress comes many times a second; once a second is enough for people and kind to the server.
+    // Progress comes many times a second; once a second is enough for people and kind to the
+    // server.
     const refresh = (key: readonly string[]): void => {
       waiting.add(JSON.stringify(key));
       timer ??= setTimeout(() => {

@@ -14,7 +14,10 @@ import { generateSampleBenchmark } from '../sample/generate';
 import { admin } from './start-product';
 
 const password = 'another-password-for-tests';
-/** Of two browsers that decide: the suite's is short, a measurement is `APTMQL_E2E_DECIDE_MS=120000`. */
+/**
+ * Of two browsers that decide: the suite's is short, a measurement is
+ * `APTMQL_E2E_DECIDE_MS=120000`.
+ */
 const DECIDE_MS = Number(process.env.APTMQL_E2E_DECIDE_MS ?? 12_000);
 
 async function signIn(page: Page, who: { email: string; password: string }): Promise<void> {

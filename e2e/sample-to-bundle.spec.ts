@@ -62,7 +62,10 @@ async function openTask(page: Page, task: TaskRow): Promise<void> {
   await expect(page.getByRole('button', { name: /^Approve/ })).toBeEnabled();
 }
 
-/** Works through the queue by keyboard until it says that it is empty; returns how many tasks were decided. */
+/**
+ * Works through the queue by keyboard until it says that it is empty; returns how many tasks were
+ * decided.
+ */
 async function approveEverything(page: Page): Promise<number> {
   await page.goto('/queue');
   const before = await tasks(page, 'state=actionable');
@@ -254,7 +257,8 @@ test('the sample benchmark goes from the queue to a verified bundle', async ({ p
 
   await test.step('everything is approved by keyboard', async () => {
     expect(await approveEverything(desk)).toBeGreaterThan(30);
-    // Approving makes agents do nothing new, but an edit may have: what they brought is decided too.
+    // Approving makes agents do nothing new, but an edit may have: what they brought is decided
+    // too.
     for (let round = 0; round < 3 && (await tasks(desk, 'state=actionable')).total > 0; round++)
       await approveEverything(desk);
     await expect.poll(async () => (await tasks(desk, 'state=actionable')).total).toBe(0);

@@ -9,7 +9,10 @@ const port = process.env.APTMQL_E2E_PORT ?? '3987';
 export const url = process.env.APTMQL_E2E_URL ?? `http://127.0.0.1:${port}`;
 const STARTS_WITHIN_MS = 8 * 60_000;
 
-/** Starts the whole product the way `npm start` does, on a data folder of its own; the returned function stops it. */
+/**
+ * Starts the whole product the way `npm start` does, on a data folder of its own; the returned
+ * function stops it.
+ */
 export default async function startProduct(): Promise<() => Promise<void>> {
   if (process.env.APTMQL_E2E_URL) return async () => undefined;
   const data = fs.mkdtempSync(path.join(os.tmpdir(), 'aptmql-e2e-'));

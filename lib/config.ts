@@ -33,7 +33,9 @@ export interface Config {
   /** Embedded data and caches; absolute. */
   readonly dataDir: string;
   readonly port: number;
-  /** Where people reach the application; decides the cookie's name and the accepted Origin when set. */
+  /**
+   * Where people reach the application; decides the cookie's name and the accepted Origin when set.
+   */
   readonly publicUrl: string | undefined;
   readonly adminEmail: string;
   /** Absent: generated at the first start. */

@@ -1,8 +1,9 @@
 #!/usr/bin/env node
-// Prisma's command line downloads a native schema engine from a host of its own, which `npm ci` must not need. It
-// starts whatever PRISMA_SCHEMA_ENGINE_BINARY names (see prisma.config.ts) and speaks JSON-RPC with it, one message a
-// line on stdin and stdout; log lines and failures of `cli` commands go to stderr as JSON. This program answers with
-// the same engine compiled to WebAssembly, from the npm package, over the pg driver.
+// Prisma's command line downloads a native schema engine from a host of its own, which `npm ci`
+// must not need. It starts whatever PRISMA_SCHEMA_ENGINE_BINARY names (see prisma.config.ts) and
+// speaks JSON-RPC with it, one message a line on stdin and stdout; log lines and failures of `cli`
+// commands go to stderr as JSON. This program answers with the same engine compiled to WebAssembly,
+// from the npm package, over the pg driver.
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -59,7 +60,7 @@ function prismaCode(error) {
   }[code];
 }
 
-// ── `cli` verbs: whole processes, answered by exit status ───────────────────────────────────────────────────────────
+// ── `cli` verbs: whole processes, answered by exit status ────────────────────────────────────────
 
 async function runCliVerb(verb, url) {
   const name = decodeURIComponent(new URL(url).pathname.slice(1));
@@ -91,7 +92,7 @@ function reportCliFailure(error) {
   process.stderr.write(`\n${JSON.stringify(record)}\n`);
 }
 
-// ── The driver under the WebAssembly engine ─────────────────────────────────────────────────────────────────────────
+// ── The driver under the WebAssembly engine ──────────────────────────────────────────────────────
 
 const scalarTypes = {
   Boolean: [16],
@@ -120,8 +121,8 @@ const typeOfOid = new Map(
 );
 
 /**
- * The adapter refuses the catalogue's own "char" type (18), which the engine reads, and cuts scripts at every
- * semicolon, even inside a function's body: do both ourselves.
+ * The adapter refuses the catalogue's own "char" type (18), which the engine reads, and cuts
+ * scripts at every semicolon, even inside a function's body: do both ourselves.
  */
 function forSchemas(connection) {
   const client = connection.underlyingDriver();
@@ -208,7 +209,7 @@ async function startEngine(given, driver) {
   return glue.SchemaEngine.new({ datamodels }, () => {}, driver);
 }
 
-// ── JSON-RPC ────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── JSON-RPC ─────────────────────────────────────────────────────────────────────────────────────
 
 const send = (message) =>
   process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);

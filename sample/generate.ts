@@ -5,8 +5,9 @@ import { sampleItems } from './items';
 import { Random } from './random';
 
 /**
- * Writes the sample benchmark in BIRD's layout: two small databases that between them have every trait that makes a
- * migration or a translation go wrong, and 40 items. The same seed gives the same rows.
+ * Writes the sample benchmark in BIRD's layout: two small databases that between them have every
+ * trait that makes a migration or a translation go wrong, and 40 items. The same seed gives the
+ * same rows.
  */
 export function generateSampleBenchmark(folder: string, seed = 20260101): void {
   fs.mkdirSync(path.join(folder, 'dev_databases'), { recursive: true });

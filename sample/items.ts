@@ -20,7 +20,10 @@ const sensors = (
   difficulty: SampleItem['difficulty'] = 'simple',
 ) => ({ db_id: 'river_sensors', question, evidence, SQL, difficulty });
 
-/** 40 items, from counts to windows and set operations; a few are awkward on purpose, as real benchmarks are. */
+/**
+ * 40 items, from counts to windows and set operations; a few are awkward on purpose, as real
+ * benchmarks are.
+ */
 export const sampleItems: readonly SampleItem[] = [
   library(
     'How many members have a valid card?',

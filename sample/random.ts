@@ -1,4 +1,6 @@
-/** A small seeded generator (a 32-bit xorshift): the same seed gives the same sequence everywhere. */
+/**
+ * A small seeded generator (a 32-bit xorshift): the same seed gives the same sequence everywhere.
+ */
 export class Random {
   #state: number;
 

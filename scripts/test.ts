@@ -3,8 +3,9 @@ import fs from 'node:fs';
 import path from 'node:path';
 
 /**
- * `npm test`: types, lint, unit and integration tests, browser tests; everything runs even when something failed, and
- * the last line counts. Exit status 0 only when nothing failed and something passed.
+ * `npm test`: types, lint, unit and integration tests, browser tests; everything runs even when
+ * something failed, and the last line counts. Exit status 0 only when nothing failed and something
+ * passed.
  */
 const root = path.resolve(import.meta.dirname, '..');
 const results = path.join(root, 'test-results');

@@ -8,7 +8,10 @@ import type { Directive } from '../../lib/design/directive';
 import { CHOICES } from '../../lib/design/document-design';
 import type { ConceptualDesignAnswer, ConceptualDesignTask } from '../contract';
 
-/** What a language model submits: its choices and its prose. The structure is built from them, never parsed out of prose. */
+/**
+ * What a language model submits: its choices and its prose. The structure is built from them, never
+ * parsed out of prose.
+ */
 export const submissionSchema = z.strictObject({
   relationships: z
     .array(
@@ -43,8 +46,8 @@ export type Judged =
   | { readonly ok: false; readonly problems: readonly string[] };
 
 /**
- * Turns a submission into a design, by the same engine and under the same hard constraints as the builtin agent's. A
- * reviewer's directives come after the model's choices and win.
+ * Turns a submission into a design, by the same engine and under the same hard constraints as the
+ * builtin agent's. A reviewer's directives come after the model's choices and win.
  */
 export function judgeSubmission(input: unknown, task: ConceptualDesignTask): Judged {
   const parsed = submissionSchema.safeParse(input);

@@ -6,7 +6,10 @@ import { rewriteEvidence } from '../../lib/translation/evidence';
 import { translate } from '../../lib/translation/translate';
 import type { Agent } from '../contract';
 
-/** The deterministic agent: no key, no network, the same answer every time. The default, and the baseline. */
+/**
+ * The deterministic agent: no key, no network, the same answer every time. The default, and the
+ * baseline.
+ */
 export const builtinAgent: Agent = {
   name: 'builtin',
 

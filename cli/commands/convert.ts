@@ -126,7 +126,8 @@ Exit status: 0 when every database was converted, 1 when one failed (the others 
           progress.bar(`reading ${what}`, done, total, 'databases'),
       });
       const { benchmark } = opened;
-      // A server of its own: conversions can run beside each other and beside the product, and leave nothing behind.
+      // A server of its own: conversions can run beside each other and beside the product, and
+      // leave nothing behind.
       mongo = await openMongo(values.uri ?? process.env.MONGODB_URI, scratch);
       const { reports, databases } = await convertAll(
         benchmark,

@@ -93,7 +93,8 @@ Exit status: 0 when every stage is done, 1 when one failed.`,
               run.total,
               run.unit,
             );
-          await sleep(300, undefined, { signal: stopped.signal }).catch(() => {}); // woken by Ctrl-C
+          // woken by Ctrl-C
+          await sleep(300, undefined, { signal: stopped.signal }).catch(() => {});
         }
       } finally {
         progress.clear();

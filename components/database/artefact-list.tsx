@@ -18,7 +18,10 @@ export const taskTone: Readonly<Record<string, Tone>> = {
   closed: 'neutral',
 };
 
-/** Everything that the agents and reviewers have made of this database; payloads are loaded one at a time. */
+/**
+ * Everything that the agents and reviewers have made of this database; payloads are loaded one at a
+ * time.
+ */
 export function ArtefactList({ database }: { readonly database: DatabaseDetail }) {
   const [search, setSearch] = useState('');
   const found = useMemo(() => {

@@ -15,7 +15,10 @@ import { PlainTable } from '../ui/plain-table';
 
 const PAGE_SIZE = 50;
 
-/** What the agents did: cost, tokens, retries, and every step of their transcripts; the filter lives in the address. */
+/**
+ * What the agents did: cost, tokens, retries, and every step of their transcripts; the filter lives
+ * in the address.
+ */
 export function RunsPage() {
   const router = useRouter();
   const path = usePathname();

@@ -30,7 +30,10 @@ import { PlainTable } from '../ui/plain-table';
 
 const PAGE_SIZE = 50;
 
-/** What there is to review; its filters live in the address, so that they can be shared and survive a reload. */
+/**
+ * What there is to review; its filters live in the address, so that they can be shared and survive
+ * a reload.
+ */
 export function QueuePage() {
   const router = useRouter();
   const path = usePathname();

@@ -17,7 +17,8 @@ import { Card } from '../ui/card';
 import { Select } from '../ui/field';
 import { ErrorNote, Loading } from '../ui/notes';
 
-// Diff models of very large texts take the editor seconds; beyond this the versions are shown one at a time.
+// Diff models of very large texts take the editor seconds; beyond this the versions are shown one
+// at a time.
 const DIFF_LIMIT = 200_000;
 
 /** Any artefact: its versions, one of them whole, or two compared. */

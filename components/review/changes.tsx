@@ -16,7 +16,10 @@ import { readableContent } from './readable-content';
 // Diff models of very large texts take the editor seconds.
 const DIFF_LIMIT = 200_000;
 
-/** The difference from an earlier version: open when the reviewer has not seen the current one, else to be opened again. */
+/**
+ * The difference from an earlier version: open when the reviewer has not seen the current one, else
+ * to be opened again.
+ */
 export function Changes({
   task,
   before,

@@ -167,7 +167,8 @@ export function DecisionSaver({ children }: { readonly children: ReactNode }) {
             body: { idempotencyKey: crypto.randomUUID() },
           });
         } finally {
-          // Also when the server refuses: then a later decision has taken its place, and there is nothing to offer.
+          // Also when the server refuses: then a later decision has taken its place, and there is
+          // nothing to offer.
           if (last?.decisionId === saved.decisionId) remember(null);
           void client.invalidateQueries({ queryKey: ['tasks'] });
           void client.invalidateQueries({ queryKey: ['queue'] });
@@ -181,7 +182,10 @@ export function DecisionSaver({ children }: { readonly children: ReactNode }) {
   return <SaverContext value={saver}>{children}</SaverContext>;
 }
 
-/** `take`: leases the task first. What that cannot help (somebody else has decided) leaves no lease behind. */
+/**
+ * `take`: leases the task first. What that cannot help (somebody else has decided) leaves no lease
+ * behind.
+ */
 async function decideOnce({ taskId, body }: Pending, take: boolean): Promise<DecideResponse> {
   if (take) await api(`/api/tasks/${taskId}/lease`, { method: 'POST', body: {} });
   try {

@@ -13,7 +13,10 @@ export interface ChangedDecision {
   readonly after: string | null;
 }
 
-/** Two versions of a design: what is decided otherwise, then what is said in other words, then where figures alone have moved. */
+/**
+ * Two versions of a design: what is decided otherwise, then what is said in other words, then where
+ * figures alone have moved.
+ */
 export interface DesignDifference {
   readonly decisions: readonly ChangedDecision[];
   readonly reasons: TextPair;

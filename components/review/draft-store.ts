@@ -13,8 +13,8 @@ export interface DraftStore {
 const MOST_WITH_UNLOAD = 60_000;
 
 /**
- * What a reviewer is writing at a task: kept on the server a second after the last change, and when the page goes away.
- * `open` is false once it is decided: the decision carried it.
+ * What a reviewer is writing at a task: kept on the server a second after the last change, and when
+ * the page goes away. `open` is false once it is decided: the decision carried it.
  */
 export function useDraft(task: TaskDetail, open: boolean): DraftStore {
   const client = useQueryClient();
@@ -41,7 +41,8 @@ export function useDraft(task: TaskDetail, open: boolean): DraftStore {
     );
     const timer = setTimeout(() => {
       unsaved.current = null;
-      // A draft that cannot be saved now is saved with the next change; the decision itself carries it.
+      // A draft that cannot be saved now is saved with the next change; the decision itself carries
+      // it.
       void api(`/api/tasks/${id}/draft`, { method: 'PUT', body: waiting }).catch(
         () => (unsaved.current ??= waiting),
       );

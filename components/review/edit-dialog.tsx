@@ -31,7 +31,10 @@ interface EditProps {
   readonly start: unknown;
 }
 
-/** Edits an artefact in the form in which people write it; the same checks run as for an agent before it is saved. */
+/**
+ * Edits an artefact in the form in which people write it; the same checks run as for an agent
+ * before it is saved.
+ */
 export function EditDialog(props: EditProps) {
   if (props.task.gate === 'table_validation') return <ReclassifyDialog {...props} />;
   if (props.task.gate === 'collection_validation') return <CsvDialog {...props} />;

@@ -17,7 +17,10 @@ import { OptimisedQueryGate } from './gates/optimised-query';
 import { TableValidationGate } from './gates/table-validation';
 import { UntranslatedGate } from './gates/untranslated';
 
-/** The screen of the task's gate. Contents were checked before they were stored; here they are only shown. */
+/**
+ * The screen of the task's gate. Contents were checked before they were stored; here they are only
+ * shown.
+ */
 export function GateScreen(props: Omit<GateProps<unknown>, 'content'>) {
   const { task, before } = props;
   const content = task.current.content;

@@ -1,6 +1,9 @@
 import type { DecideInput } from '../../lib/review/api-types';
 
-/** A decision on its way to the server. It is kept in the browser until the server has it, through reloads and outages. */
+/**
+ * A decision on its way to the server. It is kept in the browser until the server has it, through
+ * reloads and outages.
+ */
 export interface Pending {
   readonly taskId: string;
   readonly title: string;
@@ -22,7 +25,8 @@ export function readPending(): Pending[] {
     try {
       entries.push(JSON.parse(localStorage.getItem(key) ?? 'null') as Pending);
     } catch {
-      localStorage.removeItem(key); // unreadable text of another version: nothing that could be sent
+      // unreadable text of another version: nothing that could be sent
+      localStorage.removeItem(key);
     }
   }
   return entries.filter((entry) => entry !== null).sort((a, b) => a.madeAt - b.madeAt);
@@ -32,5 +36,8 @@ export const keepPending = (entry: Pending): void =>
 export const forgetPending = (idempotencyKey: string): void =>
   localStorage.removeItem(PREFIX + idempotencyKey);
 
-/** Tasks that are decided here and whose decisions are not saved yet: no claim may answer with one of them. */
+/**
+ * Tasks that are decided here and whose decisions are not saved yet: no claim may answer with one
+ * of them.
+ */
 export const pendingTaskIds = (): string[] => readPending().map((entry) => entry.taskId);

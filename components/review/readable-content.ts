@@ -11,7 +11,10 @@ import type { CrossValidation } from '../../lib/validation/cross-validation';
 import type { TableValidation } from '../../lib/validation/table-validation';
 import { printExtendedMql } from '../../lib/mql/print-extended-json';
 
-/** What a gate decides about as lines of text, so that two versions of it can be compared line by line. */
+/**
+ * What a gate decides about as lines of text, so that two versions of it can be compared line by
+ * line.
+ */
 export function readableContent(gate: GateName, content: unknown): string {
   switch (gate) {
     case 'conceptual_design':

@@ -95,14 +95,20 @@ interface RequestChangesProps {
   readonly task: TaskDetail;
   readonly open: boolean;
   readonly onClose: () => void;
-  /** With the instructions gathered on the screen (a choice that was switched, a rule that was dropped). */
+  /**
+   * With the instructions gathered on the screen (a choice that was switched, a rule that was
+   * dropped).
+   */
   readonly draft: Draft;
   readonly onChange: (part: Partial<Draft>) => void;
   readonly onRemove: (directive: DirectiveInput) => void;
   readonly onSubmit: (reason: ReasonCode, note: string) => void;
 }
 
-/** A reason by number key, instructions from the screen, a note if one is needed: as cheap as approving. */
+/**
+ * A reason by number key, instructions from the screen, a note if one is needed: as cheap as
+ * approving.
+ */
 export function RequestChanges({
   task,
   open,

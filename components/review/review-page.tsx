@@ -37,8 +37,9 @@ import { useLease } from './use-lease';
 import { useShortcuts } from './use-shortcuts';
 
 /**
- * One task on screen; the next one is leased and loaded meanwhile, so that a decision shows it at once. Which task is read
- * from the address: going on to one that is loaded asks the server for nothing, and works while it cannot be reached.
+ * One task on screen; the next one is leased and loaded meanwhile, so that a decision shows it at
+ * once. Which task is read from the address: going on to one that is loaded asks the server for
+ * nothing, and works while it cannot be reached.
  */
 export function ReviewPage({ id: opened }: { readonly id: string }) {
   const id = /^\/tasks\/([^/]+)/.exec(usePathname())?.[1] ?? opened;
@@ -131,7 +132,10 @@ function Review({
     [next, show],
   );
 
-  /** On to the next without deciding; this one is not offered again, unless the reviewer asks for what they skipped. */
+  /**
+   * On to the next without deciding; this one is not offered again, unless the reviewer asks for
+   * what they skipped.
+   */
   const skip = (): void => {
     if (!decidedNow.current) skips.add(task.id);
     goOn();
@@ -152,7 +156,8 @@ function Review({
       saver.submit({ taskId: task.id, title: task.title, body });
       decideHere(true);
       setDialog(null);
-      // An edit that is not approved yet is looked at again; without the server there is nothing to go on to.
+      // An edit that is not approved yet is looked at again; without the server there is nothing to
+      // go on to.
       if (verdict.verdict === 'edit' && !verdict.approve) setOnceSaved('stay');
       else if (saver.offline || !navigator.onLine) setOnceSaved('go on');
       else goOn(() => setOnceSaved('go on'));
@@ -167,7 +172,8 @@ function Review({
     else goOn();
   }, [onceSaved, saving, goOn, decideHere]);
 
-  // What stands here can be taken back after a reload, too: the server knows it. Without asking, only one's own.
+  // What stands here can be taken back after a reload, too: the server knows it. Without asking,
+  // only one's own.
   const standing = task.decisions.find(
     (decision) => decision.standing !== 'superseded' && decision.standing !== 'undone',
   );
@@ -198,14 +204,16 @@ function Review({
     [saver, show, change, decideHere, task.id],
   );
 
-  // Once told that it was seen, the server no longer calls it unseen: it stays so while it is on screen.
+  // Once told that it was seen, the server no longer calls it unseen: it stays so while it is on
+  // screen.
   const seenBefore = useRef(task.lastSeen);
   if (task.lastSeen) seenBefore.current = task.lastSeen;
   const unseen =
     seenBefore.current && seenBefore.current.id !== task.current.id ? seenBefore.current : null;
   const before = unseen ?? task.earlier;
 
-  // The version that was on screen counts as seen when the reviewer decides or leaves it after a look.
+  // The version that was on screen counts as seen when the reviewer decides or leaves it after a
+  // look.
   useEffect(() => {
     const timer = setTimeout(
       () =>
@@ -498,7 +506,8 @@ function useNextTask(
   useEffect(() => {
     if (wanted) ahead.current ??= claim();
   }, [wanted, claim]);
-  // What was leased ahead is kept as long as the task on screen is; where that fails, another one is leased.
+  // What was leased ahead is kept as long as the task on screen is; where that fails, another one
+  // is leased.
   useEffect(() => {
     const timer = setInterval(() => {
       const claimed = ahead.current;
@@ -509,12 +518,14 @@ function useNextTask(
           await api(`/api/tasks/${response.task.id}/lease`, { method: 'POST', body: {} });
       };
       void renew().catch(() => {
-        if (ahead.current === claimed) ahead.current = null; // the next one is claimed when it is needed
+        // the next one is claimed when it is needed
+        if (ahead.current === claimed) ahead.current = null;
       });
     }, HEARTBEAT_MS);
     return () => clearInterval(timer);
   }, []);
-  // Whoever goes elsewhere gives back what was leased ahead, so that a colleague can have it at once.
+  // Whoever goes elsewhere gives back what was leased ahead, so that a colleague can have it at
+  // once.
   useEffect(() => {
     const giveBack = (): void => {
       const claimed = ahead.current;

@@ -1,7 +1,10 @@
 /** As many as a claim takes: the earliest are offered again when there are more. */
 const MOST = 5000;
 
-/** Tasks that a reviewer has passed over, in this tab and under these filters: they are not offered again. */
+/**
+ * Tasks that a reviewer has passed over, in this tab and under these filters: they are not offered
+ * again.
+ */
 export interface Skips {
   list(): string[];
   add(taskId: string): void;

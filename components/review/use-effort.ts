@@ -4,8 +4,9 @@ import { useEffect } from 'react';
 const IDLE_MS = 60_000;
 
 /**
- * Measures the time a task is looked at: from when it is visible and focused until the page is left, hidden, blurred, or
- * nothing happens for 60 s. Sent as intervals; totals are derived on the server.
+ * Measures the time a task is looked at: from when it is visible and focused until the page is
+ * left, hidden, blurred, or nothing happens for 60 s. Sent as intervals; totals are derived on the
+ * server.
  */
 export function useEffort(taskId: string, active: boolean): void {
   useEffect(() => {

@@ -4,9 +4,10 @@ import type { LeaseInfo } from '../../lib/review/api-types';
 import { api } from '../api';
 
 /**
- * Holds a task while it is on screen: taken on arrival, renewed, given back on leaving. A task that was decided
- * (`decided`, set before `wanted` ends) is not given back: its lease ends with the decision, in one transaction. Whoever
- * gave it back beside the decision would offer it to everybody until the decision is saved.
+ * Holds a task while it is on screen: taken on arrival, renewed, given back on leaving. A task that
+ * was decided (`decided`, set before `wanted` ends) is not given back: its lease ends with the
+ * decision, in one transaction. Whoever gave it back beside the decision would offer it to
+ * everybody until the decision is saved.
  */
 export function useLease(
   taskId: string,

@@ -19,7 +19,8 @@ export function LoginForm() {
     try {
       const body = { email: form.get('email'), password: form.get('password') };
       const { user } = await api<SessionResponse>('/api/session', { method: 'POST', body });
-      // A decision that could not be saved is sent from the page of its task; a reload may have lost where that was.
+      // A decision that could not be saved is sent from the page of its task; a reload may have
+      // lost where that was.
       const to = readPending().find((entry) => entry.by === user.id)?.address ?? search.get('to');
       // Only a place of ours: never a foreign address, never a protocol-relative one.
       router.replace(to && /^\/(?![/\\])/.test(to) ? to : '/');

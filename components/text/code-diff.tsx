@@ -3,7 +3,9 @@ import { useEffect, useRef, useState } from 'react';
 import type * as Monaco from 'monaco-editor';
 import { commonOptions, loadMonaco, monacoTheme, type TextLanguage } from './monaco';
 
-/** Two texts side by side with their differences marked; `onlyChanges` folds away what is the same. */
+/**
+ * Two texts side by side with their differences marked; `onlyChanges` folds away what is the same.
+ */
 export function CodeDiff({
   before,
   after,

@@ -3,7 +3,10 @@ import type * as Monaco from 'monaco-editor';
 import { useEffect, useRef } from 'react';
 import { commonOptions, loadMonaco, monacoTheme, type TextLanguage } from './monaco';
 
-/** The editor owns its text once it is open: writing it back from outside would disturb whoever is typing. */
+/**
+ * The editor owns its text once it is open: writing it back from outside would disturb whoever is
+ * typing.
+ */
 export function CodeEditor({
   initial,
   onChange,

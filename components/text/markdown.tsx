@@ -8,7 +8,10 @@ const escapeHtml = (text: string): string =>
     .replaceAll('>', '&gt;')
     .replaceAll('"', '&quot;');
 
-/** The id of a heading, by its words without a leading number; prefixed, since text of agents must not name elements freely. */
+/**
+ * The id of a heading, by its words without a leading number; prefixed, since text of agents must
+ * not name elements freely.
+ */
 export const sectionId = (heading: string): string =>
   `section-${heading
     .replace(/^[\d. ]+/, '')
@@ -16,8 +19,8 @@ export const sectionId = (heading: string): string =>
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-|-$/g, '')}`;
 
-// Design documents quote names and values of foreign databases, and agents write them: no HTML passes, no image loads,
-// and a link is one only when it leads to the web.
+// Design documents quote names and values of foreign databases, and agents write them: no HTML
+// passes, no image loads, and a link is one only when it leads to the web.
 const marked = new Marked({
   gfm: true,
   renderer: {

@@ -1,7 +1,10 @@
 'use client';
 import type * as Monaco from 'monaco-editor';
 
-/** Monaco, loaded once and only where text is edited or compared; its workers come from our own bundle. */
+/**
+ * Monaco, loaded once and only where text is edited or compared; its workers come from our own
+ * bundle.
+ */
 export function loadMonaco(): Promise<typeof Monaco> {
   loading ??= start();
   return loading;
@@ -33,7 +36,8 @@ async function start(): Promise<typeof Monaco> {
   return monaco;
 }
 
-// A pipeline is data, not a program: colours are all it needs, and no language service that would look for errors.
+// A pipeline is data, not a program: colours are all it needs, and no language service that would
+// look for errors.
 const mqlTokens: Monaco.languages.IMonarchLanguage = {
   tokenizer: {
     root: [
@@ -71,7 +75,8 @@ export const commonOptions = {
   wordWrap: 'on',
   renderLineHighlight: 'none',
   overviewRulerLanes: 0,
-  // Ctrl+M still toggles it: by default Tab leaves the editor, as it does everywhere else on the page.
+  // Ctrl+M still toggles it: by default Tab leaves the editor, as it does everywhere else on the
+  // page.
   tabFocusMode: true,
   // Suggestions from other text on the page are noise here.
   quickSuggestions: false,

@@ -3,7 +3,9 @@ import { visibleParts } from './visible-text';
 
 type Cell = unknown;
 
-/** Rows with a badge for each value's type; nulls are visible. Long results are cut by the server. */
+/**
+ * Rows with a badge for each value's type; nulls are visible. Long results are cut by the server.
+ */
 export function ResultTable({
   columns,
   rows,

@@ -17,7 +17,10 @@ const CLAUSES = new Set([
 const JOIN_WORDS = new Set(['NATURAL', 'LEFT', 'RIGHT', 'FULL', 'INNER', 'CROSS', 'OUTER']);
 const QUERIES = new Set(['SELECT', 'WITH', 'VALUES']);
 
-/** SQL of ours, written without line ends, a clause a line and subqueries indented; not a character but blanks differs. */
+/**
+ * SQL of ours, written without line ends, a clause a line and subqueries indented; not a character
+ * but blanks differs.
+ */
 export function sqlText(sql: string): string {
   let tokens: Token[];
   try {

@@ -12,12 +12,15 @@ const MARKS: Readonly<Record<string, readonly [mark: string, name: string]>> = {
   '\n': ['⏎', 'line feed'],
   '\r': ['␍', 'carriage return'],
 };
-// Single blanks between words are what a reader expects; every other blank or control character is told. Joiners are seen
-// by what they do in scripts other than Latin and in emoji.
+// Single blanks between words are what a reader expects; every other blank or control character is
+// told. Joiners are seen by what they do in scripts other than Latin and in emoji.
 const UNSEEN =
   /^ +| {2,}| +$|(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]|(?<![^\0-\x7f])[\u200c\u200d]|(?! )\p{Zs}/gmu;
 
-/** A text taken apart where something in it would not be seen: a value that begins with a blank is another value. */
+/**
+ * A text taken apart where something in it would not be seen: a value that begins with a blank is
+ * another value.
+ */
 export function visibleParts(text: string): TextPart[] {
   const parts: TextPart[] = [];
   let at = 0;

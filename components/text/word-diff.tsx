@@ -30,7 +30,10 @@ export function WordDiff({ before, after }: { readonly before: string; readonly 
   );
 }
 
-/** Longest common subsequence over words and the gaps between them; hints are short, so the table stays small. */
+/**
+ * Longest common subsequence over words and the gaps between them; hints are short, so the table
+ * stays small.
+ */
 export function diffWords(before: string, after: string): Piece[] {
   const a = before.match(/\s+|[\p{L}\p{N}_.$]+|[^\s\p{L}\p{N}_.$]/gu) ?? [];
   const b = after.match(/\s+|[\p{L}\p{N}_.$]+|[^\s\p{L}\p{N}_.$]/gu) ?? [];

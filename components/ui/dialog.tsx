@@ -18,7 +18,8 @@ export function Dialog({
   readonly children: ReactNode;
   readonly wide?: boolean;
 }) {
-  // No trigger is known here, so that Radix would leave the focus nowhere: it goes back to where it was.
+  // No trigger is known here, so that Radix would leave the focus nowhere: it goes back to where it
+  // was.
   const opener = useRef<Element | null>(null);
   return (
     <Radix.Root open={open} onOpenChange={(next) => (next ? undefined : onClose())}>
@@ -59,8 +60,8 @@ export function Dialog({
 }
 
 /**
- * Ctrl+Enter presses the dialog's submit button, from wherever one types. Caught on the way down, because editors have
- * a use of their own for it.
+ * Ctrl+Enter presses the dialog's submit button, from wherever one types. Caught on the way down,
+ * because editors have a use of their own for it.
  */
 function sendByKey(event: KeyboardEvent<HTMLElement>): void {
   if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;

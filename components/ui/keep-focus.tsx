@@ -1,7 +1,10 @@
 'use client';
 import { useLayoutEffect, useRef, type ReactNode } from 'react';
 
-/** Controls that replace each other when they are used: the focus goes from the one that goes to the one that comes. */
+/**
+ * Controls that replace each other when they are used: the focus goes from the one that goes to the
+ * one that comes.
+ */
 export function KeepFocus({
   children,
   className,

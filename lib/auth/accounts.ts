@@ -44,7 +44,7 @@ const entry = (
   detail,
 });
 
-// ── Sessions ────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Sessions ─────────────────────────────────────────────────────────────────────────────────────
 
 /** @throws {AppError} wrong_credentials, rate_limited */
 export async function signIn(
@@ -57,7 +57,8 @@ export async function signIn(
     { key: hashToken(`client:${given.client}`), limit: limits.client },
   ];
   const since = new Date(Date.now() - limits.window);
-  // Counted as failed until the password is known to be right: parallel guesses cannot slip under the limit.
+  // Counted as failed until the password is known to be right: parallel guesses cannot slip under
+  // the limit.
   await db.prisma.failedSignIn.createMany({ data: keys.map(({ key }) => ({ key })) });
   for (const { key, limit } of keys) {
     const failures = await db.prisma.failedSignIn.count({ where: { key, at: { gt: since } } });
@@ -96,7 +97,9 @@ export async function signIn(
   };
 }
 
-/** The person behind a session cookie, or undefined: unknown, expired, idle, revoked or disabled. */
+/**
+ * The person behind a session cookie, or undefined: unknown, expired, idle, revoked or disabled.
+ */
 export async function principalOfSession(
   db: Database,
   token: string,
@@ -156,7 +159,7 @@ export async function changePassword(
   });
 }
 
-// ── API tokens ──────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── API tokens ───────────────────────────────────────────────────────────────────────────────────
 
 export async function principalOfToken(
   db: Database,
@@ -244,7 +247,7 @@ const tokenRow = (token: {
   lastUsedAt: token.lastUsedAt?.toISOString() ?? null,
 });
 
-// ── Users ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Users ────────────────────────────────────────────────────────────────────────────────────────
 
 export async function listUsers(db: Database): Promise<UserRow[]> {
   const users = await db.prisma.user.findMany({

@@ -1,8 +1,8 @@
 import type { ApiErrorCode, Problem } from '../review/api-types';
 
 /**
- * A failure that a person can act on: what happened, to what, what next. Everything else that is thrown is a fault of
- * ours and reaches people as `internal`.
+ * A failure that a person can act on: what happened, to what, what next. Everything else that is
+ * thrown is a fault of ours and reaches people as `internal`.
  */
 export class AppError extends Error {
   constructor(

@@ -46,8 +46,8 @@ const bodyLimit = 8 * 1024 * 1024;
 const safeMethods = new Set(['GET', 'HEAD']);
 
 /**
- * A route handler that authorises itself, parses its input strictly and answers failures in one form. What it returns
- * is sent as JSON; a `Response` is sent as it is; undefined is 204.
+ * A route handler that authorises itself, parses its input strictly and answers failures in one
+ * form. What it returns is sent as JSON; a `Response` is sent as it is; undefined is 204.
  */
 export function handler<Params = undefined, Query = undefined, Body = undefined>(
   definition: Definition<Params, Query, Body>,
@@ -84,7 +84,7 @@ const noStore = { 'cache-control': 'no-store' };
 export const json = (status: number, body: unknown): Response =>
   Response.json(body, { status, headers: noStore });
 
-// ── Who ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Who ──────────────────────────────────────────────────────────────────────────────────────────
 
 async function authorise(
   request: Request,
@@ -92,7 +92,8 @@ async function authorise(
   { db }: ProcessStores,
 ): Promise<Principal> {
   const bearer = /^Bearer (.+)$/.exec(request.headers.get('authorization') ?? '')?.[1];
-  // A browser adds cookies to a foreign page's request by itself, but never an Authorization header.
+  // A browser adds cookies to a foreign page's request by itself, but never an Authorization
+  // header.
   if (bearer === undefined && !safeMethods.has(request.method)) requireOwnOrigin(request);
   if (definition.access === 'public') return nobody;
   const session = bearer === undefined ? sessionToken(request) : undefined;
@@ -158,14 +159,17 @@ function requireOwnOrigin(request: Request): void {
   }
 }
 
-// ── The session cookie ──────────────────────────────────────────────────────────────────────────────────────────────
+// ── The session cookie ───────────────────────────────────────────────────────────────────────────
 
 const isSecure = (): boolean => readConfig().publicUrl?.startsWith('https:') ?? false;
 // The __Host- prefix makes browsers insist on Secure, no Domain and Path=/.
 export const sessionCookieName = (): string =>
   isSecure() ? '__Host-aptmql_session' : 'aptmql_session';
 
-/** Lax, not Strict: links into the application from mails and chats have to arrive signed in; `requireOwnOrigin` guards. */
+/**
+ * Lax, not Strict: links into the application from mails and chats have to arrive signed in;
+ * `requireOwnOrigin` guards.
+ */
 export function sessionCookie(token: string, expiresAt: Date): string {
   return `${sessionCookieName()}=${token}; Path=/; HttpOnly; SameSite=Lax; Expires=${expiresAt.toUTCString()}${isSecure() ? '; Secure' : ''}`;
 }
@@ -184,7 +188,7 @@ export async function signedInUser(cookie: string | undefined): Promise<Principa
   return cookie ? principalOfSession(processStores().db, cookie) : undefined;
 }
 
-// ── What ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── What ─────────────────────────────────────────────────────────────────────────────────────────
 
 function queryOf(request: Request): Record<string, unknown> {
   const query: Record<string, unknown> = Object.create(null) as Record<string, unknown>;
@@ -254,7 +258,7 @@ async function readJson(request: Request, beacon: boolean): Promise<unknown> {
   }
 }
 
-// ── Failures ────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Failures ─────────────────────────────────────────────────────────────────────────────────────
 
 /** Another copy of the class, from another bundle, has the same name. */
 const isAway = (error: unknown): boolean =>

@@ -22,7 +22,10 @@ export async function hashPassword(password: string): Promise<string> {
   );
 }
 
-/** With no stored hash the same time is spent, so that an answer does not tell whether the user exists. */
+/**
+ * With no stored hash the same time is spent, so that an answer does not tell whether the user
+ * exists.
+ */
 export async function verifyPassword(password: string, stored: string | null): Promise<boolean> {
   if (stored === null) {
     await derive(password, randomBytes(16), cost);

@@ -41,11 +41,17 @@ export interface BundledResult {
   readonly rowCount: number;
   /** The first rows, with BSON types. */
   readonly rows: readonly Record<string, unknown>[];
-  /** Runs of rows that may come in any order among themselves; absent where the order does not count. */
+  /**
+   * Runs of rows that may come in any order among themselves; absent where the order does not
+   * count.
+   */
   readonly tied?: readonly TiedRows[];
 }
 
-/** An item is identified by question file and id; the database is part of it where a file repeats an id. */
+/**
+ * An item is identified by question file and id; the database is part of it where a file repeats an
+ * id.
+ */
 export const itemKey = (split: string, database: string, questionId: string): string =>
   JSON.stringify([split, database, questionId]);
 

@@ -1,7 +1,9 @@
 import type { BundleContent } from './content';
 import { leftOut } from './left-out';
 
-/** The dataset card: a YAML header that dataset viewers read, then what a consumer needs to know. */
+/**
+ * The dataset card: a YAML header that dataset viewers read, then what a consumer needs to know.
+ */
 export function bundleCard(content: BundleContent, missing: readonly string[]): string {
   const splits = content.questionFiles.map(({ split }) => split);
   const items = content.databases.flatMap((database) => database.items);

@@ -3,7 +3,10 @@ import path from 'node:path';
 import { hashFile, type FileRecord } from './files';
 import { signatureHolds } from './signature';
 
-/** Every file of a bundle against its manifest and SHA256SUMS: what is missing, altered, not listed or no file. */
+/**
+ * Every file of a bundle against its manifest and SHA256SUMS: what is missing, altered, not listed
+ * or no file.
+ */
 export async function fileProblems(
   folder: string,
   files: Readonly<Record<string, FileRecord>>,

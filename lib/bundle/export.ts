@@ -32,17 +32,26 @@ export interface ExportOptions {
   readonly mongo: MongoClient;
   readonly key: SigningKey;
   readonly signal: AbortSignal;
-  /** What this process checked on the migrations: good for a draft's gold. What is finalised is run again, all of it. */
+  /**
+   * What this process checked on the migrations: good for a draft's gold. What is finalised is run
+   * again, all of it.
+   */
   readonly known?: KnownResults;
   onProgress?(done: number, total: number, what: string): void;
 }
 
 export interface ExportOutcome {
-  /** Of a draft: where it does not read back as what was exported. A finalised bundle is not written then. */
+  /**
+   * Of a draft: where it does not read back as what was exported. A finalised bundle is not written
+   * then.
+   */
   readonly faults: readonly string[];
 }
 
-/** The bundle was not written: its own gold does not score 1.0, or it is unfinished and no draft was asked for. */
+/**
+ * The bundle was not written: its own gold does not score 1.0, or it is unfinished and no draft was
+ * asked for.
+ */
 export class ExportRefused extends Error {
   constructor(readonly missing: readonly string[]) {
     super(
@@ -51,7 +60,9 @@ export class ExportRefused extends Error {
   }
 }
 
-/** What was written reads as something else: a fault of the export itself, never of the benchmark. */
+/**
+ * What was written reads as something else: a fault of the export itself, never of the benchmark.
+ */
 export class ReadBackFailed extends Error {
   constructor(readonly faults: readonly string[]) {
     const list = faults
@@ -68,9 +79,10 @@ export class ReadBackFailed extends Error {
 const DEFAULT_CLOCK = '2026-01-01T00:00:00Z';
 
 /**
- * Writes a bundle in the layout of BUNDLE.md. A finalised one is certified on the bytes that ship: every collection is
- * restored from the written files into an empty database, and every gold pipeline is run there against the source.
- * Every file is read back and compared with what was meant. The folder appears when it is complete. Exporting twice gives identical bytes.
+ * Writes a bundle in the layout of BUNDLE.md. A finalised one is certified on the bytes that ship:
+ * every collection is restored from the written files into an empty database, and every gold
+ * pipeline is run there against the source. Every file is read back and compared with what was
+ * meant. The folder appears when it is complete. Exporting twice gives identical bytes.
  */
 export async function exportBundle(
   content: BundleContent,
@@ -127,8 +139,9 @@ export async function exportBundle(
 }
 
 /**
- * Makes sure that a bundle can be written there, by writing beside it: hours of work should not end at a folder that
- * nobody may write to. Throws with the reason; leaves nothing behind but the folders above.
+ * Makes sure that a bundle can be written there, by writing beside it: hours of work should not end
+ * at a folder that nobody may write to. Throws with the reason; leaves nothing behind but the
+ * folders above.
  */
 export function assertWritable(out: string): void {
   const target = path.resolve(out);
@@ -153,7 +166,10 @@ export function assertWritable(out: string): void {
   }
 }
 
-/** One folder after the other: node's own recursive call never returns where a file system like /proc says ENOENT. */
+/**
+ * One folder after the other: node's own recursive call never returns where a file system like
+ * /proc says ENOENT.
+ */
 function makeFolders(folder: string): void {
   if (fs.existsSync(folder)) return;
   makeFolders(path.dirname(folder));
@@ -202,8 +218,8 @@ async function writeDatabase(files: BundleFiles, database: BundleDatabase, db: D
   await files.json(`${home}/validation/table.json`, relaxedJson(database.validation.table));
 }
 
-// Documents ship in the order in which they were inserted, which is the source's: gold that SQLite answers by scan order
-// (a bare column beside an aggregate, a tie) then meets the same rows first.
+// Documents ship in the order in which they were inserted, which is the source's: gold that SQLite
+// answers by scan order (a bare column beside an aggregate, a tie) then meets the same rows first.
 const sourceOrder = { hint: { $natural: 1 } } as const;
 
 const indexesOf = (indexes: IndexDesign): Record<string, unknown[]> =>
@@ -255,7 +271,8 @@ async function writeItems(
   options: ExportOptions,
 ): Promise<ItemLines[]> {
   const queries = QueryProcess.borrow();
-  // A draft's gold was checked when it was made; what is finalised is checked again on the bytes that ship.
+  // A draft's gold was checked when it was made; what is finalised is checked again on the bytes
+  // that ship.
   const restored = draft
     ? undefined
     : await restoreDatabase(

@@ -4,7 +4,10 @@ import { heldKey } from '../design/placement';
 import { identity } from '../design/transform';
 import type { Profile } from '../sqlite/profile';
 
-/** JSON Schema (MongoDB's `$jsonSchema` dialect) of one collection, from its logical design and the types as stored. */
+/**
+ * JSON Schema (MongoDB's `$jsonSchema` dialect) of one collection, from its logical design and the
+ * types as stored.
+ */
 export function jsonSchema(design: LogicalDesign, profile: Profile): Record<string, unknown> {
   const id =
     design.id.kind === 'column'

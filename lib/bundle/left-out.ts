@@ -15,7 +15,10 @@ const OF_NO_CONSEQUENCE: ReadonlySet<ImportProblem['kind']> = new Set([
   'description_unreadable',
 ]);
 
-/** Everything of the source that the bundle leaves out: items without gold, and what the import could not take. */
+/**
+ * Everything of the source that the bundle leaves out: items without gold, and what the import
+ * could not take.
+ */
 export function leftOut({ databases, problems }: BundleContent): LeftOut[] {
   const items = databases.flatMap(({ items: entries }) =>
     entries.flatMap(({ item, status, reason }): LeftOut[] => {

@@ -21,7 +21,8 @@ let fixture: ConversionFixture;
 let bundle: string;
 beforeAll(async () => {
   fixture = await ConversionFixture.start();
-  // Only the two packages can be found from here, as on the machine of someone who has just unpacked a bundle.
+  // Only the two packages can be found from here, as on the machine of someone who has just
+  // unpacked a bundle.
   bundle = path.join(fixture.folder, 'bundle');
   fs.mkdirSync(path.join(bundle, 'node_modules'), { recursive: true });
   for (const name of ['better-sqlite3', 'mongodb'])

@@ -4,8 +4,9 @@ import { build, type Plugin } from 'esbuild';
 let script: Promise<string> | undefined;
 
 /**
- * The stand-alone migration script of a bundle: our own migration code, with all that it imports but the two packages
- * that it names. The same for every database, which its design beside it describes.
+ * The stand-alone migration script of a bundle: our own migration code, with all that it imports
+ * but the two packages that it names. The same for every database, which its design beside it
+ * describes.
  */
 export function migrateScript(): Promise<string> {
   return (script ??= bundleScript());

@@ -3,8 +3,9 @@ import { extendedPipeline } from '../mql/extended-pipeline';
 import { MqlSyntaxError, parseMql } from '../mql/parse';
 
 /**
- * A pipeline as JSON that Extended JSON parsers read back with the same types: canonical, except that 32-bit integers and
- * fractional doubles are plain numbers (a parser gives exactly these types to them), because people read this text.
+ * A pipeline as JSON that Extended JSON parsers read back with the same types: canonical, except
+ * that 32-bit integers and fractional doubles are plain numbers (a parser gives exactly these types
+ * to them), because people read this text.
  */
 export function pipelineJson(pipeline: readonly Document[]): unknown {
   return plainNumbers(extendedPipeline(pipeline));
@@ -27,7 +28,8 @@ function plainNumbers(node: unknown): unknown {
     )
       return Number(value);
   }
-  // `$literal` keeps its argument as data; inside it an object that looks like Extended JSON was escaped by no one.
+  // `$literal` keeps its argument as data; inside it an object that looks like Extended JSON was
+  // escaped by no one.
   return Object.fromEntries(entries.map(([name, inner]) => [name, plainNumbers(inner)]));
 }
 

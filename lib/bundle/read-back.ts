@@ -37,8 +37,9 @@ export interface WrittenBundle {
 }
 
 /**
- * Reads every file of a bundle that was just written and says where it is not what was meant: bytes on disk, documents in
- * both forms, designs, gold in both notations, and every expected value with its type. Empty when all is as meant.
+ * Reads every file of a bundle that was just written and says where it is not what was meant: bytes
+ * on disk, documents in both forms, designs, gold in both notations, and every expected value with
+ * its type. Empty when all is as meant.
  */
 export async function readBack(folder: string, written: WrittenBundle): Promise<string[]> {
   const { SHA256SUMS: _, ...summed } = Object.fromEntries(written.files);

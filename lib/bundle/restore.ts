@@ -6,7 +6,10 @@ import { gunzippedLines } from './files';
 
 const BATCH = 1000;
 
-/** Restores a bundle's database folder, from its Extended JSON and with its indexes, into an empty MongoDB database. */
+/**
+ * Restores a bundle's database folder, from its Extended JSON and with its indexes, into an empty
+ * MongoDB database.
+ */
 export async function restoreDatabase(folder: string, mongo: MongoClient): Promise<Db> {
   const db = mongo.db(`aptmql_restore_${randomBytes(6).toString('hex')}`);
   try {

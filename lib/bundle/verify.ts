@@ -26,7 +26,10 @@ import { restoreDatabase } from './restore';
 
 export interface VerifyOptions {
   readonly mongo: MongoClient;
-  /** The publisher's key; without it the signature is checked against the key that the bundle itself names. */
+  /**
+   * The publisher's key; without it the signature is checked against the key that the bundle itself
+   * names.
+   */
   readonly publicKey?: string;
   readonly signal: AbortSignal;
   onProgress?(done: number, total: number, what: string): void;
@@ -38,9 +41,14 @@ export interface Verification {
   readonly databases: number;
   readonly gold: number;
   readonly equal: number;
-  /** Items whose source leaves open which rows are right, and for which this engine chose others. */
+  /**
+   * Items whose source leaves open which rows are right, and for which this engine chose others.
+   */
   readonly ties: number;
-  /** Whose signature was checked: the key that was given, or the one that the bundle names itself, which anyone can replace. */
+  /**
+   * Whose signature was checked: the key that was given, or the one that the bundle names itself,
+   * which anyone can replace.
+   */
   readonly key: { readonly publicKey: string; readonly from: 'given' | 'bundle' };
   readonly problems: readonly string[];
 }
@@ -54,9 +62,11 @@ const manifestSchema = z.object({
 });
 
 /**
- * Checks a bundle as a stranger would: hashes, signature, restore into an empty MongoDB, all gold against its results.
+ * Checks a bundle as a stranger would: hashes, signature, restore into an empty MongoDB, all gold
+ * against its results.
  *
- * @throws Unavailable when MongoDB goes away or a query hits its time limit twice: the bundle is neither right nor wrong then
+ * @throws Unavailable when MongoDB goes away or a query hits its time limit twice: the bundle is
+ *   neither right nor wrong then
  */
 export async function verifyBundle(folder: string, options: VerifyOptions): Promise<Verification> {
   const manifestFile = path.join(folder, 'MANIFEST.json');
@@ -202,7 +212,9 @@ async function dumpProblems(folder: string, database: string): Promise<string[]>
   return problems;
 }
 
-/** A database that cannot be restored is a finding of its own; the others are verified nevertheless. */
+/**
+ * A database that cannot be restored is a finding of its own; the others are verified nevertheless.
+ */
 async function restored(
   folder: string,
   database: string,
@@ -257,8 +269,8 @@ async function runGold(
 const GOLD_LIMITS = { maxTimeMS: 60_000, maxRows: 200_000, maxBytes: 256 * 1024 * 1024 };
 
 /**
- * Compares number, columns and values of the rows, their order where it counts (up to rows with equal sort keys), and the
- * digest, which stands for the rows of a long result that do not ship.
+ * Compares number, columns and values of the rows, their order where it counts (up to rows with
+ * equal sort keys), and the digest, which stands for the rows of a long result that do not ship.
  */
 function compareGold(
   item: BundledItem,
@@ -285,7 +297,10 @@ function compareGold(
   return verdict.kind === 'equal' ? EQUAL : differs(verdict.detail);
 }
 
-/** Another digest is still equal where floats differ within the tolerance, or where ties come in another order. */
+/**
+ * Another digest is still equal where floats differ within the tolerance, or where ties come in
+ * another order.
+ */
 function compareFirstRows(
   item: BundledItem,
   { tied = [] }: BundledResult,
@@ -304,7 +319,10 @@ function compareFirstRows(
   return matches ? EQUAL : differs(`the first ${count} rows are others, or in another order`);
 }
 
-/** Documents as rows of the item's columns. `extra`: fields that hold something and are no column of the item. */
+/**
+ * Documents as rows of the item's columns. `extra`: fields that hold something and are no column of
+ * the item.
+ */
 function inColumns(
   item: BundledItem,
   documents: readonly Value[],

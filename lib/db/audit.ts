@@ -17,8 +17,9 @@ export interface AuditEntry {
 export const installationChain = 'installation';
 
 /**
- * A transaction that leaves audit entries. A trigger appends them to their chains at the commit (`audit_append`), because
- * the lock that keeps a chain in one order is held until the commit is done, and nobody should wait for it longer.
+ * A transaction that leaves audit entries. A trigger appends them to their chains at the commit
+ * (`audit_append`), because the lock that keeps a chain in one order is held until the commit is
+ * done, and nobody should wait for it longer.
  */
 export async function audited<T>(
   db: Database,
@@ -65,7 +66,10 @@ export interface AuditCheck {
   readonly broken: string | null;
 }
 
-/** Recomputes a chain from its first event. A missing tail shows only against a head noted elsewhere (bundles note it). */
+/**
+ * Recomputes a chain from its first event. A missing tail shows only against a head noted elsewhere
+ * (bundles note it).
+ */
 export async function verifyAudit(db: Database, chain: string): Promise<AuditCheck> {
   let previous = '';
   let events = 0;

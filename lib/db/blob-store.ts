@@ -17,8 +17,8 @@ export class BlobMissingError extends Error {
 }
 
 /**
- * Bytes by their SHA-256, in Postgres: any worker on any machine finds them. A blob is stored once, in chunks of a few
- * MB, and is whole or absent. `cacheFolder` holds copies on this machine's disk.
+ * Bytes by their SHA-256, in Postgres: any worker on any machine finds them. A blob is stored once,
+ * in chunks of a few MB, and is whole or absent. `cacheFolder` holds copies on this machine's disk.
  */
 export interface BlobStore {
   /** Stores a small blob; inside `tx` when given. */
@@ -183,11 +183,16 @@ export function openBlobStore(db: Database, cacheFolder: string): BlobStore {
   };
 }
 
-/** Makes blobs that are wanted again young, so that `removeUnreferenced` leaves them until something refers to them. */
+/**
+ * Makes blobs that are wanted again young, so that `removeUnreferenced` leaves them until something
+ * refers to them.
+ */
 const touch = (on: Tx, hashes: readonly string[]): Promise<number> =>
   on.$executeRaw`UPDATE blob SET created_at = now() WHERE hash = ANY(${[...hashes]}::text[])`;
 
-/** A transaction on the driver itself: large values pass without being turned into text on the way. */
+/**
+ * A transaction on the driver itself: large values pass without being turned into text on the way.
+ */
 async function transfer(db: Database, work: (client: PoolClient) => Promise<void>): Promise<void> {
   const client = await db.pool.connect();
   let broken = true;

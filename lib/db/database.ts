@@ -6,21 +6,28 @@ import { statementNames, type StatementNames } from './statement-names';
 export type Tx = Prisma.TransactionClient;
 
 /**
- * Where statements run: each by itself, or all in one transaction. Each has a name where it is asked often. An `int8` is a
- * string and `bytea` a Buffer, but in a transaction of Prisma's a bigint and a Uint8Array.
+ * Where statements run: each by itself, or all in one transaction. Each has a name where it is
+ * asked often. An `int8` is a string and `bytea` a Buffer, but in a transaction of Prisma's a
+ * bigint and a Uint8Array.
  */
 export interface Queries {
   query<Row>(statement: Prisma.Sql): Promise<Row[]>;
 }
 
-/** One process's access to Postgres: Prisma for the tables, the pool for what Prisma cannot do (LISTEN, locks). */
+/**
+ * One process's access to Postgres: Prisma for the tables, the pool for what Prisma cannot do
+ * (LISTEN, locks).
+ */
 export interface Database extends Queries {
   readonly url: string;
   readonly prisma: PrismaClient;
   readonly pool: pg.Pool;
   /** All or nothing. Serialises nothing by itself: lock the rows that a decision rests on. */
   transaction<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
-  /** The same without Prisma's machinery, which takes longer than short statements do: for what is done all the time. */
+  /**
+   * The same without Prisma's machinery, which takes longer than short statements do: for what is
+   * done all the time.
+   */
   shortTransaction<T>(work: (on: Queries) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
@@ -34,7 +41,8 @@ export function openDatabase(
     max: options.connections ?? 10,
     connectionTimeoutMillis: 10_000,
   });
-  // An idle connection that breaks (Postgres restarts) is replaced at the next use; without a listener it ends the process.
+  // An idle connection that breaks (Postgres restarts) is replaced at the next use; without a
+  // listener it ends the process.
   pool.on('error', (error) => console.warn(`a connection to Postgres was lost: ${error.message}`));
   const nameOf = statementNames();
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
@@ -109,7 +117,10 @@ export function postgresCode(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
-/** No answer from Postgres: nobody listens, it starts or ends, has no connection left, or stands still. */
+/**
+ * No answer from Postgres: nobody listens, it starts or ends, has no connection left, or stands
+ * still.
+ */
 const UNREACHABLE_CODE =
   /^(ECONN|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|57P0[1-3]|53300|08|P1001|P1002|P1008|P1017|P2024)/;
 /** The same where the error has no code, as those of `pg` itself have none. */

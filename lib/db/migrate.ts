@@ -6,7 +6,10 @@ import { promisify } from 'node:util';
 const exec = promisify(execFile);
 const projectFolder = path.resolve(import.meta.dirname, '../..');
 
-/** Generates the Prisma client where it is missing: `npm ci --ignore-scripts`, or a checkout that was cleaned. */
+/**
+ * Generates the Prisma client where it is missing: `npm ci --ignore-scripts`, or a checkout that
+ * was cleaned.
+ */
 export async function ensureGeneratedClient(): Promise<void> {
   const client = path.join(projectFolder, 'lib/db/generated/client.ts');
   await access(client).catch(() => prisma(['generate'], {}));

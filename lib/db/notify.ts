@@ -5,13 +5,19 @@ import { Prisma } from './generated/client';
 
 const channel = 'aptmql';
 
-/** Tells every process; inside a transaction it leaves with the commit. The payload must stay below 8,000 bytes. */
+/**
+ * Tells every process; inside a transaction it leaves with the commit. The payload must stay below
+ * 8,000 bytes.
+ */
 export async function notify(on: Database | Tx, message: object): Promise<void> {
   const client = 'prisma' in on ? on.prisma : on;
   await client.$executeRaw`SELECT pg_notify(${channel}, ${JSON.stringify(message)})`;
 }
 
-/** The same as a column of a statement that changes what the message is about, where a condition holds for its row. */
+/**
+ * The same as a column of a statement that changes what the message is about, where a condition
+ * holds for its row.
+ */
 export const notification = (message: Prisma.Sql, condition: Prisma.Sql): Prisma.Sql =>
   Prisma.sql`CASE WHEN ${condition} THEN pg_notify(${channel}, ${message}::text)::text END AS notified`;
 
@@ -21,8 +27,9 @@ export interface Listener {
 }
 
 /**
- * One LISTEN connection for the process, fanned out to subscribers. After a lost connection it reconnects by itself and
- * tells subscribers `{ type: 'reconnected' }`, because what was sent meanwhile is lost.
+ * One LISTEN connection for the process, fanned out to subscribers. After a lost connection it
+ * reconnects by itself and tells subscribers `{ type: 'reconnected' }`, because what was sent
+ * meanwhile is lost.
  */
 export function listen(url: string): Listener {
   const subscribers = new Set<(message: unknown) => void>();

@@ -1,9 +1,9 @@
 import Database from 'better-sqlite3';
 
 /**
- * A lock that one process on this machine holds at a time. The operating system gives it up when the process ends,
- * even by kill -9, so that no stale lock has to be guessed at. (It is SQLite's exclusive lock on an empty database,
- * because Node offers no file lock of its own.)
+ * A lock that one process on this machine holds at a time. The operating system gives it up when
+ * the process ends, even by kill -9, so that no stale lock has to be guessed at. (It is SQLite's
+ * exclusive lock on an empty database, because Node offers no file lock of its own.)
  */
 export interface OwnerLock {
   release(): void;

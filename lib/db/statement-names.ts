@@ -1,4 +1,7 @@
-/** Uses before a statement gets a name: what is asked once, or with lists of ever other lengths, gets none. */
+/**
+ * Uses before a statement gets a name: what is asked once, or with lists of ever other lengths,
+ * gets none.
+ */
 const usesBefore = 3;
 /** Each connection keeps the named ones until it ends, and PostgreSQL some 50 KB for each. */
 const mostNames = 400;
@@ -10,8 +13,9 @@ const unnamed = '';
 export type StatementNames = (statement: { readonly sql: string }) => string;
 
 /**
- * Names for statements that are asked again and again: PostgreSQL parses and plans a named one once for each
- * connection. Planning a join of ten tables takes longer than reading the few rows that it finds.
+ * Names for statements that are asked again and again: PostgreSQL parses and plans a named one once
+ * for each connection. Planning a join of ten tables takes longer than reading the few rows that it
+ * finds.
  */
 export function statementNames(): StatementNames {
   const names = new Map<string, string>();

@@ -15,7 +15,9 @@ export function testRunFolder(): string {
   return folder;
 }
 
-/** An empty database of one's own, migrated, in the PostgreSQL that all files of a test run share. */
+/**
+ * An empty database of one's own, migrated, in the PostgreSQL that all files of a test run share.
+ */
 export async function createTestDatabase(): Promise<Database> {
   const server = await ensureEmbeddedPostgres({
     dataDir: path.join(testRunFolder(), 'shared'),

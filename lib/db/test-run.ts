@@ -4,7 +4,10 @@ import path from 'node:path';
 import { ensureEmbeddedPostgres } from './embedded-postgres';
 import { ensureGeneratedClient } from './migrate';
 
-/** Vitest's global setup: a folder for the run, and the end of the PostgreSQL that a test file may have started in it. */
+/**
+ * Vitest's global setup: a folder for the run, and the end of the PostgreSQL that a test file may
+ * have started in it.
+ */
 export default async function testRun(): Promise<() => Promise<void>> {
   await ensureGeneratedClient();
   const folder = await mkdtemp(path.join(os.tmpdir(), 'aptmql-test-'));

@@ -19,7 +19,10 @@ const limits = { maxArrayP99: 100, maxArray: 1000 };
 const ROWS = 2000;
 const PLAYERS = [1, 2, 3, 4, 5, 6].map((n) => `home_player_${n}`);
 
-/** Matches with six players, none of whom plays often; two flags; sparse columns of one kind; a family of texts that ignore case. */
+/**
+ * Matches with six players, none of whom plays often; two flags; sparse columns of one kind; a
+ * family of texts that ignore case.
+ */
 const DDL = `
   CREATE TABLE game (id INTEGER PRIMARY KEY, season TEXT, ${PLAYERS.map((name) => `${name} INTEGER`).join(', ')}, away_player_1 INTEGER, away_player_2 INTEGER, flag1 INTEGER, flag2 INTEGER, flag3 INTEGER, isbn TEXT, shelf TEXT, sigil TEXT, nick1 TEXT COLLATE NOCASE, nick2 TEXT COLLATE NOCASE, nick3 TEXT COLLATE NOCASE, mixed1, mixed2, mixed3);
   WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${ROWS})

@@ -17,17 +17,25 @@ import { typeOf } from './retype';
 
 /** A column is sparse when it is null in more than this share of the rows. */
 export const SPARSE = 0.8;
-/** Of two columns an index each is no burden; what is asked twice does not pay for entries in every document. */
+/**
+ * Of two columns an index each is no burden; what is asked twice does not pay for entries in every
+ * document.
+ */
 const MIN_COLUMNS = 3;
 const MIN_QUERIES = 3;
 /** Of a wider family those that are asked have to do. */
 const MAX_ENTRIES = 64;
 /** Cheaper by this share is cheaper. */
 const MIN_GAIN = 0.01;
-/** Longer documents are dearer to read: up to this share the indexes that are spared outweigh it. */
+/**
+ * Longer documents are dearer to read: up to this share the indexes that are spared outweigh it.
+ */
 const CLEAR_RISE = 0.2;
 
-/** Columns of one root table that the workload asks by value, as one attribute; with what became of it. */
+/**
+ * Columns of one root table that the workload asks by value, as one attribute; with what became of
+ * it.
+ */
 export interface AttributeProposal {
   readonly table: string;
   readonly choice: AttributeChoice;
@@ -45,9 +53,10 @@ export interface AttributeProposal {
 }
 
 /**
- * The attribute pattern (guidebook, section 4.6): names and values of columns of a kind as one array with one index, where
- * queries compare at least three of them with constants, or ask several for the same value. `design` is the design without
- * it, `having` the same with some; adopted is what spares indexes at no cost, or costs less.
+ * The attribute pattern (guidebook, section 4.6): names and values of columns of a kind as one
+ * array with one index, where queries compare at least three of them with constants, or ask several
+ * for the same value. `design` is the design without it, `having` the same with some; adopted is
+ * what spares indexes at no cost, or costs less.
  */
 export function proposeAttributes(
   context: Pick<ChoiceContext, 'catalog' | 'profile' | 'workload'>,
@@ -179,8 +188,9 @@ const askedOf = (
 ];
 
 /**
- * Columns whose values are of one storage class and get one type, as families: those whose names differ in a number, and
- * those that are mostly null. A family alone is no kind of its own: a question can ask home and away players alike.
+ * Columns whose values are of one storage class and get one type, as families: those whose names
+ * differ in a number, and those that are mostly null. A family alone is no kind of its own: a
+ * question can ask home and away players alike.
  */
 function kindsOf(
   table: Table,

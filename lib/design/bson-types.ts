@@ -1,7 +1,10 @@
 import { columnProfile, type Profile } from '../sqlite/profile';
 import type { Transform } from './transform';
 
-/** The BSON types that a field of a source column can have: its transform's, or those of the storage classes that occur. */
+/**
+ * The BSON types that a field of a source column can have: its transform's, or those of the storage
+ * classes that occur.
+ */
 export function bsonTypes(
   transform: Transform,
   table: string,

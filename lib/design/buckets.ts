@@ -9,7 +9,9 @@ const MIN_ROWS = 10;
 /** What is asked less often does not pay for keeping rows in another shape than they came in. */
 const MIN_QUERIES = 3;
 
-/** The relationships by whose keys rows are kept in buckets, by child table: a table has one place. */
+/**
+ * The relationships by whose keys rows are kept in buckets, by child table: a table has one place.
+ */
 export const bucketsBy = (choices: Choices, profile: Profile): Map<string, Relationship> =>
   new Map(
     profile.relationships
@@ -17,7 +19,10 @@ export const bucketsBy = (choices: Choices, profile: Profile): Map<string, Relat
       .map((relationship) => [relationship.childTable, relationship]),
   );
 
-/** Why rows that would be embedded cannot be, because buckets hold them, or would hold what they lie in. */
+/**
+ * Why rows that would be embedded cannot be, because buckets hold them, or would hold what they lie
+ * in.
+ */
 export function embedIntoBuckets(
   { childTable, parentTable }: Relationship,
   choices: Choices,
@@ -30,7 +35,10 @@ export function embedIntoBuckets(
     : undefined;
 }
 
-/** Rows that a bucket may hold: a full array as often as not, so what 99 % of arrays keep to, and never near 16 MB. */
+/**
+ * Rows that a bucket may hold: a full array as often as not, so what 99 % of arrays keep to, and
+ * never near 16 MB.
+ */
 export function bucketSize(
   { childTable }: Relationship,
   profile: Profile,
@@ -47,7 +55,10 @@ export function bucketSize(
 /** Framing of an entry: names and types of its fields, generously. */
 const ENTRY_BYTES = 1024;
 
-/** What speaks against buckets, although they would lose nothing; a directive may pass this (guidebook, section 4.7). */
+/**
+ * What speaks against buckets, although they would lose nothing; a directive may pass this
+ * (guidebook, section 4.7).
+ */
 export function bucketAdvice(
   relationship: Relationship,
   { profile, workload }: { readonly profile: Profile; readonly workload: Workload },
@@ -67,7 +78,10 @@ export function bucketAdvice(
   return `${queries === 0 ? 'no query finds' : queries === 1 ? 'one query finds' : 'two queries find'} rows of ${childTable} by ${childColumns.join(', ')}`;
 }
 
-/** Queries that find rows by what buckets would keep them by: of a parent, or with a value that they name. */
+/**
+ * Queries that find rows by what buckets would keep them by: of a parent, or with a value that they
+ * name.
+ */
 const queriesByKey = (
   { id, childTable, childColumns }: Relationship,
   { patterns }: Workload,
@@ -84,7 +98,10 @@ const queriesByKey = (
     )
     .reduce((sum, { frequency }) => sum + frequency, 0);
 
-/** Why the rows cannot be kept in buckets by this key; neither the engine nor a directive may pass this. */
+/**
+ * Why the rows cannot be kept in buckets by this key; neither the engine nor a directive may pass
+ * this.
+ */
 export function bucketObstacle(
   relationship: Relationship,
   { profile, limits }: { readonly profile: Profile; readonly limits: DesignLimits },
@@ -108,7 +125,10 @@ export function bucketObstacle(
     : undefined;
 }
 
-/** Why rows cannot be told apart by these columns as their buckets are: values that are none, or that SQLite takes for equal. */
+/**
+ * Why rows cannot be told apart by these columns as their buckets are: values that are none, or
+ * that SQLite takes for equal.
+ */
 export function keyObstacle(
   table: string,
   columns: readonly string[],
@@ -127,7 +147,9 @@ export function keyObstacle(
   return undefined;
 }
 
-/** Documents of a collection, as far as the profile knows: its rows, or the buckets that they make. */
+/**
+ * Documents of a collection, as far as the profile knows: its rows, or the buckets that they make.
+ */
 export const documentCount = (
   { rootTable, id }: Pick<LogicalDesign, 'rootTable' | 'id'>,
   profile: Profile,
@@ -136,7 +158,10 @@ export const documentCount = (
     ? bucketCount(rootTable, id.columns, id.size, profile)
     : rowCount(profile, rootTable);
 
-/** Buckets that rows make, from what the profile knows of their keys: of each key the last bucket is half full. */
+/**
+ * Buckets that rows make, from what the profile knows of their keys: of each key the last bucket is
+ * half full.
+ */
 export function bucketCount(
   table: string,
   columns: readonly string[],

@@ -18,7 +18,10 @@ import type { DesignLimits } from './obstacles';
 import { identity } from './transform';
 import type { Workload } from './workload';
 
-/** One candidate: what becomes of each relationship, by its id. Those that are not named are references. */
+/**
+ * One candidate: what becomes of each relationship, by its id. Those that are not named are
+ * references.
+ */
 export type Choices = ReadonlyMap<string, Choice>;
 
 export interface ChoiceContext {
@@ -38,7 +41,10 @@ export function embeddedBy(choices: Choices, profile: Profile): Map<string, Rela
   );
 }
 
-/** What the parents of a relationship keep of its children without holding them, by relationship id; what root documents repeat of their own columns, by table. */
+/**
+ * What the parents of a relationship keep of its children without holding them, by relationship id;
+ * what root documents repeat of their own columns, by table.
+ */
 export interface KeptOfChildren {
   readonly computed: ReadonlyMap<string, readonly ComputedChoice[]>;
   readonly subsets: ReadonlyMap<string, SubsetChoice>;
@@ -52,7 +58,10 @@ export const NOTHING_KEPT: KeptOfChildren = {
   outliers: new Map(),
 };
 
-/** Names everything that a candidate's choices make: collections, embedded fields, copies. Reasons are left empty. */
+/**
+ * Names everything that a candidate's choices make: collections, embedded fields, copies. Reasons
+ * are left empty.
+ */
 export function realise(
   choices: Choices,
   kept: KeptOfChildren,
@@ -109,7 +118,9 @@ export function realise(
   return { collections: nameCollections(context, choices, kept.attributes), relationships };
 }
 
-/** Those that the workload reads; where it reads none of the parent's, the first few that are short. */
+/**
+ * Those that the workload reads; where it reads none of the parent's, the first few that are short.
+ */
 const columnsToCopy = (
   relationship: Relationship,
   { profile, workload }: ChoiceContext,
@@ -117,7 +128,10 @@ const columnsToCopy = (
   proposeCopy(relationship, profile, workload)?.columns ??
   shortColumns(relationship, profile).slice(0, MAX_COPIED_COLUMNS);
 
-/** Only a declared key makes "one at most" a rule; that small data happens to have no second child does not. */
+/**
+ * Only a declared key makes "one at most" a rule; that small data happens to have no second child
+ * does not.
+ */
 function cardinalityOf(relationship: Relationship, catalog: Catalog): 'one' | 'many' {
   const child = catalog.tables.find((table) => table.name === relationship.childTable)!;
   return [child.primaryKey, ...child.uniqueKeys].some(
@@ -171,7 +185,10 @@ function nameCollections(
     });
 }
 
-/** The primary key where it is one column that the data keeps unique and filled; else the row's ordinal. */
+/**
+ * The primary key where it is one column that the data keeps unique and filled; else the row's
+ * ordinal.
+ */
 export function idRuleFor(tableName: string, catalog: Catalog, profile: Profile): IdRule {
   const table = catalog.tables.find((candidate) => candidate.name === tableName)!;
   const keys = profile.tables.find((candidate) => candidate.table === tableName)?.keys ?? [];

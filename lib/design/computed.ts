@@ -11,8 +11,9 @@ const STORED = ['count', 'sum', 'avg', 'min', 'max'] as const;
 type Stored = (typeof STORED)[number];
 
 /**
- * Computed fields (guidebook, section 4): aggregates over all children of a row, by parent, that at least two queries ask
- * for and that the parent's document does not hold as an array anyway. By relationship id.
+ * Computed fields (guidebook, section 4): aggregates over all children of a row, by parent, that at
+ * least two queries ask for and that the parent's document does not hold as an array anyway. By
+ * relationship id.
  */
 export function proposeComputed(
   choices: Choices,
@@ -78,8 +79,8 @@ const fieldName = (
   );
 
 /**
- * The aggregates of a block that a field of the parent could hold: all over the children of one relationship, unfiltered,
- * grouped by the parent's key.
+ * The aggregates of a block that a field of the parent could hold: all over the children of one
+ * relationship, unfiltered, grouped by the parent's key.
  */
 export function aggregatesByParent(
   block: QueryBlock,

@@ -1,11 +1,17 @@
 import type { Profile, Relationship } from '../sqlite/profile';
 import type { AccessPattern, Workload } from './workload';
 
-/** A copy is for a few short values that are read with the reference; more would double the parent in every child. */
+/**
+ * A copy is for a few short values that are read with the reference; more would double the parent
+ * in every child.
+ */
 export const MAX_COPIED_COLUMNS = 6;
 export const MAX_COPIED_BYTES = 256;
 
-/** The parent's columns to repeat beside a reference, and how many of the queries that join them need no more. */
+/**
+ * The parent's columns to repeat beside a reference, and how many of the queries that join them
+ * need no more.
+ */
 export interface CopyProposal {
   readonly columns: readonly string[];
   readonly served: number;
@@ -13,8 +19,9 @@ export interface CopyProposal {
 }
 
 /**
- * The columns that serve most queries: the most frequent access patterns come first, each with everything that it
- * reads of the parent or not at all, since a query that misses one column has to fetch the parent anyway.
+ * The columns that serve most queries: the most frequent access patterns come first, each with
+ * everything that it reads of the parent or not at all, since a query that misses one column has to
+ * fetch the parent anyway.
  */
 export function proposeCopy(
   relationship: Relationship,
@@ -63,7 +70,10 @@ export function shortColumns(
     .map(({ column }) => column);
 }
 
-/** What a query of the pattern reads of the parent; the keys by which it goes on from there are part of that. */
+/**
+ * What a query of the pattern reads of the parent; the keys by which it goes on from there are part
+ * of that.
+ */
 function columnsRead(
   pattern: AccessPattern,
   { id: own, parentTable, parentColumns }: Relationship,

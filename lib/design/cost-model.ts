@@ -26,7 +26,9 @@ import { columnPath, copiesOf, placementOf, type Placement } from './placement';
 import { leadsWith, topRows } from './subsets';
 import type { Workload } from './workload';
 
-/** Rows that a condition lets through when nothing tells more: a range, and what no index serves. */
+/**
+ * Rows that a condition lets through when nothing tells more: a range, and what no index serves.
+ */
 const RANGE_SHARE = 1 / 3;
 const OTHER_SHARE = 1 / 3;
 
@@ -38,7 +40,10 @@ export class CostModel {
 
   constructor(
     private readonly design: DocumentDesign,
-    /** `ideal`: whatever an index could serve is served, as when designs are compared before indexes are chosen. */
+    /**
+     * `ideal`: whatever an index could serve is served, as when designs are compared before indexes
+     * are chosen.
+     */
     private readonly indexes: IndexDesign | 'ideal',
     private readonly profile: Profile,
     like?: CostModel,
@@ -80,7 +85,10 @@ export class CostModel {
     return blocks.reduce((sum, block) => addCosts(sum, this.block(block)), NO_COST);
   }
 
-  /** The cheapest way to bring the block's tables together: first with few lookups, then with few documents. */
+  /**
+   * The cheapest way to bring the block's tables together: first with few lookups, then with few
+   * documents.
+   */
   block(block: QueryBlock): Cost {
     const known = this.estimated.get(block);
     if (known) return known;
@@ -134,8 +142,8 @@ export class CostModel {
   }
 
   /**
-   * Rows that have the value a question names. Questions name values that are there, frequent ones more often: a value drawn
-   * with its row, not one drawn among the distinct ones.
+   * Rows that have the value a question names. Questions name values that are there, frequent ones
+   * more often: a value drawn with its row, not one drawn among the distinct ones.
    */
   rowsForConstant(table: string, column: string): number {
     const found = columnProfile(this.profile, table, column);
@@ -151,7 +159,10 @@ export class CostModel {
     );
   }
 
-  /** Documents that hold so many rows with one value of a column: a bucket keeps those together that share what it is by. */
+  /**
+   * Documents that hold so many rows with one value of a column: a bucket keeps those together that
+   * share what it is by.
+   */
   holders(table: string, column: string, rows: number): number {
     const placement = this.placements.get(table);
     if (
@@ -182,7 +193,10 @@ export class CostModel {
     return this.profile.relationships;
   }
 
-  /** The keys by which an index finds documents, `_id` among them; whatever helps, where indexes are ideal. */
+  /**
+   * The keys by which an index finds documents, `_id` among them; whatever helps, where indexes are
+   * ideal.
+   */
   indexKeys(collection: string, wanted: readonly string[]): readonly (readonly string[])[] {
     return [
       ['_id'],
@@ -192,7 +206,10 @@ export class CostModel {
     ];
   }
 
-  /** The names and values of a table's own columns, where its documents hold them with the index that they are for. */
+  /**
+   * The names and values of a table's own columns, where its documents hold them with the index
+   * that they are for.
+   */
   attribute(table: string): AttributeField | undefined {
     const placement = this.placements.get(table);
     if (!placement || placement.steps.length > 0) return undefined;
@@ -214,7 +231,10 @@ export class CostModel {
     );
   }
 
-  /** Where the parents keep all that a block reads of their children, but for those that have too many: how many do, and their children. */
+  /**
+   * Where the parents keep all that a block reads of their children, but for those that have too
+   * many: how many do, and their children.
+   */
   keptChildren(block: QueryBlock, child: number, parent: number): Outliers | undefined {
     for (const relationship of this.relationships()) {
       const columns = childReads(block, relationship, child, parent);
@@ -269,7 +289,10 @@ export class CostModel {
     return undefined;
   }
 
-  /** The parent alone, where its documents keep every aggregate over its children that the block asks for. */
+  /**
+   * The parent alone, where its documents keep every aggregate over its children that the block
+   * asks for.
+   */
   private withoutComputed(block: QueryBlock, sources: readonly number[]): number[] | undefined {
     for (const relationship of this.relationships()) {
       const stored = this.copies(relationship.parentTable).filter(
@@ -321,7 +344,9 @@ class Plan {
     return { cost: this.total, joined: this.joined };
   }
 
-  /** Binds a source and everything that is then there without another fetch; returns all of these. */
+  /**
+   * Binds a source and everything that is then there without another fetch; returns all of these.
+   */
   private enter(source: number, document: number, waiting: Set<number>): number[] {
     this.bound.set(source, { document });
     waiting.delete(source);
@@ -340,7 +365,10 @@ class Plan {
     return entered;
   }
 
-  /** How a source's row is in the given document already: embedded with a bound row, its ancestor, or copied beside it. */
+  /**
+   * How a source's row is in the given document already: embedded with a bound row, its ancestor,
+   * or copied beside it.
+   */
   private present(at: number, document: number): Bound | undefined {
     const table = this.table(at);
     for (const [other, bound] of this.bound) {
@@ -489,7 +517,10 @@ class Plan {
         );
   }
 
-  /** Documents that one index over names and values finds: by one of the columns, or by any of several. */
+  /**
+   * Documents that one index over names and values finds: by one of the columns, or by any of
+   * several.
+   */
   private throughAttribute(entered: readonly number[]): number[] {
     return entered.flatMap((at) => {
       const { table, equality, notLiteral = [], anyOf = [] } = this.block.sources[at]!;
@@ -526,7 +557,8 @@ class Plan {
     }
     const perProbe = this.model.rowsPerValue(this.table(target), link.own.column);
     const parents = Math.max(1, this.model.rows(this.table(link.other.source)));
-    // Nothing else of the query is found in the children's documents, and the parent's own is there.
+    // Nothing else of the query is found in the children's documents, and the parent's own is
+    // there.
     const kept =
       entered.length === 1 && !this.bound.get(link.other.source)?.copy
         ? this.model.keptChildren(this.block, target, link.other.source)
@@ -561,7 +593,9 @@ class Plan {
     this.total = addCosts(this.total, { ...NO_COST, documents, bytes: documents * meanBytes });
   }
 
-  /** Entries of the arrays that lead to the sources, for the share of the documents that is fetched. */
+  /**
+   * Entries of the arrays that lead to the sources, for the share of the documents that is fetched.
+   */
   private unwind(entered: readonly number[], share: number): void {
     const tables = new Set(
       entered.flatMap((at) =>

@@ -1,6 +1,7 @@
 /**
- * What a query, or a workload, is expected to cost on a design (guidebook, section 3): an estimate from the profile,
- * never a measurement. `bench/cost-model.ts` compares it with the documents that are really examined.
+ * What a query, or a workload, is expected to cost on a design (guidebook, section 3): an estimate
+ * from the profile, never a measurement. `bench/cost-model.ts` compares it with the documents that
+ * are really examined.
  */
 export interface Cost {
   /** Documents fetched: by a scan, through an index, or by lookups. */
@@ -14,8 +15,9 @@ export interface Cost {
 }
 
 /**
- * One number to compare designs by, in units of one small document fetched. A probe descends an index; an entry is a part
- * of a document that is in memory already; a document of some KiB takes as long to read as several small ones.
+ * One number to compare designs by, in units of one small document fetched. A probe descends an
+ * index; an entry is a part of a document that is in memory already; a document of some KiB takes
+ * as long to read as several small ones.
  */
 const WEIGHT = { document: 1, lookup: 4, entry: 0.5, kib: 0.5 } as const;
 

@@ -15,8 +15,9 @@ export class CsvSyntaxError extends Error {
 }
 
 /**
- * The rows of RFC 4180 text that are not blank, with any kind of line end. A reader of its own, because people mend what
- * it reports: a quote that is not closed is told where it opens, not where the text stops making sense.
+ * The rows of RFC 4180 text that are not blank, with any kind of line end. A reader of its own,
+ * because people mend what it reports: a quote that is not closed is told where it opens, not where
+ * the text stops making sense.
  */
 export function readCsvRows(text: string): CsvRow[] {
   const rows: CsvRow[] = [];
@@ -48,7 +49,8 @@ export function readCsvRows(text: string): CsvRow[] {
         break;
       }
       if (at >= text.length) break;
-      // Behind a closing quote that closed nothing: its cell went on over the end of a line, or holds a single quote.
+      // Behind a closing quote that closed nothing: its cell went on over the end of a line, or
+      // holds a single quote.
       if (quoted === undefined)
         throw new CsvSyntaxError(
           inCell.line,

@@ -5,7 +5,9 @@ import type { Workload } from './workload';
 
 type Draft = Omit<ConceptualDesign, 'document'>;
 
-/** The four parts of the paper's §3.1, each Markdown. Names come from the source: they are escaped. */
+/**
+ * The four parts of the paper's §3.1, each Markdown. Names come from the source: they are escaped.
+ */
 export function describeDesign(
   design: Draft,
   catalog: Catalog,
@@ -264,7 +266,10 @@ const bucketName = (design: Draft, profile: Profile, table: string): string =>
     ({ choice, relationship }) => choice.choice === 'bucket' && relationship.childTable === table,
   )?.choice.field ?? table;
 
-/** Where the rows of a table live: as documents of `root`'s collection, or embedded in them along `steps`. */
+/**
+ * Where the rows of a table live: as documents of `root`'s collection, or embedded in them along
+ * `steps`.
+ */
 interface Home {
   readonly root: string;
   readonly steps: readonly { readonly field: string; readonly cardinality: 'one' | 'many' }[];
@@ -312,7 +317,10 @@ export interface Disposition {
   readonly table: string;
   readonly disposition: 'standalone' | 'embedded' | 'missing';
   readonly collections: readonly string[];
-  /** Collections that repeat some of its columns: beside references to it, of its rows in their parents, or as names and values. */
+  /**
+   * Collections that repeat some of its columns: beside references to it, of its rows in their
+   * parents, or as names and values.
+   */
   readonly copies: readonly string[];
 }
 

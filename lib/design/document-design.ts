@@ -2,9 +2,10 @@ import type { Cost } from './cost';
 import type { Transform } from './transform';
 
 /**
- * The document design: the central type of the product. Its conceptual part decides which collections exist and
- * where the rows of each source table live; its logical part lists the fields of each collection. Documents, CSV,
- * migration, validation mappings, JSON Schema and what the translator may use are all derived from it.
+ * The document design: the central type of the product. Its conceptual part decides which
+ * collections exist and where the rows of each source table live; its logical part lists the fields
+ * of each collection. Documents, CSV, migration, validation mappings, JSON Schema and what the
+ * translator may use are all derived from it.
  */
 export interface DocumentDesign {
   readonly conceptual: ConceptualDesign;
@@ -35,7 +36,10 @@ export interface CollectionDesign {
   readonly name: string;
   readonly rootTable: string;
   readonly id: IdRule;
-  /** Columns of the root table whose names and values the documents repeat as an array, for one index over all of them. */
+  /**
+   * Columns of the root table whose names and values the documents repeat as an array, for one
+   * index over all of them.
+   */
   readonly attributes?: AttributeChoice;
 }
 
@@ -47,9 +51,10 @@ export interface AttributeChoice {
 }
 
 /**
- * How `_id` is made. `column`: the source column itself, which is then not stored a second time. `ordinal`: the
- * row's position in the source's scan order, for tables without a usable single-column key. `bucket`: a document holds
- * up to `size` rows with the same values of `columns`, and its `_id` counts the buckets, in the order of those values.
+ * How `_id` is made. `column`: the source column itself, which is then not stored a second time.
+ * `ordinal`: the row's position in the source's scan order, for tables without a usable
+ * single-column key. `bucket`: a document holds up to `size` rows with the same values of
+ * `columns`, and its `_id` counts the buckets, in the order of those values.
  */
 export type IdRule =
   | { readonly kind: 'column'; readonly column: string; readonly transform: Transform }
@@ -63,9 +68,9 @@ export interface BucketRule {
 }
 
 /**
- * What becomes of one relationship. `embed` makes the child rows entries of the parent's documents; `copy` is a
- * reference with some of the parent's columns copied beside it; `bucket` is a reference from documents that hold
- * several child rows of one parent each.
+ * What becomes of one relationship. `embed` makes the child rows entries of the parent's documents;
+ * `copy` is a reference with some of the parent's columns copied beside it; `bucket` is a reference
+ * from documents that hold several child rows of one parent each.
  */
 export const CHOICES = ['embed', 'reference', 'copy', 'bucket'] as const;
 export type Choice = (typeof CHOICES)[number];
@@ -73,9 +78,15 @@ export type Choice = (typeof CHOICES)[number];
 export interface RelationshipChoice {
   readonly relationship: string;
   readonly choice: Choice;
-  /** For `embed` and `bucket` the field that holds the child rows, for `copy` the one that holds the parent's columns. */
+  /**
+   * For `embed` and `bucket` the field that holds the child rows, for `copy` the one that holds the
+   * parent's columns.
+   */
   readonly field?: string;
-  /** For `copy` and `bucket`: the parent's columns that are repeated, beside the reference or once a bucket. */
+  /**
+   * For `copy` and `bucket`: the parent's columns that are repeated, beside the reference or once a
+   * bucket.
+   */
   readonly columns?: readonly string[];
   /** For `bucket`: the field that holds the parent's columns. */
   readonly parentField?: string;
@@ -85,13 +96,19 @@ export interface RelationshipChoice {
   readonly reason: string;
   /** Set when a reviewer's directive, not the engine, made the choice. */
   readonly directed?: boolean;
-  /** Aggregates over the child rows that the parent's documents keep; never with `embed`, where the children are there. */
+  /**
+   * Aggregates over the child rows that the parent's documents keep; never with `embed`, where the
+   * children are there.
+   */
   readonly computed?: readonly ComputedChoice[];
   /** The first few of the child rows that the parent's documents repeat; never with `embed`. */
   readonly subset?: SubsetChoice;
   /** The child rows of every parent but the few that have too many; never with `embed`. */
   readonly outlier?: OutlierChoice;
-  /** The estimated cost of the workload under each choice, all else as it is; what stands in the way of the others. */
+  /**
+   * The estimated cost of the workload under each choice, all else as it is; what stands in the way
+   * of the others.
+   */
   readonly alternatives?: readonly ChoiceAlternative[];
 }
 
@@ -133,12 +150,18 @@ export interface ChoiceAlternative {
   readonly obstacle?: string;
 }
 
-/** A schema pattern or anti-pattern that the data or the workload calls up, and what was done about it. */
+/**
+ * A schema pattern or anti-pattern that the data or the workload calls up, and what was done about
+ * it.
+ */
 export interface PatternUse {
   readonly pattern: string;
   readonly target: string;
   readonly reason: string;
-  /** `applied` (also when absent): the design uses it; `considered`: it was weighed and left; `avoided`: an anti-pattern. */
+  /**
+   * `applied` (also when absent): the design uses it; `considered`: it was weighed and left;
+   * `avoided`: an anti-pattern.
+   */
   readonly status?: 'applied' | 'considered' | 'avoided';
 }
 
@@ -163,7 +186,10 @@ export interface ColumnField {
   readonly transform: Transform;
 }
 
-/** What a field that follows a relationship says of it: the table at the other end, and the columns that join. */
+/**
+ * What a field that follows a relationship says of it: the table at the other end, and the columns
+ * that join.
+ */
 interface AlongRelationship {
   readonly name: string;
   readonly table: string;
@@ -172,10 +198,11 @@ interface AlongRelationship {
 }
 
 /**
- * A placement: rows of `table` live here. `embedMany` is an array, empty when the parent has no child; `embedOne`
- * is a document, absent when there is no child. A join column of the child whose value is stored as the parent's
- * key may be left out of `fields`: the parent holds it. In a bucket the parent is the bucket, `relationship` is `BUCKET`,
- * and the rows join by the columns that they share.
+ * A placement: rows of `table` live here. `embedMany` is an array, empty when the parent has no
+ * child; `embedOne` is a document, absent when there is no child. A join column of the child whose
+ * value is stored as the parent's key may be left out of `fields`: the parent holds it. In a bucket
+ * the parent is the bucket, `relationship` is `BUCKET`, and the rows join by the columns that they
+ * share.
  */
 export interface EmbedField extends AlongRelationship {
   readonly kind: 'embedOne' | 'embedMany';
@@ -190,8 +217,9 @@ export interface JoinColumn {
 }
 
 /**
- * Fields of the parent's row, copied into the row that refers to it: a document that is absent where the reference is
- * null or resolves to nothing. In `join`, `parent` is a column of `table`, `child` one of the referring row.
+ * Fields of the parent's row, copied into the row that refers to it: a document that is absent
+ * where the reference is null or resolves to nothing. In `join`, `parent` is a column of `table`,
+ * `child` one of the referring row.
  */
 export interface ExtendedReferenceField extends AlongRelationship {
   readonly kind: 'extendedReference';
@@ -199,8 +227,9 @@ export interface ExtendedReferenceField extends AlongRelationship {
 }
 
 /**
- * The first `limit` child rows by `orderBy`, then by the source's scan order, repeated in the parent as an array, which
- * is empty without children. All rows of `table` have their place elsewhere.
+ * The first `limit` child rows by `orderBy`, then by the source's scan order, repeated in the
+ * parent as an array, which is empty without children. All rows of `table` have their place
+ * elsewhere.
  */
 export interface SubsetField extends AlongRelationship {
   readonly kind: 'subset';
@@ -210,9 +239,10 @@ export interface SubsetField extends AlongRelationship {
 }
 
 /**
- * All child rows of a parent that has at most `limit` of them, in the source's scan order, repeated in the parent as an
- * array. A parent with more (an outlier) has an empty array, and a field `flag` with its key, which no other parent has: its
- * rows are where all rows of `table` have their place, and nowhere else. Entries name their fields as those documents do.
+ * All child rows of a parent that has at most `limit` of them, in the source's scan order, repeated
+ * in the parent as an array. A parent with more (an outlier) has an empty array, and a field `flag`
+ * with its key, which no other parent has: its rows are where all rows of `table` have their place,
+ * and nowhere else. Entries name their fields as those documents do.
  */
 export interface OutlierField extends AlongRelationship {
   readonly kind: 'outlier';
@@ -222,7 +252,10 @@ export interface OutlierField extends AlongRelationship {
   readonly fields: readonly ColumnField[];
 }
 
-/** An aggregate over the child rows of `table`: `count` of the rows, or of the non-null values of `column`. */
+/**
+ * An aggregate over the child rows of `table`: `count` of the rows, or of the non-null values of
+ * `column`.
+ */
 export interface ComputedField extends AlongRelationship {
   readonly kind: 'computed';
   readonly aggregate: 'count' | 'sum' | 'avg' | 'min' | 'max';
@@ -237,8 +270,9 @@ export const bucketRows = (fields: readonly Field[]): EmbedField | undefined =>
   fields.find((field): field is EmbedField => isEmbed(field) && field.relationship === BUCKET);
 
 /**
- * Names and values of some columns of the root's own row, which have their fields beside it: `[{k: 'home_player_1', v: 5}, …]`,
- * in the order of `fields`. `k` is the name of the column's field, `v` its value; what is null has no entry.
+ * Names and values of some columns of the root's own row, which have their fields beside it: `[{k:
+ * 'home_player_1', v: 5}, …]`, in the order of `fields`. `k` is the name of the column's field, `v`
+ * its value; what is null has no entry.
  */
 export interface AttributeField {
   readonly kind: 'attribute';

@@ -5,9 +5,10 @@ import type { Profile, Relationship } from '../sqlite/profile';
 export class StrategyFails extends Error {}
 
 /**
- * The foreign-key baseline (TEND-v2, as the paper describes it in §7): a table with one foreign key is nested in its
- * parent, whatever the data; a table with several links others and stays a collection. Rows without a parent are not
- * looked at: they get lost. Self-references and cycles cannot be nested.
+ * The foreign-key baseline (TEND-v2, as the paper describes it in §7): a table with one foreign key
+ * is nested in its parent, whatever the data; a table with several links others and stays a
+ * collection. Rows without a parent are not looked at: they get lost. Self-references and cycles
+ * cannot be nested.
  */
 export function foreignKeyEmbeddings(catalog: Catalog, profile: Profile): Relationship[] {
   const declared = profile.relationships.filter((relationship) => relationship.declared);

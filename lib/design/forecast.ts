@@ -44,7 +44,10 @@ export interface PlacedRows {
 
 /** A document's length and terminator, and its place in an array or the name of its `_id`. */
 export const ROW_FRAMING = 10;
-/** A BSON element is a type, a name and a terminator; texts, bytes, arrays and documents have a length as well. */
+/**
+ * A BSON element is a type, a name and a terminator; texts, bytes, arrays and documents have a
+ * length as well.
+ */
 export const elementFraming = (name: string, column?: ColumnProfile): number =>
   Buffer.byteLength(name) + 2 + (column && column.stored.text + column.stored.blob === 0 ? 0 : 5);
 
@@ -61,7 +64,8 @@ export function forecastRows(
     const inner = forecastRows(child, profile);
     const childRows = rowCount(profile, child.table);
     total += inner.total;
-    // The widest child once, the others at their mean: one that is widest in every column is no longer a guess.
+    // The widest child once, the others at their mean: one that is widest in every column is no
+    // longer a guess.
     largest +=
       child.longest === 0
         ? 0
@@ -113,7 +117,10 @@ export function forecastCollections(
   });
 }
 
-/** What `_id` takes besides its name and what the row counts: a text's length, or a number that the row does not have. */
+/**
+ * What `_id` takes besides its name and what the row counts: a text's length, or a number that the
+ * row does not have.
+ */
 const idBytes = (id: IdRule, table: string, profile: Profile): number =>
   id.kind === 'column' ? elementFraming('', columnProfile(profile, table, id.column)) - 2 : 4;
 

@@ -28,8 +28,9 @@ interface Candidate {
 }
 
 /**
- * Indexes of a design (guidebook, section 6): declared keys, unique where the data keeps them; then one over the names and
- * values that documents hold; then what saves the workload most, equality before sort before range; then the referring side of every reference.
+ * Indexes of a design (guidebook, section 6): declared keys, unique where the data keeps them; then
+ * one over the names and values that documents hold; then what saves the workload most, equality
+ * before sort before range; then the referring side of every reference.
  */
 export function proposeIndexes(
   design: DocumentDesign,
@@ -122,7 +123,10 @@ function declaredKeys(
   });
 }
 
-/** Takes, again and again, the candidate that saves the workload most; what others took over saves less, and falls back. */
+/**
+ * Takes, again and again, the candidate that saves the workload most; what others took over saves
+ * less, and falls back.
+ */
 function addBySaving(
   list: IndexList,
   candidates: readonly Candidate[],
@@ -148,7 +152,8 @@ function addBySaving(
       { saved: 0, served: 0 },
     );
   };
-  // A saving only shrinks as indexes are added: whoever is still first after a fresh look is the best.
+  // A saving only shrinks as indexes are added: whoever is still first after a fresh look is the
+  // best.
   const queue = candidates.map((candidate) => ({ candidate, ...saving(candidate) }));
   for (;;) {
     queue.sort(
@@ -178,7 +183,10 @@ function addBySaving(
 const share = (part: number): string =>
   part >= 0.01 ? `${Math.round(part * 100)} %` : `${(part * 100).toFixed(1)} %`;
 
-/** Keys that a block of the workload could use, by collection: of its filters and sort, and of each of its joins. */
+/**
+ * Keys that a block of the workload could use, by collection: of its filters and sort, and of each
+ * of its joins.
+ */
 function candidates(design: DocumentDesign, profile: Profile, workload: Workload): Candidate[] {
   const found = new Map<string, { collection: string; paths: string[] }>();
   const served = new Map<string, Map<QueryBlock, number>>();
@@ -258,7 +266,10 @@ const attributeOf = (design: DocumentDesign, table: string): AttributeField | un
     .find(({ rootTable }) => rootTable === table)
     ?.fields.find((field) => field.kind === 'attribute');
 
-/** MongoDB indexes one array a compound key: of paths through several arrays the first array's are kept. */
+/**
+ * MongoDB indexes one array a compound key: of paths through several arrays the first array's are
+ * kept.
+ */
 function oneArray(paths: readonly string[], collection: string, design: DocumentDesign): string[] {
   const logical = design.logical.find((candidate) => candidate.collection === collection);
   const arrays =
@@ -269,7 +280,10 @@ function oneArray(paths: readonly string[], collection: string, design: Document
   return paths.filter((path) => arrayOf(path) === undefined || arrayOf(path) === first);
 }
 
-/** Where a column's values are: with its own rows, and where a copy repeats them beside rows that the block joins. */
+/**
+ * Where a column's values are: with its own rows, and where a copy repeats them beside rows that
+ * the block joins.
+ */
 function pathsFor(
   block: QueryBlock,
   { source, column }: BlockColumn,

@@ -16,7 +16,10 @@ const column = (name: string, of = name): Field & { kind: 'column' } => ({
   transform: identity,
 });
 
-/** One field of each kind, over a parent `hero` and its children; `name` goes through every name of the source. */
+/**
+ * One field of each kind, over a parent `hero` and its children; `name` goes through every name of
+ * the source.
+ */
 function designOf(name: (plain: string) => string): LogicalDesign {
   const join = [{ parent: name('id'), child: name('hero_id') }];
   const child = (table: string) => ({

@@ -122,7 +122,10 @@ function noteFor(field: NotedField): string {
   }
 }
 
-/** Conditions as `column = parent column`, where `own` names the referring row and `child` the child's. */
+/**
+ * Conditions as `column = parent column`, where `own` names the referring row and `child` the
+ * child's.
+ */
 const joinText = (join: readonly JoinColumn[], side: 'own' | 'child'): string =>
   join
     .map(({ parent, child }) =>
@@ -135,11 +138,13 @@ const joinText = (join: readonly JoinColumn[], side: 'own' | 'child'): string =>
 const bsonType = (transform: string): string =>
   ({ bool: 'Boolean', date: 'Date', string: 'String', bytes: 'Binary' })[transform] ?? 'as stored';
 
-// Names are written plainly when they are plain words, else as JSON strings, so that dots and commas cannot mislead.
+// Names are written plainly when they are plain words, else as JSON strings, so that dots and
+// commas cannot mislead.
 const ref = (name: string): string =>
   /^[\p{L}_][\p{L}\p{N}_]*$/u.test(name) ? name : JSON.stringify(name);
 
-// A name is not looked for from the middle of a word: that would take a time that grows with the square of its length.
+// A name is not looked for from the middle of a word: that would take a time that grows with the
+// square of its length.
 const WORD = String.raw`(?<![\p{L}\p{N}_])[\p{L}_][\p{L}\p{N}_]*`;
 const QUOTED = String.raw`"(?:[^"\\]|\\.)*"`;
 const REF = `(?:${WORD}|${QUOTED})`;
@@ -160,7 +165,8 @@ function unref(line: number, text: string): string {
 
 const written = (row: readonly string[]): string => row.map(quote).join(',');
 
-// Spreadsheets run cells that begin with these as formulas; a leading apostrophe is their convention for plain text.
+// Spreadsheets run cells that begin with these as formulas; a leading apostrophe is their
+// convention for plain text.
 const quote = (cell: string): string =>
   `"${(/^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell).replaceAll('"', '""')}"`;
 
@@ -244,7 +250,10 @@ export function readLogicalCsv(csv: string): {
   };
 }
 
-/** Where the CSV places each source column (`table.column`) and the rows of each table: the target, and the row as it is written. */
+/**
+ * Where the CSV places each source column (`table.column`) and the rows of each table: the target,
+ * and the row as it is written.
+ */
 export function placedRows(
   design: LogicalDesign,
 ): ReadonlyMap<string, { readonly target: string; readonly row: string }> {
@@ -305,7 +314,10 @@ interface FieldPlace {
   readonly target: string;
 }
 
-/** An error of the schema, told of the innermost field that it lies in; `outside` is for what lies in none. */
+/**
+ * An error of the schema, told of the innermost field that it lies in; `outside` is for what lies
+ * in none.
+ */
 function errorAt(
   design: LogicalDesign,
   path: readonly PropertyKey[],
@@ -428,7 +440,10 @@ function parseColumnField(
 
 interface Note {
   readonly line: number;
-  /** With single blanks, and each quoted name put aside as `"0"`, `"1"` …: nothing in a name reads as a word of the note. */
+  /**
+   * With single blanks, and each quoted name put aside as `"0"`, `"1"` …: nothing in a name reads
+   * as a word of the note.
+   */
   readonly shape: string;
   name(found: string): string;
 }
@@ -489,7 +504,10 @@ function parseAttribute(
   return { kind: 'attribute', name, fields: fields as ColumnField[] };
 }
 
-/** The field of which a note tells, to be filled with `fields`; undefined when the type is that of a column. */
+/**
+ * The field of which a note tells, to be filled with `fields`; undefined when the type is that of a
+ * column.
+ */
 function parseNoted(
   line: number,
   source: string,
@@ -592,7 +610,10 @@ const FORMS: Readonly<
   },
 };
 
-/** The type follows from the transformation; one that says otherwise would be a wish that nothing fulfils. */
+/**
+ * The type follows from the transformation; one that says otherwise would be a wish that nothing
+ * fulfils.
+ */
 function transformAt(line: number, type: string, text: string): Transform {
   const transform = parsedTransform(line, text);
   const follows = bsonType(transform.kind);

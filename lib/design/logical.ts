@@ -36,7 +36,10 @@ export interface LogicalInput {
   readonly types?: TypeSettings;
 }
 
-/** The fields of one collection: every column of its tables, the embedded tables nested as the choices say. */
+/**
+ * The fields of one collection: every column of its tables, the embedded tables nested as the
+ * choices say.
+ */
 export function deriveLogical(collection: string, input: LogicalInput): LogicalDesign {
   const found = input.conceptual.collections.find((candidate) => candidate.name === collection);
   if (!found)
@@ -60,7 +63,10 @@ export function deriveLogical(collection: string, input: LogicalInput): LogicalD
   return { collection, rootTable, id, fields };
 }
 
-/** What the rows of a bucket share, once, with what is repeated of their parent, and an array of the rest of each. */
+/**
+ * What the rows of a bucket share, once, with what is repeated of their parent, and an array of the
+ * rest of each.
+ */
 function bucketFields(table: string, { columns }: BucketRule, input: LogicalInput): Field[] {
   const names = new NameSet();
   const shared = columns.map((column) => columnField(table, column, names, input));
@@ -133,7 +139,8 @@ function fieldsOf(
         )?.attributes
       : undefined;
   const entries = attributes ? [attributeField(attributes, own, names)] : [];
-  // Copies are named before what is embedded, and both after the columns, which keep the source's names.
+  // Copies are named before what is embedded, and both after the columns, which keep the source's
+  // names.
   const copies = toParents
     .filter(({ choice }) => choice.choice === 'copy')
     .map(({ choice, relationship }) => extendedReference(relationship, choice, names, input));
@@ -235,7 +242,10 @@ function subsetField(
   };
 }
 
-/** Entries are named exactly as the fields of the child's own documents, `_id` among them: a query reads either as if they were the other. */
+/**
+ * Entries are named exactly as the fields of the child's own documents, `_id` among them: a query
+ * reads either as if they were the other.
+ */
 function outlierField(
   relationship: Relationship,
   { field, flag, limit, columns }: OutlierChoice,
@@ -305,7 +315,8 @@ function embedField(
 ): EmbedField {
   const { childTable, childColumns, sameStorage } = relationship;
   const child = input.catalog.tables.find((candidate) => candidate.name === childTable)!;
-  // The parent holds the key already, as long as it is stored the same; an entry without any field would say nothing.
+  // The parent holds the key already, as long as it is stored the same; an entry without any field
+  // would say nothing.
   const keyIsHeld =
     sameStorage && child.columns.some((column) => !childColumns.includes(column.name));
   return {
@@ -347,7 +358,10 @@ function transformFor(
   return types && !kept ? typeOf(profile, table, column, types) : identity;
 }
 
-/** As directed; else the source's name, unless it says nothing and the benchmark describes the column in a few words. */
+/**
+ * As directed; else the source's name, unless it says nothing and the benchmark describes the
+ * column in a few words.
+ */
 function fieldName(table: string, column: string, { directives, catalog }: LogicalInput): string {
   const renamed = directives.findLast(
     (directive) =>

@@ -23,15 +23,19 @@ import { forecastCollections } from './forecast';
 import { DOCUMENT_MARGIN, MAX_DOCUMENT_BYTES, type DesignLimits } from './obstacles';
 
 export interface DesignProblem {
-  /** `loss`: rows or values would vanish; `limit`: a document or an array could grow too large; `broken`: not a design. */
+  /**
+   * `loss`: rows or values would vanish; `limit`: a document or an array could grow too large;
+   * `broken`: not a design.
+   */
   readonly kind: 'loss' | 'limit' | 'broken';
   readonly subject: string;
   readonly detail: string;
 }
 
 /**
- * Proves from the profile that a design loses nothing, before a row moves: every column of every table has a place,
- * every embedding is total, nothing outgrows its limits, every field has one source. Empty when all holds.
+ * Proves from the profile that a design loses nothing, before a row moves: every column of every
+ * table has a place, every embedding is total, nothing outgrows its limits, every field has one
+ * source. Empty when all holds.
  */
 export function checkDesign(
   design: DocumentDesign,
@@ -52,11 +56,15 @@ export function checkDesign(
   ];
 }
 
-/** What no design can carry: values and rows that MongoDB cannot hold, or that cannot be told from others here. */
+/**
+ * What no design can carry: values and rows that MongoDB cannot hold, or that cannot be told from
+ * others here.
+ */
 function checkSource(catalog: Catalog, profile: Profile): DesignProblem[] {
   const problems: DesignProblem[] = [];
   for (const { table, columns, maxRowBytes } of profile.tables) {
-    // Measured, not forecast: no margin. An element takes its type, its name and up to six bytes more.
+    // Measured, not forecast: no margin. An element takes its type, its name and up to six bytes
+    // more.
     const framing = columns.reduce((sum, { column }) => sum + Buffer.byteLength(column) + 8, 64);
     if (maxRowBytes + framing > MAX_DOCUMENT_BYTES)
       problems.push({
@@ -80,7 +88,9 @@ function checkSource(catalog: Catalog, profile: Profile): DesignProblem[] {
   return problems;
 }
 
-/** A choice of a relationship that the source does not have would be saved and never have an effect. */
+/**
+ * A choice of a relationship that the source does not have would be saved and never have an effect.
+ */
 function checkRelationships({ conceptual }: DocumentDesign, profile: Profile): DesignProblem[] {
   const known = new Set(profile.relationships.map(({ id }) => id));
   const unknown = conceptual.relationships.filter(({ relationship }) => !known.has(relationship));
@@ -187,7 +197,10 @@ function checkColumns(design: DocumentDesign, catalog: Catalog): DesignProblem[]
   return problems;
 }
 
-/** A string cannot hold bytes that are no text: they have a field of their own, and are no key of documents. */
+/**
+ * A string cannot hold bytes that are no text: they have a field of their own, and are no key of
+ * documents.
+ */
 function checkBytes(design: DocumentDesign, profile: Profile): DesignProblem[] {
   return profile.tables.flatMap(({ table, columns }) => {
     const placement = placementOf(design, table);
@@ -212,7 +225,9 @@ function checkBytes(design: DocumentDesign, profile: Profile): DesignProblem[] {
   });
 }
 
-/** A copy follows a relationship from the row that holds it: to its parent, or from its children. */
+/**
+ * A copy follows a relationship from the row that holds it: to its parent, or from its children.
+ */
 function checkCopies(
   design: DocumentDesign,
   profile: Profile,
@@ -317,7 +332,10 @@ function checkCopies(
   return problems;
 }
 
-/** Why a join would not find the children of every parent by the array and the flag together. `beside`, `id`: what else the parent holds. */
+/**
+ * Why a join would not find the children of every parent by the array and the flag together.
+ * `beside`, `id`: what else the parent holds.
+ */
 function outlierObstacles(
   relationship: Relationship,
   { table }: OutlierField,
@@ -354,7 +372,10 @@ function outlierObstacles(
   return problems;
 }
 
-/** Its entries repeat fields that stand beside it in the root document, under their names and with their types. */
+/**
+ * Its entries repeat fields that stand beside it in the root document, under their names and with
+ * their types.
+ */
 function attributeProblems(
   { fields }: AttributeField,
   beside: readonly Field[],
@@ -406,7 +427,8 @@ function checkBuckets(
       if (rows) broken(`${rows.name} holds the rows of buckets, but documents are no buckets`);
       continue;
     }
-    // What is repeated of a parent is looked at with the other copies: all rows of a bucket have the same, if they join by what they share.
+    // What is repeated of a parent is looked at with the other copies: all rows of a bucket have
+    // the same, if they join by what they share.
     const joinsByShared = (field: Field): boolean =>
       field.kind === 'extendedReference' &&
       field.join.every(({ child }) => id.columns.includes(child));

@@ -1,10 +1,16 @@
-/** Names that exist in the source but would break a path, a shell or a driver are repaired; all others stay. */
+/**
+ * Names that exist in the source but would break a path, a shell or a driver are repaired; all
+ * others stay.
+ */
 
 const LEGAL_FIELD = /^[\p{L}_][\p{L}\p{N}_]*$/u;
 // `_id` is MongoDB's own; the others are properties that JavaScript objects already have.
 const RESERVED_FIELDS = new Set(['_id', '__proto__', 'constructor', 'prototype']);
 
-/** A field name for a source column or table: the source's own where it is a plain word, else camel case of its words. */
+/**
+ * A field name for a source column or table: the source's own where it is a plain word, else camel
+ * case of its words.
+ */
 export function legalFieldName(source: string): string {
   return cutToBytes(isPlainWord(source) ? source : camelCase(source), MAX_FIELD_BYTES);
 }
@@ -17,7 +23,10 @@ export function legalCollectionName(source: string): string {
 const isPlainWord = (source: string): boolean =>
   LEGAL_FIELD.test(source) && !RESERVED_FIELDS.has(source);
 
-/** Why nobody may give a field this name; undefined where it is allowed. Allows every `legalFieldName` with a number. */
+/**
+ * Why nobody may give a field this name; undefined where it is allowed. Allows every
+ * `legalFieldName` with a number.
+ */
 export function fieldNameProblem(name: string): string | undefined {
   if (name === '') return 'a field needs a name';
   if (/[.$\0]/.test(name)) return 'a field name may hold no dot, no $ and no NUL';
@@ -27,8 +36,9 @@ export function fieldNameProblem(name: string): string | undefined {
 }
 
 /**
- * Why nobody may give a collection this name; undefined where it is allowed. Allows every `legalCollectionName` with a
- * number. Of names with dots, MongoDB reserves those that begin with `system.`.
+ * Why nobody may give a collection this name; undefined where it is allowed. Allows every
+ * `legalCollectionName` with a number. Of names with dots, MongoDB reserves those that begin with
+ * `system.`.
  */
 export function collectionNameProblem(name: string): string | undefined {
   if (name === '') return 'a collection needs a name';
@@ -42,8 +52,8 @@ function tooLong(name: string, most: number): string | undefined {
   return bytes > limit ? `a name of ${bytes} bytes; at most ${limit} are allowed` : undefined;
 }
 
-// MongoDB takes 255 bytes for the names of database and collection together, and notices when the first document comes;
-// this leaves room for both and for the number that a `NameSet` appends.
+// MongoDB takes 255 bytes for the names of database and collection together, and notices when the
+// first document comes; this leaves room for both and for the number that a `NameSet` appends.
 const MAX_COLLECTION_BYTES = 100;
 // MongoDB sets no limit for field names; each document repeats them.
 const MAX_FIELD_BYTES = 200;
@@ -78,8 +88,8 @@ function camelCase(source: string): string {
 }
 
 /**
- * Gives each name of a set one of its own: names that collide, also when they differ in case only (a reader would
- * confuse them), get a number.
+ * Gives each name of a set one of its own: names that collide, also when they differ in case only
+ * (a reader would confuse them), get a number.
  */
 export class NameSet {
   readonly #taken = new Set<string>();

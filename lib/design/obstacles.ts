@@ -7,19 +7,26 @@ export interface DesignLimits {
   readonly maxArray: number;
 }
 
-/** MongoDB's limit of a document, and the margin by which a forecast must stay below it (DESIGN §5). */
+/**
+ * MongoDB's limit of a document, and the margin by which a forecast must stay below it (DESIGN §5).
+ */
 export const MAX_DOCUMENT_BYTES = 16 * 1024 * 1024;
 export const DOCUMENT_MARGIN = 2;
 /** Arrays in arrays in arrays: deeper nesting is hard to query and to update. */
 const MAX_DEPTH = 3;
 
-/** What decides whether a relationship may be embedded. `embedded`: the choice so far, by child table. */
+/**
+ * What decides whether a relationship may be embedded. `embedded`: the choice so far, by child
+ * table.
+ */
 export interface ObstacleInput {
   readonly profile: Profile;
   readonly limits: DesignLimits;
 }
 
-/** Why embedding would lose data or break a limit; neither the engine nor a directive may pass this. */
+/**
+ * Why embedding would lose data or break a limit; neither the engine nor a directive may pass this.
+ */
 export function hardObstacle(
   relationship: Relationship,
   input: ObstacleInput,
@@ -76,7 +83,10 @@ function heightBelow(table: string, embedded: ReadonlyMap<string, Relationship>)
   );
 }
 
-/** Why embedding would make a poor document, although it would lose nothing; a directive may pass this (guidebook, section 3). */
+/**
+ * Why embedding would make a poor document, although it would lose nothing; a directive may pass
+ * this (guidebook, section 3).
+ */
 export function softObstacle(
   relationship: Relationship,
   { profile, limits }: ObstacleInput,
@@ -124,7 +134,10 @@ export function copyObstacle(
   return undefined;
 }
 
-/** Bytes of the largest document of the collection that holds the relationship, all that is embedded in it included. */
+/**
+ * Bytes of the largest document of the collection that holds the relationship, all that is embedded
+ * in it included.
+ */
 export function forecastBytes(
   relationship: Relationship,
   profile: Profile,

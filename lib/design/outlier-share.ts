@@ -8,7 +8,10 @@ export interface Outliers {
   readonly exact: boolean;
 }
 
-/** The profile lists the five most frequent keys of the children with their counts: where one of them is within the limit, the others are all. */
+/**
+ * The profile lists the five most frequent keys of the children with their counts: where one of
+ * them is within the limit, the others are all.
+ */
 const LISTED = 5;
 
 /** The outliers of a relationship of one column. */

@@ -17,7 +17,10 @@ const limits = { maxArrayP99: 100, maxArray: 1000 };
 const ID = 'book(author_id)->author(id)';
 const COLUMNS =
   'bid INTEGER PRIMARY KEY, author_id INTEGER NOT NULL REFERENCES author(id), title TEXT NOT NULL, year INTEGER NOT NULL, shelf TEXT, blurb TEXT';
-/** 2,000 authors with 0–5 books, but for three with 1,500. Lives are too long to be copied into every book. */
+/**
+ * 2,000 authors with 0–5 books, but for three with 1,500. Lives are too long to be copied into
+ * every book.
+ */
 const ddl = ({ columns = COLUMNS, many = 3, rows = 1500, blurb = 40 } = {}): string => `
   CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT NOT NULL, life TEXT NOT NULL);
   WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) INSERT INTO author SELECT i, 'author ' || i, printf('%.300c', 'x') || i FROM n;

@@ -9,17 +9,26 @@ import { legalFieldName } from './names';
 import type { DesignLimits } from './obstacles';
 import type { Workload } from './workload';
 
-/** What is asked once, be it in the two wordings that Spider has for a query, does not pay for copies in every parent. */
+/**
+ * What is asked once, be it in the two wordings that Spider has for a query, does not pay for
+ * copies in every parent.
+ */
 const MIN_QUERIES = 3;
 
-/** Nearly all parents have few children, and some have too many to be embedded: the data calls for the pattern (guidebook, section 4.8). */
+/**
+ * Nearly all parents have few children, and some have too many to be embedded: the data calls for
+ * the pattern (guidebook, section 4.8).
+ */
 export const hasOutliers = (
   { parentIsKey, selfReference, fanOut }: Relationship,
   limits: DesignLimits,
 ): boolean =>
   parentIsKey && !selfReference && fanOut.max > limits.maxArray && fanOut.p99 <= limits.maxArrayP99;
 
-/** Why an array and a flag together would not find the children of every parent; whatever the workload asks. */
+/**
+ * Why an array and a flag together would not find the children of every parent; whatever the
+ * workload asks.
+ */
 export function outlierObstacle(
   { childTable, childColumns, parentTable, nullKeys, sameStorage }: Relationship,
   choices: Choices,
@@ -40,8 +49,9 @@ export function outlierObstacle(
 }
 
 /**
- * The columns that most of the queries need which join the two tables by the relationship, and what the array is called; or
- * why it is not worth keeping. `looksUp`: whether a block has to fetch anything from another collection as it is.
+ * The columns that most of the queries need which join the two tables by the relationship, and what
+ * the array is called; or why it is not worth keeping. `looksUp`: whether a block has to fetch
+ * anything from another collection as it is.
  */
 export function proposeOutlier(
   relationship: Relationship,
@@ -87,7 +97,10 @@ export function proposeOutlier(
   };
 }
 
-/** What a block reads of the children, once for every pair of sources that it joins by the relationship. */
+/**
+ * What a block reads of the children, once for every pair of sources that it joins by the
+ * relationship.
+ */
 function blockReads(block: QueryBlock, relationship: Relationship): string[][] {
   const pairs = block.sources.flatMap((_, child) =>
     block.sources.map((__, parent) => [child, parent] as const),
@@ -98,7 +111,10 @@ function blockReads(block: QueryBlock, relationship: Relationship): string[][] {
   });
 }
 
-/** What a block reads of the children of a relationship, its join aside; undefined where these two of its sources are not joined by it. */
+/**
+ * What a block reads of the children of a relationship, its join aside; undefined where these two
+ * of its sources are not joined by it.
+ */
 export function childReads(
   block: QueryBlock,
   { childTable, childColumns, parentTable, parentColumns }: Relationship,

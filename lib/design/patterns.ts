@@ -20,8 +20,9 @@ export interface PatternInput {
 }
 
 /**
- * The schema patterns and anti-patterns of the guidebook (sections 4 and 5) that this data calls up, each with the figures
- * that call it up. Whatever is repeated, every row keeps one place: gold has to find it there.
+ * The schema patterns and anti-patterns of the guidebook (sections 4 and 5) that this data calls
+ * up, each with the figures that call it up. Whatever is repeated, every row keeps one place: gold
+ * has to find it there.
  */
 export function namePatterns(
   choices: readonly RelationshipChoice[],
@@ -254,7 +255,10 @@ function bucketReason(
   return `${own && cost && score(cost) < score(own) ? 'the estimate is too close to decide.' : 'the other queries would read whole buckets for single rows.'}${savedBy(choice, 'bucket')}`;
 }
 
-/** What the workload costs with a choice, and with what it is compared to: nothing where either is not known. */
+/**
+ * What the workload costs with a choice, and with what it is compared to: nothing where either is
+ * not known.
+ */
 function savedBy(
   { choice, alternatives }: RelationshipChoice,
   other: Choice = 'reference',

@@ -12,7 +12,10 @@ import {
 } from './document-design';
 import type { Transform } from './transform';
 
-/** Where the rows of a source table live: the roots of a collection (no steps), or embedded below them. */
+/**
+ * Where the rows of a source table live: the roots of a collection (no steps), or embedded below
+ * them.
+ */
 export interface Placement {
   readonly table: string;
   readonly collection: string;
@@ -78,7 +81,10 @@ export function columnPath(placement: Placement, column: string): ColumnPath | u
   return pathAtDepth(placement, placement.steps.length, column);
 }
 
-/** How the documents or entries with these fields store a column of their row; undefined where they have no field for it. `id`: of documents. */
+/**
+ * How the documents or entries with these fields store a column of their row; undefined where they
+ * have no field for it. `id`: of documents.
+ */
 export function heldKey(
   fields: readonly Field[],
   id: LogicalDesign['id'] | undefined,
@@ -112,7 +118,9 @@ export interface CopyPlace {
   readonly field: CopyField;
 }
 
-/** The copies beside a placement's own fields, and those that a bucket holds for all of its rows. */
+/**
+ * The copies beside a placement's own fields, and those that a bucket holds for all of its rows.
+ */
 export function copiesOf(placement: Placement): CopyPlace[] {
   const depth = placement.steps.length;
   const at = (depths: number): CopyPlace[] => {

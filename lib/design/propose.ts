@@ -37,8 +37,9 @@ export interface Proposal {
 }
 
 /**
- * Proposes a conceptual design: of the candidates that lose nothing and stay bounded the one on which the workload is
- * estimated to cost least (guidebook, section 2), as directives allow. The baselines decide without looking at costs.
+ * Proposes a conceptual design: of the candidates that lose nothing and stay bounded the one on
+ * which the workload is estimated to cost least (guidebook, section 2), as directives allow. The
+ * baselines decide without looking at costs.
  */
 export function proposeDesign(input: ProposalInput): Proposal {
   const { catalog, profile, workload, strategy } = input;
@@ -144,7 +145,10 @@ function embedForeignKeys(catalog: Catalog, profile: Profile, directed: Choices)
   return new Map([...possible.map(({ id }) => [id, 'embed'] as const), ...directed]);
 }
 
-/** The workload's cost under each choice, the one that was made among them, each with the indexes that it calls for: as what-if has it. */
+/**
+ * The workload's cost under each choice, the one that was made among them, each with the indexes
+ * that it calls for: as what-if has it.
+ */
 function alternativesOf(
   relationship: Relationship,
   choices: Choices,
@@ -209,7 +213,10 @@ const AS: Readonly<Record<Choice, string>> = {
   bucket: 'In buckets',
 };
 
-/** The cheapest of the choices that were not made, if it is cheaper than the one that was; and what that one costs. */
+/**
+ * The cheapest of the choices that were not made, if it is cheaper than the one that was; and what
+ * that one costs.
+ */
 function cheapestOther(
   choice: Choice,
   alternatives: readonly ChoiceAlternative[],

@@ -10,8 +10,8 @@ import { SqlSyntaxError } from '../sqlite/select/syntax-error';
 import type { AccessPattern, ColumnUse, PatternVariant, Workload } from './workload';
 
 /**
- * Parses the items' SQL and groups the queries of the same shape, the most frequent first. A database that no item asks
- * gets assumed patterns (guidebook, section 3).
+ * Parses the items' SQL and groups the queries of the same shape, the most frequent first. A
+ * database that no item asks gets assumed patterns (guidebook, section 3).
  */
 export function readWorkload(items: readonly Item[], catalog: Catalog, profile: Profile): Workload {
   if (items.length === 0) return assumedWorkload(catalog, profile);
@@ -71,7 +71,10 @@ function groupByShape(statements: readonly Statement[]): AccessPattern[] {
     .map(({ pattern }) => pattern);
 }
 
-/** What any application would ask: one row of each table by its key, and the two sides of each relationship together. */
+/**
+ * What any application would ask: one row of each table by its key, and the two sides of each
+ * relationship together.
+ */
 function assumedWorkload(catalog: Catalog, profile: Profile): Workload {
   const statements = [
     ...catalog.tables.map((table) => {

@@ -4,9 +4,15 @@ import { identity, type DateFormat, type Transform } from './transform';
 
 /** Settings of a benchmark that decide about types. */
 export interface TypeSettings {
-  /** `proven`: text becomes a date or a boolean where every value of the column allows it; `never`: types stay as stored. */
+  /**
+   * `proven`: text becomes a date or a boolean where every value of the column allows it; `never`:
+   * types stay as stored.
+   */
   readonly retype: 'proven' | 'never';
-  /** `stored`: keys keep their type; `string`: integer keys, and what refers to them, become text, as in the paper. */
+  /**
+   * `stored`: keys keep their type; `string`: integer keys, and what refers to them, become text,
+   * as in the paper.
+   */
   readonly identifiers: 'stored' | 'string';
 }
 
@@ -31,8 +37,9 @@ const BOOLEANS: readonly (readonly [string, string])[] = [
 ].map((pair) => pair.split(' ') as [string, string]);
 
 /**
- * The type that a column's field gets (guidebook, section 7). Only formats that sort as their text sorts are retyped, so
- * that a comparison stays one; keys and what refers to them keep their type, or all become text.
+ * The type that a column's field gets (guidebook, section 7). Only formats that sort as their text
+ * sorts are retyped, so that a comparison stays one; keys and what refers to them keep their type,
+ * or all become text.
  */
 export function typeOf(
   profile: Profile,
@@ -67,7 +74,10 @@ function provenType(column: ColumnProfile): Transform {
 const isFourDigitYear = ({ min }: ColumnProfile): boolean =>
   typeof min === 'string' && min >= '0100';
 
-/** Why a column cannot have a transform: a value that would not come back as it was. Undefined: the profile proves it. */
+/**
+ * Why a column cannot have a transform: a value that would not come back as it was. Undefined: the
+ * profile proves it.
+ */
 export function typeObstacle(column: ColumnProfile, transform: Transform): string | undefined {
   const { integer, real, text, blob } = column.stored;
   switch (transform.kind) {
@@ -107,7 +117,10 @@ const isKey = (profile: Profile, table: string, column: string): boolean =>
       (parentTable === table && parentColumns.includes(column)),
   );
 
-/** Both sides of every relationship that the column is part of are integers, and so on along them: else a join would break. */
+/**
+ * Both sides of every relationship that the column is part of are integers, and so on along them:
+ * else a join would break.
+ */
 function keyIsInteger(profile: Profile, table: string, column: string): boolean {
   const seen = new Set<string>();
   const visit = (at: { table: string; column: string }): boolean => {

@@ -20,7 +20,8 @@ const named = (problemOf: (name: string) => string | undefined) =>
 const fieldName = named(fieldNameProblem);
 const collectionName = named(collectionNameProblem);
 
-// Each makes a SELECT of the mapping that compares them, of which SQLite takes 500 in one statement.
+// Each makes a SELECT of the mapping that compares them, of which SQLite takes 500 in one
+// statement.
 const MAX_ATTRIBUTES = 200;
 
 const idRule = z.discriminatedUnion('kind', [
@@ -133,7 +134,10 @@ export const logicalDesignSchema: z.ZodType<LogicalDesign> = z.strictObject({
   fields: z.array(fieldSchema),
 });
 
-/** A schema of 100 tables has about 200 relationships: no design comes near. What is larger is not worth an hour of checks. */
+/**
+ * A schema of 100 tables has about 200 relationships: no design comes near. What is larger is not
+ * worth an hour of checks.
+ */
 const MAX_ENTRIES = 2000;
 const MOST_NAMED = 20;
 

@@ -26,13 +26,22 @@ import { hasOutliers, outlierObstacle, proposeOutlier } from './outliers';
 import { proposeSubsets } from './subsets';
 import { readTogether, readWithout } from './workload';
 
-/** Another choice has to be cheaper by this share: an estimate that is a little better is no reason to change a design. */
+/**
+ * Another choice has to be cheaper by this share: an estimate that is a little better is no reason
+ * to change a design.
+ */
 const MIN_GAIN = 0.01;
 /** A change that goes against the guidebook needs an estimate that speaks for it clearly. */
 const CLEAR_GAIN = 0.2;
-/** By this share the workload has to be cheaper with all children but outliers' repeated in their parents. */
+/**
+ * By this share the workload has to be cheaper with all children but outliers' repeated in their
+ * parents.
+ */
 const OUTLIER_GAIN = 0.05;
-/** Estimates of one search. Enough for every schema of the benchmarks; a larger one gets what was found by then. */
+/**
+ * Estimates of one search. Enough for every schema of the benchmarks; a larger one gets what was
+ * found by then.
+ */
 const MAX_ESTIMATES = 600;
 
 /** A candidate with everything that its parents keep of their children. */
@@ -44,8 +53,9 @@ interface Weighed {
 }
 
 /**
- * Compares candidate designs by the estimated cost of the workload, with ideal indexes, under the hard constraints. It
- * climbs from two starts, everything embedded that may be and is read with its parent, and nothing embedded at all, and takes the cheaper end.
+ * Compares candidate designs by the estimated cost of the workload, with ideal indexes, under the
+ * hard constraints. It climbs from two starts, everything embedded that may be and is read with its
+ * parent, and nothing embedded at all, and takes the cheaper end.
  */
 export class DesignSearch {
   private readonly known = new Map<string, Weighed>();
@@ -71,7 +81,10 @@ export class DesignSearch {
     );
   }
 
-  /** A copy that saves no lookup, because those queries find the row some other way, is only something to keep up to date. */
+  /**
+   * A copy that saves no lookup, because those queries find the row some other way, is only
+   * something to keep up to date.
+   */
   private withoutIdleCopies(choices: Choices): Choices {
     let kept = choices;
     for (const relationship of this.inOrder()) {
@@ -191,7 +204,10 @@ export class DesignSearch {
     };
   }
 
-  /** The attributes that the workload calls for in a candidate: weighed once it is found, for they change no choice. */
+  /**
+   * The attributes that the workload calls for in a candidate: weighed once it is found, for they
+   * change no choice.
+   */
   attributes(choices: Choices): AttributeProposal[] {
     const kept = this.keptOfChildren(choices);
     const wanted = ({ table }: AttributeProposal): boolean =>
@@ -216,7 +232,10 @@ export class DesignSearch {
     );
   }
 
-  /** The candidate with one relationship changed; what the change makes impossible elsewhere is an obstacle. */
+  /**
+   * The candidate with one relationship changed; what the change makes impossible elsewhere is an
+   * obstacle.
+   */
   change(
     choices: Choices,
     relationship: Relationship,
@@ -259,7 +278,10 @@ export class DesignSearch {
     return { choices: next };
   }
 
-  /** What a relationship becomes that is not embedded: a copy where the workload reads a few short columns with it. */
+  /**
+   * What a relationship becomes that is not embedded: a copy where the workload reads a few short
+   * columns with it.
+   */
   private unembedded(relationship: Relationship): Choice {
     const directed = this.directed.get(relationship.id);
     if (directed) return directed;
@@ -281,10 +303,14 @@ export class DesignSearch {
     );
   }
 
-  /** Everything embedded that may be and is read with its parent, what is read together most often first. */
+  /**
+   * Everything embedded that may be and is read with its parent, what is read together most often
+   * first.
+   */
   private embedAll(): Choices {
     const choices = new Map(this.directed);
-    // A table can be embedded once those that refer to it are embedded in it: passes go on until none adds anything.
+    // A table can be embedded once those that refer to it are embedded in it: passes go on until
+    // none adds anything.
     for (let before = -1; before !== choices.size;) {
       before = choices.size;
       for (const relationship of this.inOrder()) {
@@ -303,7 +329,10 @@ export class DesignSearch {
     return this.withDefaults(choices);
   }
 
-  /** Rows that are asked for without their parent more often than with it are documents of their own, unless cost says more. */
+  /**
+   * Rows that are asked for without their parent more often than with it are documents of their
+   * own, unless cost says more.
+   */
   private isReadAlone(relationship: Relationship): boolean {
     const { workload } = this.input;
     return (
@@ -312,7 +341,9 @@ export class DesignSearch {
     );
   }
 
-  /** What is read with its parent belongs into it, and a copy that saves joins is worth its bytes. */
+  /**
+   * What is read with its parent belongs into it, and a copy that saves joins is worth its bytes.
+   */
   private isAgainstTheGuidebook(
     relationship: Relationship,
     from: Choice | undefined,
@@ -371,7 +402,10 @@ export class DesignSearch {
     );
   }
 
-  /** Most often read together first; then the narrower array; then by name, so that the result never depends on order. */
+  /**
+   * Most often read together first; then the narrower array; then by name, so that the result never
+   * depends on order.
+   */
   private inOrder(): Relationship[] {
     const { profile, workload } = this.input;
     return [...profile.relationships].sort(

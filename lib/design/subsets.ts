@@ -6,12 +6,20 @@ import { MAX_COPIED_BYTES, MAX_COPIED_COLUMNS } from './copies';
 import type { SortColumn, SubsetChoice } from './document-design';
 import { legalFieldName } from './names';
 
-/** Entries that a subset may have: enough for a page of results, few enough not to weigh on every other query. */
+/**
+ * Entries that a subset may have: enough for a page of results, few enough not to weigh on every
+ * other query.
+ */
 export const MAX_SUBSET = 10;
-/** What is asked once, be it in the two wordings that Spider has for a query, does not pay for copies in every parent. */
+/**
+ * What is asked once, be it in the two wordings that Spider has for a query, does not pay for
+ * copies in every parent.
+ */
 const MIN_QUERIES = 3;
 
-/** The first rows of a child table by some order, which a query asks for together with their parent. */
+/**
+ * The first rows of a child table by some order, which a query asks for together with their parent.
+ */
 export interface TopRows {
   readonly orderBy: readonly SortColumn[];
   readonly limit: number;
@@ -20,8 +28,9 @@ export interface TopRows {
 }
 
 /**
- * Subsets (guidebook, section 4.3): the first rows of a child table that at least three queries ask for with a parent, by the
- * same order, where a parent can have more of them than that and does not hold all of them anyway. By relationship id.
+ * Subsets (guidebook, section 4.3): the first rows of a child table that at least three queries ask
+ * for with a parent, by the same order, where a parent can have more of them than that and does not
+ * hold all of them anyway. By relationship id.
  */
 export function proposeSubsets(
   choices: Choices,
@@ -80,7 +89,10 @@ export function proposeSubsets(
   return out;
 }
 
-/** What a block reads of a child table if it asks for nothing but its first rows, by an order of the child's own, over some parents. */
+/**
+ * What a block reads of a child table if it asks for nothing but its first rows, by an order of the
+ * child's own, over some parents.
+ */
 export function topRows(
   block: QueryBlock,
   { childTable, childColumns, parentTable, parentColumns }: Relationship,

@@ -5,10 +5,11 @@ import { isValidText, TEXT_ENCODINGS } from '../sqlite/text-encoding';
 import { describe } from './transform-name';
 
 /**
- * A named, invertible change of type between a source column and its field. `identity` keeps the storage class:
- * INTEGER → int (long where it does not fit), REAL → double, TEXT → string, BLOB → binary, NULL → null.
- * NULL stays null under every transform. `bytes` is no type of its own but stands beside `identity`: the bytes of those
- * texts that are not valid in the source's encoding, which a string shows with U+FFFD in their place; null for all others.
+ * A named, invertible change of type between a source column and its field. `identity` keeps the
+ * storage class: INTEGER → int (long where it does not fit), REAL → double, TEXT → string, BLOB →
+ * binary, NULL → null. NULL stays null under every transform. `bytes` is no type of its own but
+ * stands beside `identity`: the bytes of those texts that are not valid in the source's encoding,
+ * which a string shows with U+FFFD in their place; null for all others.
  */
 export const transformSchema = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('identity') }),
@@ -28,7 +29,9 @@ export const identity: Transform = { kind: 'identity' };
 /** A value that a transform cannot carry; the loss check reports it before a row moves. */
 export class TransformError extends Error {}
 
-/** Source value → BSON value. Throws `TransformError` for a value outside the transform's domain. */
+/**
+ * Source value → BSON value. Throws `TransformError` for a value outside the transform's domain.
+ */
 export function toBson(transform: Transform, value: SqliteValue): unknown {
   if (value === null) return null;
   switch (transform.kind) {
@@ -54,13 +57,19 @@ export function toBson(transform: Transform, value: SqliteValue): unknown {
   throw new TransformError(`${describe(transform)} cannot carry ${preview(value)}`);
 }
 
-/** Source value → the canonical value that its field has; the way in which a retyped column is compared. */
+/**
+ * Source value → the canonical value that its field has; the way in which a retyped column is
+ * compared.
+ */
 export function applyTransform(transform: Transform, value: Value): Value {
   if (value === null || transform.kind === 'identity') return value;
   return fromBson(toBson(transform, value as SqliteValue));
 }
 
-/** What a transform reads of a column, as SQL: the column itself, or the bytes of its texts. `column` is quoted. */
+/**
+ * What a transform reads of a column, as SQL: the column itself, or the bytes of its texts.
+ * `column` is quoted.
+ */
 export const transformInput = ({ kind }: Transform, column: string): string =>
   kind === 'bytes' ? `CASE typeof(${column}) WHEN 'text' THEN CAST(${column} AS BLOB) END` : column;
 
@@ -123,7 +132,10 @@ function exactDate(format: DateFormat, text: string): Date | undefined {
 
 const MONTH_DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** Millions of values pass here: read digit by digit, every field within its bounds, instead of written again and compared. */
+/**
+ * Millions of values pass here: read digit by digit, every field within its bounds, instead of
+ * written again and compared.
+ */
 function isoMoment(text: string, withTime: boolean): Date | undefined {
   const number = (from: number, digits: number): number => {
     let n = 0;

@@ -31,7 +31,9 @@ export interface WhatIf {
   readonly advice?: string;
   readonly before: DesignFigures;
   readonly after?: DesignFigures;
-  /** The parent's columns that would be repeated in the child's documents, with `copy` and `bucket`. */
+  /**
+   * The parent's columns that would be repeated in the child's documents, with `copy` and `bucket`.
+   */
   readonly repeated?: {
     readonly table: string;
     readonly field: string;
@@ -47,7 +49,10 @@ export interface WhatIf {
   readonly problems: readonly DesignProblem[];
 }
 
-/** One choice changed, all else as it is: cost, sizes and loss, from the profile alone. No row is read. */
+/**
+ * One choice changed, all else as it is: cost, sizes and loss, from the profile alone. No row is
+ * read.
+ */
 export function whatIf(input: WhatIfInput): WhatIf {
   const { profile, catalog, design, change, limits } = input;
   const relationship = profile.relationships.find(({ id }) => id === change.relationship);

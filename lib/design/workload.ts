@@ -14,7 +14,9 @@ export interface Workload {
 export interface AccessPattern {
   /** Tables read together, sorted. */
   readonly tables: readonly string[];
-  /** `child(columns)->parent(columns)` pairs joined, where they are relationships of the profile. */
+  /**
+   * `child(columns)->parent(columns)` pairs joined, where they are relationships of the profile.
+   */
   readonly relationships: readonly string[];
   readonly filtered: readonly ColumnUse[];
   readonly grouped: readonly ColumnUse[];
@@ -23,7 +25,10 @@ export interface AccessPattern {
   readonly aggregated: readonly ColumnUse[];
   /** Queries of this shape. */
   readonly frequency: number;
-  /** The same queries by what decides their cost: which passes over the data they make, and by which conditions. */
+  /**
+   * The same queries by what decides their cost: which passes over the data they make, and by which
+   * conditions.
+   */
   readonly variants: readonly PatternVariant[];
 }
 

@@ -50,9 +50,10 @@ export function* assembleDocuments(
 }
 
 /**
- * The documents of one collection, assembled by streaming: the root's rows and, beside them, every embedded table's
- * rows sorted by the position of the parent they belong to. Each stream is read once and merged, so memory does not
- * grow with the database. With `after`, what an earlier run has assembled is left out, and is not read either.
+ * The documents of one collection, assembled by streaming: the root's rows and, beside them, every
+ * embedded table's rows sorted by the position of the parent they belong to. Each stream is read
+ * once and merged, so memory does not grow with the database. With `after`, what an earlier run has
+ * assembled is left out, and is not read either.
  *
  * Also counts the source rows that went into documents, by table.
  */
@@ -132,7 +133,10 @@ interface BucketRows {
   ofParent(field: ExtendedReferenceField, row: Row): unknown;
 }
 
-/** A document for up to so many rows that share what the bucket keeps them by, and that come one after the other. */
+/**
+ * A document for up to so many rows that share what the bucket keeps them by, and that come one
+ * after the other.
+ */
 function* buckets(
   { fields }: LogicalDesign,
   { columns, size }: BucketRule,
@@ -185,7 +189,9 @@ interface ChainLink {
   readonly alias: string;
   readonly join: EmbedField['join'];
   readonly orderBy: EmbedField['orderBy'];
-  /** Columns whose equal values, by their bytes, bring rows together, before the scan order counts. */
+  /**
+   * Columns whose equal values, by their bytes, bring rows together, before the scan order counts.
+   */
   readonly together?: readonly string[];
 }
 
@@ -196,7 +202,10 @@ interface Row {
   readonly values: readonly SqliteValue[];
 }
 
-/** What fields add to a row's query that are no plain columns: a copy a join, at most one row wide, and what it takes; bytes an expression. */
+/**
+ * What fields add to a row's query that are no plain columns: a copy a join, at most one row wide,
+ * and what it takes; bytes an expression.
+ */
 class RowExtras {
   readonly joins: string[] = [];
   readonly selected: string[] = [];
@@ -227,7 +236,8 @@ class RowExtras {
           ...field.fields.map((copied) => `${other}.${q(copied.column)}`),
         );
       } else {
-        // Grouped by the parents' own keys: several spellings of a key in the children ('1' and '01') are one parent's.
+        // Grouped by the parents' own keys: several spellings of a key in the children ('1' and
+        // '01') are one parent's.
         const keys = field.join.map(({ parent }, at) => `owner.${q(parent)} AS k${at}`).join(', ');
         const owns = field.join
           .map(({ parent, child }) => `owner.${q(parent)} = own.${q(child)}`)
@@ -246,7 +256,9 @@ class RowExtras {
     }
   }
 
-  /** The field's value in a row of `width` own columns; undefined where there is nothing to copy. */
+  /**
+   * The field's value in a row of `width` own columns; undefined where there is nothing to copy.
+   */
   valueOf(
     field: ColumnField | ExtendedReferenceField | ComputedField | AttributeField,
     row: Row,
@@ -273,9 +285,14 @@ class RowExtras {
 // SQLite's limit is 2,000 result columns; a table can have as many, and its scan key comes on top.
 const COLUMNS_A_STATEMENT = 1900;
 
-/** Rows of the last table of a chain of joins, sorted by the scan positions of all tables above it. */
+/**
+ * Rows of the last table of a chain of joins, sorted by the scan positions of all tables above it.
+ */
 class RowStream {
-  /** One statement, or several side by side, which return the same rows in the same order, where one cannot be that wide. */
+  /**
+   * One statement, or several side by side, which return the same rows in the same order, where one
+   * cannot be that wide.
+   */
   readonly #parts: Iterator<SqliteValue[]>[];
   readonly #keyWidth: number;
   readonly #columns: readonly string[];
@@ -353,7 +370,10 @@ class RowStream {
   }
 }
 
-/** What orders the rows of a table uniquely: its rowid under a name that no column hides, else its primary key. */
+/**
+ * What orders the rows of a table uniquely: its rowid under a name that no column hides, else its
+ * primary key.
+ */
 function scanKey(table: Table): string[] {
   if (table.withoutRowid) return table.primaryKey.map(q);
   const hidden = new Set(table.columns.map((column) => column.name.toLowerCase()));
@@ -409,7 +429,10 @@ interface Taken {
   readonly isOutlier: boolean;
 }
 
-/** Builds the entries of one embedded table, or of the rows that parents repeat of one, for one parent row after the other. */
+/**
+ * Builds the entries of one embedded table, or of the rows that parents repeat of one, for one
+ * parent row after the other.
+ */
 class ChildAssembler {
   readonly #stream: RowStream;
   readonly #extras: RowExtras;
@@ -490,7 +513,10 @@ function belongs(child: Row, parent: Row): boolean {
 const isPlain = (field: Field): field is ColumnField =>
   field.kind === 'column' && field.transform.kind !== 'bytes';
 
-/** Holds rows of another table, which are read beside those of its own: all that belong to the parent, the first of them, or all unless they are many. */
+/**
+ * Holds rows of another table, which are read beside those of its own: all that belong to the
+ * parent, the first of them, or all unless they are many.
+ */
 type RowField = EmbedField | SubsetField | OutlierField;
 const isRowField = (field: Field): field is RowField => isEmbed(field) || isKeptRows(field);
 

@@ -20,8 +20,9 @@ const wide =
   };
 
 /**
- * Every kind of value, key and name that loses data somewhere, each with its rule. All of them go through design,
- * migration and the three validations under access-pattern and under one-to-one, and come out lossless.
+ * Every kind of value, key and name that loses data somewhere, each with its rule. All of them go
+ * through design, migration and the three validations under access-pattern and under one-to-one,
+ * and come out lossless.
  */
 const carried: [string, Source][] = [
   [

@@ -50,9 +50,10 @@ const MARKER = 'aptmql_migrations';
 const PROGRESS = 'aptmql_migration_progress';
 
 /**
- * Migrates a source database by its design. Every design has a MongoDB database of its own, named by the hash of what
- * goes into it, so that the one in use is never touched: it is superseded when the new one is complete. Repeating a
- * finished migration returns its record; an interrupted one goes on where it stopped, with the same result.
+ * Migrates a source database by its design. Every design has a MongoDB database of its own, named
+ * by the hash of what goes into it, so that the one in use is never touched: it is superseded when
+ * the new one is complete. Repeating a finished migration returns its record; an interrupted one
+ * goes on where it stopped, with the same result.
  */
 export async function migrate(input: MigrationInput): Promise<Migration> {
   const mongoDatabase = migrationDatabase(input);
@@ -119,9 +120,9 @@ const afterOf = ({ position, documents }: Written): StartAfter | undefined =>
   position ? { position, documents } : undefined;
 
 /**
- * Where the writing of a collection begins. What an earlier run recorded was acknowledged; behind it may lie
- * batches of which the record would have come later, perhaps in part: they are removed. If the rest is not what was recorded,
- * the collection starts over.
+ * Where the writing of a collection begins. What an earlier run recorded was acknowledged; behind
+ * it may lie batches of which the record would have come later, perhaps in part: they are removed.
+ * If the rest is not what was recorded, the collection starts over.
  */
 async function startOf(
   db: Db,
@@ -161,7 +162,10 @@ export interface ProgressDocument {
   };
 }
 
-/** What is known to be written of what goes by this name: a MongoDB database, or a design and its source. */
+/**
+ * What is known to be written of what goes by this name: a MongoDB database, or a design and its
+ * source.
+ */
 export class Progress {
   constructor(
     private readonly records: Collection<ProgressDocument>,

@@ -28,7 +28,10 @@ afterAll(async () => {
   fs.rmSync(folder, { recursive: true, force: true });
 });
 
-/** Three collections of several batches: embedded rows, ordinals, and a key of two columns whose order is not insertion's. */
+/**
+ * Three collections of several batches: embedded rows, ordinals, and a key of two columns whose
+ * order is not insertion's.
+ */
 function source(): typeof input {
   const sourcePath = path.join(folder, 'source.sqlite');
   const writer = new Database(sourcePath);

@@ -1,6 +1,7 @@
 /**
- * The migration of a bundle's database as one script that needs nothing but node, better-sqlite3 and mongodb: the
- * exporter bundles it into `migrate.mjs`, which lies beside the design that it reads.
+ * The migration of a bundle's database as one script that needs nothing but node, better-sqlite3
+ * and mongodb: the exporter bundles it into `migrate.mjs`, which lies beside the design that it
+ * reads.
  */
 import fs from 'node:fs';
 import os from 'node:os';

@@ -4,7 +4,10 @@ import type { Index } from '../design/document-design';
 import type { SqliteValue } from '../results/value';
 import { MigrationError, type Assembled } from './assemble';
 
-/** What of a collection is written: acknowledged by the server, in the source's order, nothing left out in between. */
+/**
+ * What of a collection is written: acknowledged by the server, in the source's order, nothing left
+ * out in between.
+ */
 export interface Written {
   readonly documents: number;
   readonly bytes: number;
@@ -29,19 +32,23 @@ export interface WriteOptions {
   onWritten?(written: Written): Promise<void>;
 }
 
-// A batch is flushed at either bound: few round trips, and with one document of 16 MB on top still far from the wire's 48 MB.
+// A batch is flushed at either bound: few round trips, and with one document of 16 MB on top still
+// far from the wire's 48 MB.
 export const BATCH_DOCUMENTS = 1000;
 /** Telling what is written is a write of its own, for which the next batch waits. */
 const BATCHES_A_RECORD = 8;
-/** Documents that may lie behind what `onWritten` was told last: those batches, and one that is under way. */
+/**
+ * Documents that may lie behind what `onWritten` was told last: those batches, and one that is
+ * under way.
+ */
 export const DOCUMENTS_BEYOND = (BATCHES_A_RECORD + 1) * BATCH_DOCUMENTS;
 const BATCH_BYTES = 8 * 1024 * 1024;
 const MAX_BSON = 16 * 1024 * 1024;
 
 /**
- * Inserts documents in batches, one batch under way while the next is assembled. Batches are ordered and follow each
- * other, so that whatever happens the collection holds a beginning of the sequence, and `onWritten` was told of all but
- * `DOCUMENTS_BEYOND` of it.
+ * Inserts documents in batches, one batch under way while the next is assembled. Batches are
+ * ordered and follow each other, so that whatever happens the collection holds a beginning of the
+ * sequence, and `onWritten` was told of all but `DOCUMENTS_BEYOND` of it.
  */
 export async function writeDocuments(
   target: Collection,
@@ -69,10 +76,12 @@ export async function writeDocuments(
     const sent = target.insertMany(batch, { ordered: true });
     const upTo = ++batches % BATCHES_A_RECORD === 0 ? written() : undefined;
     underWay = upTo ? sent.then(() => onWritten?.(upTo)) : sent;
-    // A failure is met at the next flush, or at the end; until then it is nobody's unhandled rejection.
+    // A failure is met at the next flush, or at the end; until then it is nobody's unhandled
+    // rejection.
     underWay.catch(() => undefined);
     [batch, batchBytes] = [[], 0];
-    // Assembling does not give way: without this the batch would be sent only when the next one is assembled.
+    // Assembling does not give way: without this the batch would be sent only when the next one is
+    // assembled.
     await setImmediate();
   };
   for (const { document, position: at } of documents) {

@@ -1,8 +1,8 @@
 import { MongoClient } from 'mongodb';
 
 /**
- * A connected client. 64-bit integers come as `Long` and are never rounded; give `promoteLongs` where that is wanted.
- * The caller closes it.
+ * A connected client. 64-bit integers come as `Long` and are never rounded; give `promoteLongs`
+ * where that is wanted. The caller closes it.
  */
 export async function connectMongo(uri: string): Promise<MongoClient> {
   const client = new MongoClient(uri, {

@@ -4,9 +4,9 @@ import { asOutage } from './outage';
 const MAX_TIME_MS = 120_000;
 
 /**
- * Documents that a pipeline examines, as `explain` with `executionStats` reports them: the sum of every
- * `totalDocsExamined` and of the lookups' `totalDocsExamined` inside stages. The query runs for it. Null where the server
- * tells nothing: it may not explain what it runs, or not in time.
+ * Documents that a pipeline examines, as `explain` with `executionStats` reports them: the sum of
+ * every `totalDocsExamined` and of the lookups' `totalDocsExamined` inside stages. The query runs
+ * for it. Null where the server tells nothing: it may not explain what it runs, or not in time.
  */
 export async function documentsExamined(
   db: Db,

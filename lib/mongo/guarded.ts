@@ -13,7 +13,10 @@ export interface GuardLimits {
 
 export type GuardedErrorKind = 'forbidden' | 'timeout' | 'too_many_rows' | 'error';
 
-/** Why a guarded pipeline gave no result. `detail` is the server's error code, or the forbidden operator. */
+/**
+ * Why a guarded pipeline gave no result. `detail` is the server's error code, or the forbidden
+ * operator.
+ */
 export class GuardedError extends Error {
   constructor(
     readonly kind: GuardedErrorKind,
@@ -28,10 +31,11 @@ export class GuardedError extends Error {
 const TIME_CODES = new Set([50, 11601]);
 
 /**
- * Runs an untrusted pipeline: only allowed stages and operators at any depth, reading only this database, within limits.
- * Documents keep their BSON types (`Int32`, `Double`, `Long`, …).
+ * Runs an untrusted pipeline: only allowed stages and operators at any depth, reading only this
+ * database, within limits. Documents keep their BSON types (`Int32`, `Double`, `Long`, …).
  *
- * @throws GuardedError `forbidden` (nothing was sent), `timeout`, `too_many_rows` (rows or bytes), `error`
+ * @throws GuardedError `forbidden` (nothing was sent), `timeout`, `too_many_rows` (rows or bytes),
+ *   `error`
  * @throws Unavailable when MongoDB is away; the reason of `signal` when it was aborted
  */
 export async function runGuarded(

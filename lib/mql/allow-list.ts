@@ -1,6 +1,6 @@
 /**
- * What an untrusted pipeline may consist of. Everything that is not listed is refused, at any depth: a new operator of a
- * server is not allowed before somebody thought about it.
+ * What an untrusted pipeline may consist of. Everything that is not listed is refused, at any
+ * depth: a new operator of a server is not allowed before somebody thought about it.
  */
 
 export const allowedStages: ReadonlySet<string> = new Set([
@@ -330,7 +330,8 @@ function checkValue(value: unknown, at: string): Refusal | null {
     return null;
   }
   if (typeof value !== 'object' || value === null) return null;
-  // A driver's value has `_bsontype` from its class; as a field of its own it is an attempt to pass for one.
+  // A driver's value has `_bsontype` from its class; as a field of its own it is an attempt to pass
+  // for one.
   if (Object.hasOwn(value, '_bsontype'))
     return refuse('_bsontype', at, 'a pipeline may not contain a field named _bsontype');
   if ('_bsontype' in value)
@@ -340,7 +341,8 @@ function checkValue(value: unknown, at: string): Refusal | null {
   if (value instanceof Date && Number.isNaN(value.getTime()))
     return refuse('date', at, 'a date of the pipeline is no date');
   if (value instanceof Date || value instanceof RegExp || value instanceof Uint8Array) return null;
-  // Maps and objects with a class of their own would be sent as documents without having been looked at.
+  // Maps and objects with a class of their own would be sent as documents without having been
+  // looked at.
   if (!isPlainObject(value))
     return refuse('object', at, 'a pipeline may only contain plain values');
   for (const [key, inner] of Object.entries(value)) {

@@ -15,7 +15,9 @@ import {
 import { MqlSyntaxError } from './mql-syntax-error';
 import { defineKey } from '../results/value';
 
-/** Reads literals of the shell's JavaScript. Nothing is evaluated: constructors are a fixed list. */
+/**
+ * Reads literals of the shell's JavaScript. Nothing is evaluated: constructors are a fixed list.
+ */
 export class ValueReader {
   private at = 0;
 
@@ -180,7 +182,8 @@ export class ValueReader {
     return this.word();
   }
 
-  // Extended JSON's wrappers are objects with these keys alone; `$regex` stays, because it is an operator too.
+  // Extended JSON's wrappers are objects with these keys alone; `$regex` stays, because it is an
+  // operator too.
   private extended(object: Record<string, unknown>, open: number): unknown {
     const keys = Object.keys(object);
     const [first = ''] = keys;
@@ -284,7 +287,8 @@ const WRAPPERS = new Set([
   '$symbol',
 ]);
 
-// The inner wrappers of {$date: {$numberLong}} have been read already; EJSON wants them as they were.
+// The inner wrappers of {$date: {$numberLong}} have been read already; EJSON wants them as they
+// were.
 function plain(value: unknown): unknown {
   if (value instanceof Long) return { $numberLong: value.toString() };
   if (value instanceof Double) return { $numberDouble: String(value.value) };
@@ -302,8 +306,9 @@ function isoDate(args: readonly unknown[]): Date {
 }
 
 /**
- * new Date(milliseconds) and new Date("…"), where they mean the same moment everywhere. The other forms depend on the time
- * zone of the machine that the shell runs on: refused, with what to write instead.
+ * new Date(milliseconds) and new Date("…"), where they mean the same moment everywhere. The other
+ * forms depend on the time zone of the machine that the shell runs on: refused, with what to write
+ * instead.
  */
 function date(args: readonly unknown[]): Date {
   const [first, ...more] = args;

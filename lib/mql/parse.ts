@@ -17,9 +17,9 @@ interface Call {
 }
 
 /**
- * Reads a query in shell syntax (`db.c.aggregate([…])`, `find`, `findOne`, `distinct`, `countDocuments`, with the
- * cursor methods behind them) or as Extended JSON `{collection, pipeline}`, without evaluating anything.
- * Throws `MqlSyntaxError`.
+ * Reads a query in shell syntax (`db.c.aggregate([…])`, `find`, `findOne`, `distinct`,
+ * `countDocuments`, with the cursor methods behind them) or as Extended JSON `{collection,
+ * pipeline}`, without evaluating anything. Throws `MqlSyntaxError`.
  */
 export function parseMql(text: string): ParsedMql {
   const reader = new ValueReader(text);

@@ -1,7 +1,8 @@
 /**
- * The one printer of MQL: pipelines in shell style, as the paper prints its examples (quoted keys, one level a line where
- * it does not fit). It prints Extended JSON, canonical or relaxed, so that the screens, which receive that over HTTP, and
- * the bundle print the same text. `parseMql` reads it back to the same values.
+ * The one printer of MQL: pipelines in shell style, as the paper prints its examples (quoted keys,
+ * one level a line where it does not fit). It prints Extended JSON, canonical or relaxed, so that
+ * the screens, which receive that over HTTP, and the bundle print the same text. `parseMql` reads
+ * it back to the same values.
  */
 export function printExtendedMql({ collection, pipeline }: ExtendedMql): string {
   const name = /^[A-Za-z_]\w*$/.test(collection)

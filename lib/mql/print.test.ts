@@ -5,7 +5,9 @@ import { parseMql } from './parse';
 import { printMql } from './print';
 import { printExtendedMql } from './print-extended-json';
 
-/** What a reviewer sees of a query that was saved: stored, read, sent over HTTP as JSON, printed. */
+/**
+ * What a reviewer sees of a query that was saved: stored, read, sent over HTTP as JSON, printed.
+ */
 function reopened(text: string): string {
   const stored = parseCanonical<ReturnType<typeof parseMql>>(canonicalText(parseMql(text)));
   return printExtendedMql(JSON.parse(JSON.stringify(relaxedJson(stored))) as typeof stored);

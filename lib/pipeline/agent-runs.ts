@@ -21,11 +21,16 @@ export interface AgentRecorder {
   readonly agent: Agent;
   /** The latest run that wrote an artefact. */
   runOf(ref: ArtefactRef): string | undefined;
-  /** Writes what is not yet in Postgres: call now and then, and before versions refer to the runs. */
+  /**
+   * Writes what is not yet in Postgres: call now and then, and before versions refer to the runs.
+   */
   flush(): Promise<void>;
 }
 
-/** Which artefact a run writes is known by its stage and subject (a collection, a question id, or the database). */
+/**
+ * Which artefact a run writes is known by its stage and subject (a collection, a question id, or
+ * the database).
+ */
 export function recordAgent(
   db: Database,
   agent: Agent,
@@ -72,7 +77,8 @@ export function recordAgent(
   let flushing = Promise.resolve();
   const flush = async () => {
     const due = runs.filter((run) => !run.stored || run.written < run.steps.length || run.endedAt);
-    const ended = due.filter((run) => run.endedAt); // those that end during the writing are due again
+    // those that end during the writing are due again
+    const ended = due.filter((run) => run.endedAt);
     for (let at = 0; at < due.length; at += 200) await write(due.slice(at, at + 200));
     for (const run of ended) runs.splice(runs.indexOf(run), 1);
   };

@@ -25,7 +25,8 @@ const compareRows = (a: readonly string[], b: readonly string[]): number =>
   JSON.stringify(a) < JSON.stringify(b) ? -1 : 1;
 
 /**
- * Serialises everything that changes which versions of a database's artefacts are current. Taken before any other row.
+ * Serialises everything that changes which versions of a database's artefacts are current. Taken
+ * before any other row.
  */
 export async function lockDatabase(tx: Tx, databaseId: string): Promise<void> {
   await tx.$queryRaw`SELECT id FROM source_database WHERE id = ${databaseId}::uuid FOR UPDATE`;
@@ -38,7 +39,10 @@ export interface ReadArtefact<T> {
   readonly content: T;
 }
 
-/** The current version of an artefact, or undefined. One question to Postgres, because item stages ask thousands of times. */
+/**
+ * The current version of an artefact, or undefined. One question to Postgres, because item stages
+ * ask thousands of times.
+ */
 export async function readCurrent<T>(
   db: Database,
   blobs: BlobStore,
@@ -88,7 +92,9 @@ interface Prepared extends ProducedArtefact {
   readonly blobHash: string;
 }
 
-/** Stores contents outside the transaction that makes them current: unreferenced blobs do no harm. */
+/**
+ * Stores contents outside the transaction that makes them current: unreferenced blobs do no harm.
+ */
 async function prepare(
   blobs: BlobStore,
   artefacts: readonly ProducedArtefact[],
@@ -110,9 +116,10 @@ async function prepare(
 }
 
 /**
- * Makes what a stage produced current, inside the transaction that `save` is given. Content that the artefact had
- * before is no new version but becomes current again. A reviewer's edit stays current as long as the agents answer to
- * the same inputs. Tasks follow: one for each artefact with a gate, closed where there is none any more.
+ * Makes what a stage produced current, inside the transaction that `save` is given. Content that
+ * the artefact had before is no new version but becomes current again. A reviewer's edit stays
+ * current as long as the agents answer to the same inputs. Tasks follow: one for each artefact with
+ * a gate, closed where there is none any more.
  */
 export async function prepareProduction(
   db: Database,
@@ -313,7 +320,8 @@ async function replaceInputs(
 }
 
 /**
- * What depends on a part of an artefact that is the same in the new version has nothing to catch up with.
+ * What depends on a part of an artefact that is the same in the new version has nothing to catch up
+ * with.
  */
 async function keepUnaffected(
   tx: Tx,
@@ -413,8 +421,8 @@ export interface Edit {
 }
 
 /**
- * A reviewer's version takes the place of the current one, and keeps it as long as what it was made from stays the
- * same. Call with the database locked.
+ * A reviewer's version takes the place of the current one, and keeps it as long as what it was made
+ * from stays the same. Call with the database locked.
  */
 export async function saveEdit(
   tx: Tx,

@@ -10,7 +10,10 @@ import { asOutage } from '../mongo/outage';
 import { isOutage } from '../results/unavailable';
 import { pauseForOutage, StageStopped } from './run-stage';
 
-/** Writes a benchmark's bundle into an empty folder. It refuses, naming what is missing, unless finalised or a draft. */
+/**
+ * Writes a benchmark's bundle into an empty folder. It refuses, naming what is missing, unless
+ * finalised or a draft.
+ */
 export type BundleMaker = (wanted: {
   readonly benchmarkId: string;
   readonly draft: boolean;

@@ -6,7 +6,10 @@ const BEAT_MS = 5_000;
 /** Longer than a worker that is merely busy starting something stays silent. */
 const SILENT_SECONDS = 30;
 
-/** Tells, from a worker's loop, that there is one; by the clock of Postgres, and no oftener than needed. */
+/**
+ * Tells, from a worker's loop, that there is one; by the clock of Postgres, and no oftener than
+ * needed.
+ */
 export function heartbeat(db: Database): () => Promise<void> {
   let last = -Infinity;
   return async () => {
@@ -20,8 +23,9 @@ export function heartbeat(db: Database): () => Promise<void> {
 }
 
 /**
- * Why nothing happens to what waits, in words: no worker has reported for a while, and none does anything (one that is
- * in the middle of a stage may be too busy to report). Null while there is one.
+ * Why nothing happens to what waits, in words: no worker has reported for a while, and none does
+ * anything (one that is in the middle of a stage may be too busy to report). Null while there is
+ * one.
  */
 export async function workerSilence(db: Database): Promise<string | null> {
   const { rows } = await db.pool.query<{ seconds: number }>(
@@ -53,7 +57,10 @@ function ago(seconds: number): string {
     : `${Math.round(seconds / 3600)} hours`;
 }
 
-/** The same, for a database with something that waits: in the queue, or asked for and not queued yet. */
+/**
+ * The same, for a database with something that waits: in the queue, or asked for and not queued
+ * yet.
+ */
 export async function silenceFor(db: Database, databaseId: string): Promise<string | null> {
   const { rows } = await db.pool.query<{ waits: boolean }>(
     `SELECT EXISTS (SELECT 1 FROM stage_run WHERE database_id = $1::uuid AND state IN ('queued', 'running'))

@@ -26,7 +26,10 @@ export class BenchmarkNameTaken extends Error {
   }
 }
 
-/** Files of the benchmark are damaged or no databases: a benchmark without them would be another one. */
+/**
+ * Files of the benchmark are damaged or no databases: a benchmark without them would be another
+ * one.
+ */
 export class DatabasesUnreadable extends Error {
   constructor(unreadable: readonly ImportProblem[]) {
     const named = unreadable.slice(0, 5).map(({ subject, detail }) => `${subject}: ${detail}`);
@@ -37,8 +40,8 @@ export class DatabasesUnreadable extends Error {
 }
 
 /**
- * Stores a benchmark: all of it or nothing. Files go into the blob store first, where nothing refers to them yet; then
- * one transaction makes the benchmark.
+ * Stores a benchmark: all of it or nothing. Files go into the blob store first, where nothing
+ * refers to them yet; then one transaction makes the benchmark.
  */
 export async function importBenchmark(
   db: Database,

@@ -35,7 +35,8 @@ export async function runImportJob(
     const isFile = row.path !== null && (await stat(row.path)).isFile();
     const source = archive ?? row.path;
     if (!source) throw new Error('the import names neither an archive nor a folder');
-    const named = path.join(scratch, 'benchmark.zip'); // blobs have hashes for names, which would stand in messages
+    // blobs have hashes for names, which would stand in messages
+    const named = path.join(scratch, 'benchmark.zip');
     const isArchive = archive !== undefined || isFile;
     if (isArchive) await symlink(source, named);
     await tell(isArchive ? 'unpacking' : 'reading', 0, 0, true);
@@ -106,7 +107,8 @@ function progressTeller(db: Database, importId: string) {
       });
       await send();
     } catch (error) {
-      console.warn(`progress of the import was not saved: ${String(error)}`); // the import itself goes on
+      // the import itself goes on
+      console.warn(`progress of the import was not saved: ${String(error)}`);
     }
   };
   return Object.assign(tell, { last: send });

@@ -2,8 +2,9 @@ import pg from 'pg';
 import type { Database } from '../db/database';
 
 /**
- * Says which work is being done by a living process: each piece is an advisory lock on one connection of the worker,
- * which Postgres frees when the worker dies, however it dies. No clock is involved, so a stage may block for minutes.
+ * Says which work is being done by a living process: each piece is an advisory lock on one
+ * connection of the worker, which Postgres frees when the worker dies, however it dies. No clock is
+ * involved, so a stage may block for minutes.
  */
 export interface RunGuard {
   /** False while another process does this work. */

@@ -38,8 +38,9 @@ export class StageStopped extends Error {
 }
 
 /**
- * Runs one queued stage run: claims it, calls the stage, and makes what it produced current in one transaction with
- * the run's end and the request for the next stage. Calling it twice, or for a run that may not start yet, does nothing.
+ * Runs one queued stage run: claims it, calls the stage, and makes what it produced current in one
+ * transaction with the run's end and the request for the next stage. Calling it twice, or for a run
+ * that may not start yet, does nothing.
  */
 export async function runStage(
   runner: StageRunner,
@@ -93,7 +94,7 @@ export async function runStage(
   }
 }
 
-// ── Claiming ────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Claiming ─────────────────────────────────────────────────────────────────────────────────────
 
 type ClaimedRun = NonNullable<Awaited<ReturnType<typeof claim>>>;
 
@@ -115,7 +116,8 @@ async function claim(db: Database, runId: string, worker: string) {
         (other) => other.state === 'running' || stageIndex(other.stage) < stageIndex(run.stage),
       )
     ) {
-      await tx.stageRun.update({ where: { id: runId }, data: { jobId: null } }); // dispatched again when its turn comes
+      // dispatched again when its turn comes
+      await tx.stageRun.update({ where: { id: runId }, data: { jobId: null } });
       return undefined;
     }
     const claimed = await tx.stageRun.update({
@@ -146,7 +148,7 @@ async function stillOurs(tx: Tx, runId: string, worker: string): Promise<void> {
   if (run.cancelAsked) throw new StageStopped('cancelled');
 }
 
-// ── Calling ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Calling ──────────────────────────────────────────────────────────────────────────────────────
 
 async function callStage(
   runner: StageRunner,
@@ -204,7 +206,8 @@ function throttledProgress(db: Database, run: ClaimedRun, flush: () => Promise<v
       latest = { done, total, unit };
       if (sending || Date.now() - sent < 500) return;
       sent = Date.now();
-      // A failure to report progress is no failure of the stage; the connection guard notices a lost database.
+      // A failure to report progress is no failure of the stage; the connection guard notices a
+      // lost database.
       sending = send()
         .catch((error: unknown) =>
           console.warn(`progress of ${run.stage} was not saved: ${String(error)}`),
@@ -245,7 +248,7 @@ async function report(
   });
 }
 
-// ── Ending ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Ending ───────────────────────────────────────────────────────────────────────────────────────
 
 async function answerDirectives(
   tx: Tx,
@@ -253,7 +256,8 @@ async function answerDirectives(
   stage: StageName,
   result: StageResult,
 ): Promise<void> {
-  // Agents read notes where they design; what a note asks for elsewhere nobody has done, and the reviewer has to hear so.
+  // Agents read notes where they design; what a note asks for elsewhere nobody has done, and the
+  // reviewer has to hear so.
   if (stage !== 'conceptual_design') {
     const asked = await tx.directive.findMany({
       where: {
@@ -317,14 +321,18 @@ async function requestNext(
       only: passedOn(stage, only),
       carriesChange: true,
     });
-  // Nothing changed here or before: what follows need not be done again, unless somebody waits for it or it was never finished.
+  // Nothing changed here or before: what follows need not be done again, unless somebody waits for
+  // it or it was never finished.
   else if (await isAwaited(tx, databaseId, next))
     await requestStage(tx, { databaseId, stage: next, only: passedOn(stage, only) });
   else if (unfinished && state.get(unfinished) !== 'queued')
     await requestStage(tx, { databaseId, stage: unfinished, only: null });
 }
 
-/** A reviewer has asked for changes of something that this stage or a later one produces, and it has not been produced since. */
+/**
+ * A reviewer has asked for changes of something that this stage or a later one produces, and it has
+ * not been produced since.
+ */
 async function isAwaited(tx: Tx, databaseId: string, stage: StageName): Promise<boolean> {
   const [row] = await tx.$queryRaw<{ awaited: boolean }[]>`
     SELECT EXISTS (

@@ -5,16 +5,20 @@ import { lockDatabase } from './artefact-store';
 import { stageNames, type StageName } from './stages/stage';
 
 /**
- * What waits to be done on a source database. A queued row says that a stage has to run (on `only`, or everything); a
- * database's earliest queued stage runs next, one at a time, and each that finishes queues the one after it. So a
- * request made while agents work needs no cancelling: it is reached, and what follows it is done again.
+ * What waits to be done on a source database. A queued row says that a stage has to run (on `only`,
+ * or everything); a database's earliest queued stage runs next, one at a time, and each that
+ * finishes queues the one after it. So a request made while agents work needs no cancelling: it is
+ * reached, and what follows it is done again.
  */
 export interface StageRequest {
   readonly databaseId: string;
   readonly stage: StageName;
   /** Question ids or collections; null: everything. */
   readonly only: readonly string[] | null;
-  /** What comes after has to be done again even if this stage changes nothing: something before it changed. */
+  /**
+   * What comes after has to be done again even if this stage changes nothing: something before it
+   * changed.
+   */
   readonly carriesChange?: boolean;
   readonly decisionId?: string;
 }
@@ -26,7 +30,10 @@ export const stageAfter = (stage: StageName): StageName | undefined =>
 const itemStages: readonly StageName[] = ['translation', 'optimisation', 'evidence'];
 export const isItemStage = (stage: StageName): boolean => itemStages.includes(stage);
 
-/** What the next stage has to look at when `stage` ran on `only`: items pass theirs on, everything else concerns all. */
+/**
+ * What the next stage has to look at when `stage` ran on `only`: items pass theirs on, everything
+ * else concerns all.
+ */
 export const passedOn = (
   stage: StageName,
   only: readonly string[] | null,
@@ -37,7 +44,8 @@ export async function requestStage(tx: Tx, request: StageRequest): Promise<strin
   await lockDatabase(tx, request.databaseId);
   const { databaseId, stage, only } = request;
   const waiting = await tx.stageRun.findFirst({ where: { databaseId, stage, state: 'queued' } });
-  // What runs at a later stage on everything is void: an earlier stage is about to change what it rests on.
+  // What runs at a later stage on everything is void: an earlier stage is about to change what it
+  // rests on.
   if (only === null || !isItemStage(stage)) {
     const running = await tx.stageRun.findFirst({ where: { databaseId, state: 'running' } });
     if (running && stageIndex(running.stage) >= stageIndex(stage))
@@ -110,8 +118,8 @@ export async function latestRuns(on: Tx, databaseId: string) {
 }
 
 /**
- * Queues the first stage that has not been done; when all are, the translation of items whose query hit a limit of time or
- * memory; or nothing.
+ * Queues the first stage that has not been done; when all are, the translation of items whose query
+ * hit a limit of time or memory; or nothing.
  */
 export async function requestPending(tx: Tx, databaseId: string): Promise<string | undefined> {
   const state = new Map((await latestRuns(tx, databaseId)).map((run) => [run.stage, run.state]));
@@ -126,7 +134,10 @@ export async function requestPending(tx: Tx, databaseId: string): Promise<string
   return requestStage(tx, { databaseId, stage: pending, only: null });
 }
 
-/** Items whose latest translation hit a limit, by the reports of the runs since everything was last translated. */
+/**
+ * Items whose latest translation hit a limit, by the reports of the runs since everything was last
+ * translated.
+ */
 async function limitedItems(tx: Tx, databaseId: string): Promise<string[]> {
   const runs = await tx.stageRun.findMany({
     where: { databaseId, stage: 'translation', state: 'done' },

@@ -9,8 +9,8 @@ import { decodeContent } from './content';
 import type { ArtefactRef, BenchmarkSettings, StageInput } from './stages/stage';
 
 /**
- * What a stage reads of a source database, from Postgres and the blob store. Without an agent it is good for checking an
- * edit, which asks none.
+ * What a stage reads of a source database, from Postgres and the blob store. Without an agent it is
+ * good for checking an edit, which asks none.
  */
 export async function stageInput(
   stores: { db: Database; blobs: BlobStore; mongo: MongoClient; agent?: Agent },

@@ -12,9 +12,10 @@ export interface StuckWatch {
 }
 
 /**
- * Ends this process when a stage that it runs was asked to stop and has not: one in an endless computation blocks the
- * main thread, which hears of nothing. A thread of its own asks Postgres. Whoever supervises the process starts another,
- * and the run that was asked to stop is recorded as cancelled instead of run again.
+ * Ends this process when a stage that it runs was asked to stop and has not: one in an endless
+ * computation blocks the main thread, which hears of nothing. A thread of its own asks Postgres.
+ * Whoever supervises the process starts another, and the run that was asked to stop is recorded as
+ * cancelled instead of run again.
  *
  * @param worker the name under which this process claims runs
  */

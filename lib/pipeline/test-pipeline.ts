@@ -13,11 +13,14 @@ import { stageNames, type ProducedArtefact, type Stage, type StageName } from '.
 import { startWorker, type Worker } from './worker';
 
 /**
- * A pipeline for tests: stages that turn a few words into artefacts, so that everything around them can be watched. A
- * stage's outcome is changed by setting `world`.
+ * A pipeline for tests: stages that turn a few words into artefacts, so that everything around them
+ * can be watched. A stage's outcome is changed by setting `world`.
  */
 export interface TestWorld {
-  /** Text of the conceptual design; an item's translation depends on it only where it names the item. */
+  /**
+   * Text of the conceptual design; an item's translation depends on it only where it names the
+   * item.
+   */
   design: string;
   /** What a stage does instead of its work. */
   instead: Partial<Record<StageName, (signal: AbortSignal) => Promise<void>>>;

@@ -18,7 +18,10 @@ export interface WorkerOptions extends Omit<StageRunner, 'known'> {
   /** For unpacking archives and writing bundles; on this machine's disk. */
   readonly scratchFolder: string;
   readonly makeBundle: BundleMaker;
-  /** End this process when a stage does not stop that was asked to: only where something starts another one. */
+  /**
+   * End this process when a stage does not stop that was asked to: only where something starts
+   * another one.
+   */
   readonly endWhenStuck?: boolean;
   /** Pieces of work at the same time. */
   readonly slots?: number;
@@ -34,7 +37,10 @@ const pollMs = 2000;
 const tidyMs = 3_600_000;
 /** After that many deaths of a worker over the same work, the work is at fault. */
 const maxDeaths = 3;
-/** A worker that lives and lost its connection to Postgres requeues its work itself; longer absence is death. */
+/**
+ * A worker that lives and lost its connection to Postgres requeues its work itself; longer absence
+ * is death.
+ */
 const deathAfterMs = 10_000;
 
 interface JobData {
@@ -42,8 +48,9 @@ interface JobData {
 }
 
 /**
- * A worker: takes jobs from pg-boss, one queue a stage, on however many machines. pg-boss only hands out; the state of
- * work is in our own rows, so that a job that comes twice does nothing and one that is lost is sent again.
+ * A worker: takes jobs from pg-boss, one queue a stage, on however many machines. pg-boss only
+ * hands out; the state of work is in our own rows, so that a job that comes twice does nothing and
+ * one that is lost is sent again.
  */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { db } = options;
@@ -97,7 +104,8 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     const abort = new AbortController();
     const key = `${queue}:${id}`;
     const done = (async () => {
-      if (!(await guard.hold(guardKey(queue, id)))) return; // `forgetLostJobs` sends it again if that other one lets go
+      // `forgetLostJobs` sends it again if that other one lets go
+      if (!(await guard.hold(guardKey(queue, id)))) return;
       try {
         await work(queue, id, abort.signal);
       } finally {
@@ -170,12 +178,15 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   };
 }
 
-// ── What every worker does for all ──────────────────────────────────────────────────────────────────────────────────
+// ── What every worker does for all ───────────────────────────────────────────────────────────────
 
 const guardKey = (queue: string, id: string): string =>
   `${queue.startsWith('stage.') ? 'stage' : queue}:${id}`;
 
-/** Acts on the consequences of committed transactions, in their order, each in a transaction of its own. */
+/**
+ * Acts on the consequences of committed transactions, in their order, each in a transaction of its
+ * own.
+ */
 async function relayOutbox({ db }: WorkerOptions): Promise<void> {
   for (;;) {
     let id: bigint | undefined;
@@ -232,7 +243,9 @@ async function dispatch({ db }: WorkerOptions, boss: PgBoss): Promise<void> {
 }
 
 interface DeathWatch {
-  /** What this process stopped doing. What is still `running` then was interrupted, and nobody died. */
+  /**
+   * What this process stopped doing. What is still `running` then was interrupted, and nobody died.
+   */
   readonly survived: Set<string>;
   /** Since when nobody has done what is `running`, by this process's monotonic clock. */
   readonly unheldSince: Map<string, number>;
@@ -302,7 +315,10 @@ async function requeue(
   else await prisma.bundle.updateMany(which);
 }
 
-/** A worker may die between taking a job and claiming the work: then the job is gone and the work still waits. */
+/**
+ * A worker may die between taking a job and claiming the work: then the job is gone and the work
+ * still waits.
+ */
 async function forgetLostJobs({ db }: WorkerOptions): Promise<void> {
   for (const table of ['stage_run', 'import', 'bundle']) {
     await db.pool.query(`

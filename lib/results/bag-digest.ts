@@ -3,8 +3,9 @@ import { rowKey } from './equality';
 import type { Value } from './value';
 
 /**
- * A digest of a bag of rows that does not depend on their order and takes no memory: the sum of a 128-bit hash of every
- * row, in four lanes. Equal digests mean equal bags; different ones may still be equal within the tolerance of floats.
+ * A digest of a bag of rows that does not depend on their order and takes no memory: the sum of a
+ * 128-bit hash of every row, in four lanes. Equal digests mean equal bags; different ones may still
+ * be equal within the tolerance of floats.
  */
 export class BagDigest {
   readonly #lanes = new Uint32Array(4);

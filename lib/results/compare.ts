@@ -1,7 +1,10 @@
 import { equalWithin, pairingOrder, rowKey, valueKey } from './equality';
 import { defineKey, isValueDocument, type ResultSet, type Value } from './value';
 
-/** What comparing two result sets found. `equal` is the only success; `tie` and `order` leave the rows the same. */
+/**
+ * What comparing two result sets found. `equal` is the only success; `tie` and `order` leave the
+ * rows the same.
+ */
 export type VerdictKind =
   | 'equal'
   | 'row_count'
@@ -37,8 +40,8 @@ export interface ComparisonRules {
   /** Whether the actual side may have columns that nothing matches (Soft-EX). */
   readonly extraColumns: 'refuse' | 'allow';
   /**
-   * `bag`: order never counts. `sequence`: the rows must come in the expected order. Otherwise the order counts up to the
-   * tied rows, which may come in any order among themselves.
+   * `bag`: order never counts. `sequence`: the rows must come in the expected order. Otherwise the
+   * order counts up to the tied rows, which may come in any order among themselves.
    */
   readonly order: 'bag' | 'sequence' | { readonly tied: readonly TiedRows[] };
 }
@@ -46,7 +49,10 @@ export interface ComparisonRules {
 /** First and last 0-based position of rows that follow each other and have equal sort keys. */
 export type TiedRows = readonly [first: number, last: number];
 
-/** Compares by the rules of DESIGN §7: typed values, missing equals null, a bag of row tuples that never come apart. */
+/**
+ * Compares by the rules of DESIGN §7: typed values, missing equals null, a bag of row tuples that
+ * never come apart.
+ */
 export function compareResults(
   expected: ResultSet,
   actual: ResultSet,
@@ -85,7 +91,8 @@ export function compareResults(
   if (missing.length > 0)
     return verdict('missing_column', `no column holds the values of ${missing.join(', ')}`, names);
   const rows = pick(actual, mapped);
-  // Most rows come as they are expected: then no keys need be made of them, which would take more memory than they do.
+  // Most rows come as they are expected: then no keys need be made of them, which would take more
+  // memory than they do.
   const inSequence = expected.rows.every((row, at) => equalRows(row, rows[at]!));
   const difference = inSequence ? noDifference : bagDifference(expected.rows, rows);
   if (difference.onlyExpected.length > 0) {
@@ -114,8 +121,8 @@ export function compareResults(
 }
 
 /**
- * Documents as a result set: sub-documents flattened to dotted columns, arrays whole. Columns come in the order in
- * which they first occur.
+ * Documents as a result set: sub-documents flattened to dotted columns, arrays whole. Columns come
+ * in the order in which they first occur.
  */
 export function documentsToResultSet(documents: readonly Value[]): ResultSet {
   const at = new Map<string, number>();
@@ -167,7 +174,10 @@ const mapByName = (expected: ResultSet, actual: ResultSet): (number | null)[] =>
   });
 };
 
-/** An injective mapping under which the bags of row tuples are equal; the closest position wins among equals. */
+/**
+ * An injective mapping under which the bags of row tuples are equal; the closest position wins
+ * among equals.
+ */
 function mapByValues(expected: ResultSet, actual: ResultSet): (number | null)[] {
   const signature = (rows: ResultSet['rows'], c: number): string =>
     rows
@@ -197,14 +207,18 @@ function mapByValues(expected: ResultSet, actual: ResultSet): (number | null)[] 
     }
     for (const at of candidates[c]!)
       if (!picked.includes(at) && search([...picked, at])) return true;
-    // An all-null column may be absent; a column that nothing equals stays unmatched, and the verdict says so.
+    // An all-null column may be absent; a column that nothing equals stays unmatched, and the
+    // verdict says so.
     return candidates[c]!.length === 0 || allNull[c] ? search([...picked, null]) : false;
   };
   search([]);
   return found ?? best ?? expected.columns.map((_, c) => candidates[c]![0] ?? null);
 }
 
-/** Columns of floating-point numbers whose keys differ at a rounding boundary may still be equal within the tolerance. */
+/**
+ * Columns of floating-point numbers whose keys differ at a rounding boundary may still be equal
+ * within the tolerance.
+ */
 function equalFloats(expected: ResultSet, c: number, actual: ResultSet, column: number): boolean {
   const values = (rows: ResultSet['rows'], index: number): Value[][] =>
     rows.map((row) => [row[index] ?? null]);
@@ -260,8 +274,8 @@ function bagDifference(expected: ResultSet['rows'], actual: ResultSet['rows']): 
 }
 
 /**
- * Whether the rows come in the expected order, up to ties. `expected` may be the first rows only of a longer result: where
- * the last tie goes on beyond them, they may be any of its rows.
+ * Whether the rows come in the expected order, up to ties. `expected` may be the first rows only of
+ * a longer result: where the last tie goes on beyond them, they may be any of its rows.
  */
 export function isInOrder(
   expected: ResultSet['rows'],

@@ -4,8 +4,9 @@ import { isValueDocument, type Value } from './value';
 export const RELATIVE_TOLERANCE = 1e-9;
 
 /**
- * Typed equality: text never equals a number; two floating-point numbers are equal within the tolerance, an integer and
- * any other number only where they are exactly the same number; documents compare in key order.
+ * Typed equality: text never equals a number; two floating-point numbers are equal within the
+ * tolerance, an integer and any other number only where they are exactly the same number; documents
+ * compare in key order.
  */
 export function equalWithin(a: Value, b: Value): boolean {
   if (isNumber(a) && isNumber(b)) return equalNumbers(a, b);
@@ -58,8 +59,8 @@ export function isIdentical(a: Value, b: Value): boolean {
 }
 
 /**
- * A string that is the same for values that are equal at 9 significant digits. Two floats on either side of a rounding
- * boundary get different keys: callers pair what is left with `equalWithin`.
+ * A string that is the same for values that are equal at 9 significant digits. Two floats on either
+ * side of a rounding boundary get different keys: callers pair what is left with `equalWithin`.
  */
 export function valueKey(value: Value): string {
   if (value === null) return '∅';
@@ -90,8 +91,9 @@ export const rowKey = (row: readonly Value[]): string =>
   row.map((value) => lengthed(valueKey(value))).join('');
 
 /**
- * An order for pairing rows: columns without floating-point numbers first, the others by value, so that rows that are
- * equal within the tolerance end up side by side. `rows` are all that take part, of both sides.
+ * An order for pairing rows: columns without floating-point numbers first, the others by value, so
+ * that rows that are equal within the tolerance end up side by side. `rows` are all that take part,
+ * of both sides.
  */
 export function pairingOrder(rows: readonly (readonly Value[])[]): RowOrder {
   const width = rows[0]?.length ?? 0;

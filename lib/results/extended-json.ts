@@ -1,23 +1,26 @@
 import { Binary, BSON, Double, Int32, Long } from 'mongodb';
 
-/** Canonical Extended JSON: integers beyond 2^53, dates, decimals and bytes survive the round trip. */
+/**
+ * Canonical Extended JSON: integers beyond 2^53, dates, decimals and bytes survive the round trip.
+ */
 export function canonicalText(content: unknown): string {
   return BSON.EJSON.stringify(withBsonTypes(content), { relaxed: false });
 }
 
 /**
- * The content as it was before `canonicalText`, so that the content hash of what is read is the one of what was written,
- * and a pipeline that is read does what it did: a JavaScript number is what the driver makes of it (an int where it is
- * integral and has 32 bits, else a double), a bigint is a long. A double with an integral value of 32 bits keeps its
- * BSON type.
+ * The content as it was before `canonicalText`, so that the content hash of what is read is the one
+ * of what was written, and a pipeline that is read does what it did: a JavaScript number is what
+ * the driver makes of it (an int where it is integral and has 32 bits, else a double), a bigint is
+ * a long. A double with an integral value of 32 bits keeps its BSON type.
  */
 export function parseCanonical<T>(text: string): T {
   return plainNumbers(BSON.EJSON.parse(text, { relaxed: false })) as T;
 }
 
 /**
- * For the wire and for files that people read: relaxed Extended JSON, key order kept, with a wrapper only where a plain
- * number would lose something: longs beyond 32 bits, and doubles with an integral value.
+ * For the wire and for files that people read: relaxed Extended JSON, key order kept, with a
+ * wrapper only where a plain number would lose something: longs beyond 32 bits, and doubles with an
+ * integral value.
  */
 export const relaxedJson = (content: unknown): unknown => {
   const named = largeIntegersNamed(content);
@@ -51,8 +54,8 @@ function largeIntegersNamed(value: unknown): unknown {
 const doubleText = (value: number): string => (Object.is(value, -0) ? '-0' : String(value));
 
 /**
- * EJSON writes an array of bytes as an object with a key for each byte, and a JavaScript number beyond 32 bits as a long,
- * which it is not for the driver.
+ * EJSON writes an array of bytes as an object with a key for each byte, and a JavaScript number
+ * beyond 32 bits as a long, which it is not for the driver.
  */
 function withBsonTypes(value: unknown): unknown {
   if (typeof value === 'number') return isLargeInteger(value) ? new Double(value) : value;

@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto';
 import { canonicalText } from './extended-json';
 
 /**
- * Hash of an artefact's content: hex SHA-256 over a version prefix and canonical Extended JSON with key order kept
- * (`{a: 1, b: -1}` is another sort than `{b: -1, a: 1}`). Keys whose value is undefined do not count, and neither does a
- * document `timing` at the top: how long something took differs from run to run.
+ * Hash of an artefact's content: hex SHA-256 over a version prefix and canonical Extended JSON with
+ * key order kept (`{a: 1, b: -1}` is another sort than `{b: -1, a: 1}`). Keys whose value is
+ * undefined do not count, and neither does a document `timing` at the top: how long something took
+ * differs from run to run.
  */
 export function contentHash(content: unknown): string {
   return sha256(`aptmql:1\n${canonicalText(withoutTiming(content))}`);

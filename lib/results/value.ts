@@ -3,9 +3,9 @@ import { Binary, Decimal128, Double, Int32, Long, ObjectId } from 'mongodb';
 /**
  * A canonical value: what a cell of a result set is, wherever it came from.
  *
- * Integers of any width (SQLite INTEGER, BSON int and long) are `bigint`; floating-point numbers (REAL, double) are
- * `number`, also where they are integral, because only they are compared with a tolerance. A missing field is `null`;
- * text never equals a number. Documents keep their key order.
+ * Integers of any width (SQLite INTEGER, BSON int and long) are `bigint`; floating-point numbers
+ * (REAL, double) are `number`, also where they are integral, because only they are compared with a
+ * tolerance. A missing field is `null`; text never equals a number. Documents keep their key order.
  */
 export type Value =
   null | boolean | bigint | number | string | Date | Uint8Array | Value[] | ValueDocument;
@@ -30,8 +30,9 @@ export const isValueDocument = (value: Value): value is ValueDocument =>
   !(value instanceof Uint8Array);
 
 /**
- * A BSON value in canonical form. A JavaScript number has lost its BSON type: integral ones count as integers, so read
- * with `promoteValues: false` where integers and doubles must be distinguished.
+ * A BSON value in canonical form. A JavaScript number has lost its BSON type: integral ones count
+ * as integers, so read with `promoteValues: false` where integers and doubles must be
+ * distinguished.
  */
 export function fromBson(value: unknown): Value {
   if (value === null || value === undefined) return null;
@@ -61,7 +62,8 @@ export function fromBson(value: unknown): Value {
   return out;
 }
 
-// Decimals compare numerically with the other numbers: as integers when they are integral, else as doubles.
+// Decimals compare numerically with the other numbers: as integers when they are integral, else as
+// doubles.
 function fromDecimal(text: string): Value {
   if (/^-?\d+$/.test(text)) return BigInt(text);
   return Number(text);
@@ -71,8 +73,8 @@ const INT32 = { min: -(2n ** 31n), max: 2n ** 31n - 1n };
 const INT64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
 
 /**
- * The inverse of `fromBson`, as a BSON value with an explicit type, so that Extended JSON keeps it: INTEGER → int, long
- * where it does not fit (decimal beyond 64 bits), REAL → double, BLOB → binary.
+ * The inverse of `fromBson`, as a BSON value with an explicit type, so that Extended JSON keeps it:
+ * INTEGER → int, long where it does not fit (decimal beyond 64 bits), REAL → double, BLOB → binary.
  */
 export function toBsonValue(value: Value): unknown {
   if (typeof value === 'bigint') return integerToBson(value);

@@ -1,14 +1,16 @@
 /**
- * The HTTP interface of the web application, shared by the route handlers and by the browser: zod schemas of what is
- * sent, types of what comes back. Nothing of the server is imported here.
+ * The HTTP interface of the web application, shared by the route handlers and by the browser: zod
+ * schemas of what is sent, types of what comes back. Nothing of the server is imported here.
  *
  * Conventions
  * - Ids are UUIDs, times ISO 8601 in UTC.
- * - Bodies are JSON and strict: an unknown key is refused. State changes need a same-origin `Origin` header.
- * - A failure has the body `ApiError` and one of 400 (malformed), 401 (sign in), 403 (not for this role),
- *   404, 409 (something changed meanwhile: `code` says what), 413, 422 (the content fails its checks), 429, 503.
- * - Artefact content travels as relaxed Extended JSON, key order kept: integers beyond 2^53 as `{"$numberLong": "…"}`,
- *   dates as `{"$date": "…"}`, bytes as `{"$binary": …}`.
+ * - Bodies are JSON and strict: an unknown key is refused. State changes need a same-origin
+ *   `Origin` header.
+ * - A failure has the body `ApiError` and one of 400 (malformed), 401 (sign in), 403 (not for
+ *   this role), 404, 409 (something changed meanwhile: `code` says what), 413, 422 (the content
+ *   fails its checks), 429, 503.
+ * - Artefact content travels as relaxed Extended JSON, key order kept: integers beyond 2^53 as
+ *   `{"$numberLong": "…"}`, dates as `{"$date": "…"}`, bytes as `{"$binary": …}`.
  */
 import { z } from 'zod';
 import { CHOICES } from '../design/document-design';
@@ -22,7 +24,7 @@ import type { ArtefactKind, GateName, StageName } from '../pipeline/stages/stage
 
 export type { ArtefactKind, GateName, StageName };
 
-// ── Common ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Common ───────────────────────────────────────────────────────────────────────────────────────
 
 export interface ApiError {
   readonly error: {
@@ -49,7 +51,10 @@ export type ApiErrorCode =
   | 'being_redone'
   /** Somebody else holds the task. */
   | 'leased'
-  /** The decider holds no lease on the task, or it was decided meanwhile by somebody whom they may not overrule. */
+  /**
+   * The decider holds no lease on the task, or it was decided meanwhile by somebody whom they may
+   * not overrule.
+   */
   | 'lease_lost'
   | 'too_large'
   | 'check_failed'
@@ -82,7 +87,7 @@ const text = (max: number) =>
 const stageSchema = z.enum(stageNames);
 const gateSchema = z.enum(gateNames);
 
-// ── Session, users, tokens ──────────────────────────────────────────────────────────────────────────────────────────
+// ── Session, users, tokens ───────────────────────────────────────────────────────────────────────
 
 export const roles = ['admin', 'lead', 'reviewer', 'consumer'] as const;
 export type Role = (typeof roles)[number];
@@ -117,14 +122,20 @@ export interface UserRow extends SessionUser {
   readonly disabled: boolean;
   readonly lastSeenAt: string | null;
 }
-/** POST /api/users (admin) → `{ user, password }`: the password is generated when none is sent, and shown once. */
+/**
+ * POST /api/users (admin) → `{ user, password }`: the password is generated when none is sent, and
+ * shown once.
+ */
 export const createUserBody = z.strictObject({
   email: z.email().max(320),
   name: text(200).min(1),
   role: z.enum(roles),
   password: z.string().min(12).max(1024).optional(),
 });
-/** PATCH /api/users/:id (admin) → `{ user, password? }`. Disabling or resetting ends the user's sessions. */
+/**
+ * PATCH /api/users/:id (admin) → `{ user, password? }`. Disabling or resetting ends the user's
+ * sessions.
+ */
 export const updateUserBody = z.strictObject({
   name: text(200).min(1).optional(),
   role: z.enum(roles).optional(),
@@ -148,7 +159,7 @@ export const createTokenBody = z.strictObject({
   days: z.number().int().min(1).max(366).default(90),
 });
 
-// ── Benchmarks and imports ──────────────────────────────────────────────────────────────────────────────────────────
+// ── Benchmarks and imports ───────────────────────────────────────────────────────────────────────
 
 /** GET /api/benchmarks → `{ benchmarks }`. */
 export interface BenchmarkRow {
@@ -161,7 +172,10 @@ export interface BenchmarkRow {
   readonly tasks: TaskCounts;
   readonly finalisedDatabases: number;
 }
-/** GET /api/benchmarks/:id → `{ benchmark }`; DELETE /api/benchmarks/:id (admin, body `confirmBody`). */
+/**
+ * GET /api/benchmarks/:id → `{ benchmark }`; DELETE /api/benchmarks/:id (admin, body
+ * `confirmBody`).
+ */
 export interface BenchmarkDetail extends BenchmarkRow {
   readonly agent: string;
   readonly settings: Readonly<Record<string, unknown>>;
@@ -182,14 +196,17 @@ export interface BenchmarkDetail extends BenchmarkRow {
 export const confirmBody = z.strictObject({ name: text(200) });
 
 /**
- * POST /api/benchmarks/upload?name=… (lead, admin): the body is the zip file itself (`application/zip`, streamed;
- * use XMLHttpRequest for upload progress) → 202 `{ import: ImportRow }`; then poll, or listen for `import` events.
+ * POST /api/benchmarks/upload?name=… (lead, admin): the body is the zip file itself
+ * (`application/zip`, streamed; use XMLHttpRequest for upload progress) → 202 `{ import: ImportRow
+ * }`; then poll, or listen for `import` events.
  */
 export const uploadQuery = z.strictObject({
   name: text(200).min(1),
   fileName: text(300).optional(),
 });
-/** POST /api/benchmarks/import (admin): a folder or zip on the server → 202 `{ import: ImportRow }`. */
+/**
+ * POST /api/benchmarks/import (admin): a folder or zip on the server → 202 `{ import: ImportRow }`.
+ */
 export const importPathBody = z.strictObject({ name: text(200).min(1), path: text(4096).min(1) });
 /** GET /api/imports → `{ imports }` (newest first); GET /api/imports/:id → `{ import }`. */
 export interface ImportRow {
@@ -205,7 +222,7 @@ export interface ImportRow {
 }
 export type WorkState = 'queued' | 'running' | 'done' | 'failed' | 'cancelled';
 
-// ── Source databases and stages ─────────────────────────────────────────────────────────────────────────────────────
+// ── Source databases and stages ──────────────────────────────────────────────────────────────────
 
 /** The numbers of the one predicate that queue, dashboard and export share. */
 export interface TaskCounts {
@@ -278,17 +295,26 @@ export interface ArtefactRow {
   readonly taskState: TaskState | null;
 }
 
-/** POST /api/databases/:id/run (lead): queue the pending stages, or all from `from` → `{ queued: StageRunRow | null }`. */
+/**
+ * POST /api/databases/:id/run (lead): queue the pending stages, or all from `from` → `{ queued:
+ * StageRunRow | null }`.
+ */
 export const runBody = z.strictObject({ from: stageSchema.optional() });
 /** POST /api/benchmarks/:id/run (lead): the same for every database → `{ queued: number }`. */
 /** POST /api/databases/:id/cancel (lead): stops what runs or waits → `{ cancelled: number }`. */
-/** POST /api/databases/:id/retry (lead): queues the failed stage again → `{ queued: StageRunRow | null }`. */
+/**
+ * POST /api/databases/:id/retry (lead): queues the failed stage again → `{ queued: StageRunRow |
+ * null }`.
+ */
 export const emptyBody = z.strictObject({});
 /** PATCH /api/benchmarks/:id (lead): which agent works on it, and its settings. */
 export const benchmarkPatchBody = z.strictObject({
   name: text(200).min(1).optional(),
   agent: z.enum(['builtin', 'claude']).optional(),
-  /** What is changed makes the agents design every database again; decisions on what comes out otherwise go stale. */
+  /**
+   * What is changed makes the agents design every database again; decisions on what comes out
+   * otherwise go stale.
+   */
   settings: z
     .strictObject({
       retype: z.enum(['proven', 'never']),
@@ -311,7 +337,10 @@ export interface ItemRow {
   readonly split: string;
 }
 
-/** GET /api/databases/:id/finalise → `{ report }`; POST finalises (lead) → `{ report }` or 409 `not_finalised`. */
+/**
+ * GET /api/databases/:id/finalise → `{ report }`; POST finalises (lead) → `{ report }` or 409
+ * `not_finalised`.
+ */
 export const finaliseBody = z.strictObject({ idempotencyKey: idSchema });
 export interface FinaliseReport {
   readonly ready: boolean;
@@ -326,12 +355,13 @@ export interface MissingRow {
   readonly count: number;
 }
 
-// ── Events ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Events ───────────────────────────────────────────────────────────────────────────────────────
 
 /**
- * GET /api/events?benchmarkId=… : server-sent events, `data:` is one `LiveEvent`. A comment line every 15 s. After a
- * reconnect fetch what is shown again: events are not replayed. What happens within a second comes at once: of the changes
- * of one kind to a database's tasks only the last, and of a run's progress.
+ * GET /api/events?benchmarkId=… : server-sent events, `data:` is one `LiveEvent`. A comment line
+ * every 15 s. After a reconnect fetch what is shown again: events are not replayed. What happens
+ * within a second comes at once: of the changes of one kind to a database's tasks only the last,
+ * and of a run's progress.
  */
 export const eventsQuery = z.strictObject({ benchmarkId: idSchema.optional() });
 export type LiveEvent =
@@ -373,7 +403,7 @@ export type LiveEvent =
     }
   | { readonly type: 'benchmark'; readonly benchmarkId: string };
 
-// ── Queue ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Queue ────────────────────────────────────────────────────────────────────────────────────────
 
 export const taskStates = ['open', 'stale', 'waiting', 'done', 'closed'] as const;
 export type TaskState = (typeof taskStates)[number];
@@ -415,10 +445,11 @@ export interface TaskRow {
 }
 
 /**
- * POST /api/queue/claim (reviewer, lead, admin) → ClaimResponse. Leases the next task to the caller. `holding` lists
- * the tasks already on screen or prefetched, so that another one comes; a lease that the caller holds but does not
- * list is handed out again first (a reload resumes). Prefetch: claim with the present task in `holding`. `after` is the
- * task that the caller comes from: its database's tasks come first, then those of its benchmark. `deciding` are tasks whose
+ * POST /api/queue/claim (reviewer, lead, admin) → ClaimResponse. Leases the next task to the
+ * caller. `holding` lists the tasks already on screen or prefetched, so that another one comes; a
+ * lease that the caller holds but does not list is handed out again first (a reload resumes).
+ * Prefetch: claim with the present task in `holding`. `after` is the task that the caller comes
+ * from: its database's tasks come first, then those of its benchmark. `deciding` are tasks whose
  * decisions are not saved yet, `skipped` those that the caller passed over: neither is the answer.
  */
 export const claimBody = z.strictObject({
@@ -462,8 +493,9 @@ export interface LeaseInfo {
   readonly heartbeatSeconds: number;
 }
 /**
- * POST /api/tasks/:id/lease → `{ lease }`: takes this very task (409 `leased` with the holder's name) or renews one's
- * own lease: the heartbeat. DELETE gives it back (also by `sendBeacon` to POST /api/tasks/:id/lease/release).
+ * POST /api/tasks/:id/lease → `{ lease }`: takes this very task (409 `leased` with the holder's
+ * name) or renews one's own lease: the heartbeat. DELETE gives it back (also by `sendBeacon` to
+ * POST /api/tasks/:id/lease/release).
  */
 /** POST /api/tasks/assign (lead) → `{ assigned: number }`; `userId: null` takes it back. */
 export const assignBody = z.strictObject({
@@ -471,7 +503,7 @@ export const assignBody = z.strictObject({
   userId: idSchema.nullable(),
 });
 
-// ── One task ────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── One task ─────────────────────────────────────────────────────────────────────────────────────
 
 /** GET /api/tasks/:id → `{ task: TaskDetail }`. */
 export interface TaskDetail extends Omit<TaskRow, 'comments'> {
@@ -480,7 +512,10 @@ export interface TaskDetail extends Omit<TaskRow, 'comments'> {
   readonly current: VersionDetail;
   /** The version that the caller saw last, when it is another one: show the difference first. */
   readonly lastSeen: VersionDetail | null;
-  /** Once the current version was seen, what to compare it with again: the last other one that was decided on, else its predecessor. */
+  /**
+   * Once the current version was seen, what to compare it with again: the last other one that was
+   * decided on, else its predecessor.
+   */
   readonly earlier: VersionDetail | null;
   readonly decisions: readonly DecisionRow[];
   readonly inputs: readonly InputRow[];
@@ -515,7 +550,10 @@ export interface InputRow {
   readonly kind: ArtefactKind;
   readonly key: string;
   readonly part: string | null;
-  /** `changed`: since the last decision; `catching_up`: the agents have yet to look at its newest version. */
+  /**
+   * `changed`: since the last decision; `catching_up`: the agents have yet to look at its newest
+   * version.
+   */
   readonly state: 'current' | 'changed' | 'catching_up';
   readonly artefactId: string | null;
   readonly taskId: string | null;
@@ -573,12 +611,14 @@ const decisionFields = {
   note: note.optional(),
 };
 /**
- * POST /api/tasks/:id/decisions → DecideResponse. `edit` makes a new version with the caller as author, which must
- * pass the same checks as an agent's (422 `check_failed` with `problems`), and approves it too when `approve` is set.
- * `content` is what `checkEdit` takes for the task's kind: the artefact's content for a conceptual design, a logical
- * design or `{csv}` for a collection validation, `{text}` or `{mql: {collection, pipeline}}` for a translation or gold,
- * `{evidenceMql}` for evidence. An edit of a collection's design leaves the task waiting for its new validation.
- * `reclassify` is an edit of a table validation that changes nothing but the classes of loss flags, and approves.
+ * POST /api/tasks/:id/decisions → DecideResponse. `edit` makes a new version with the caller as
+ * author, which must pass the same checks as an agent's (422 `check_failed` with `problems`), and
+ * approves it too when `approve` is set. `content` is what `checkEdit` takes for the task's kind:
+ * the artefact's content for a conceptual design, a logical design or `{csv}` for a collection
+ * validation, `{text}` or `{mql: {collection, pipeline}}` for a translation or gold,
+ * `{evidenceMql}` for evidence. An edit of a collection's design leaves the task waiting for its
+ * new validation. `reclassify` is an edit of a table validation that changes nothing but the
+ * classes of loss flags, and approves.
  */
 export const decideBody = z.discriminatedUnion('verdict', [
   z.strictObject({ verdict: z.literal('approve'), ...decisionFields }),
@@ -610,8 +650,13 @@ export interface DecideResponse {
   /** False when this idempotency key had been decided before. */
   readonly first: boolean;
 }
-/** GET /api/tasks/:id/logical.csv: the logical design behind a collection validation, as `{csv}` takes it back; an attachment. */
-/** POST /api/tasks/:id/check: what `edit` would say of this content, without saving → `EditCheck`. */
+/**
+ * GET /api/tasks/:id/logical.csv: the logical design behind a collection validation, as `{csv}`
+ * takes it back; an attachment.
+ */
+/**
+ * POST /api/tasks/:id/check: what `edit` would say of this content, without saving → `EditCheck`.
+ */
 export const checkBody = z.strictObject({ content: contentSchema });
 
 export interface EditCheck {
@@ -633,12 +678,18 @@ export interface DecisionRow {
   readonly standing: 'counts' | 'stale' | 'superseded' | 'undone' | 'answered';
   readonly undoneBy: string | null;
 }
-/** POST /api/decisions/:id/undo → DecideResponse. One's own latest decision on a task; a lead: anyone's ("re-open"). */
+/**
+ * POST /api/decisions/:id/undo → DecideResponse. One's own latest decision on a task; a lead:
+ * anyone's ("re-open").
+ */
 export const undoBody = z.strictObject({ idempotencyKey: idSchema, note: note.optional() });
 
 /** POST /api/tasks/:id/seen: this version has been shown. */
 export const seenBody = z.strictObject({ versionId: idSchema });
-/** PUT /api/tasks/:id/draft: keeps what a reviewer is writing and has not sent; one that holds nothing is removed. */
+/**
+ * PUT /api/tasks/:id/draft: keeps what a reviewer is writing and has not sent; one that holds
+ * nothing is removed.
+ */
 export const draftBody = z.strictObject({
   /** Of a request for changes. */
   note: z.string().max(20_000),
@@ -674,7 +725,10 @@ export interface CommentRow {
   readonly resolvedBy: string | null;
 }
 
-/** POST /api/effort (also by `sendBeacon`, any content type) → 204. Overlaps with one's own earlier spans are cut off. */
+/**
+ * POST /api/effort (also by `sendBeacon`, any content type) → 204. Overlaps with one's own earlier
+ * spans are cut off.
+ */
 export const effortBody = z.strictObject({
   spans: z
     .array(
@@ -690,7 +744,7 @@ export const effortBody = z.strictObject({
     .max(100),
 });
 
-// ── Artefacts ───────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Artefacts ────────────────────────────────────────────────────────────────────────────────────
 
 /** GET /api/artefacts?databaseId&kind&key → `{ artefact, current: VersionDetail }`. */
 export const artefactQuery = z.strictObject({
@@ -712,7 +766,7 @@ export interface ArtefactDiff {
   readonly to: VersionDetail;
 }
 
-// ── Designs ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Designs ──────────────────────────────────────────────────────────────────────────────────────
 
 /** POST /api/databases/:id/what-if → WhatIf. Nothing is stored. */
 export const whatIfBody = z.strictObject({
@@ -726,8 +780,8 @@ export interface DesignFiguresResponse {
   readonly oneToOne: DesignFigures;
 }
 /**
- * GET /api/databases/:id/documents?collection → SampleDocuments: the first few documents of a migrated collection, each with
- * the rows of the source that it was made from.
+ * GET /api/databases/:id/documents?collection → SampleDocuments: the first few documents of a
+ * migrated collection, each with the rows of the source that it was made from.
  */
 export const documentsQuery = z.strictObject({ collection: text(200).min(1) });
 export interface SampleDocuments {
@@ -742,11 +796,14 @@ export interface SampleDocument {
   readonly text: string;
   readonly source: DocumentSource | null;
 }
-/** GET /api/tasks/:id/mapping-rows?mapping → FirstRows: what the sides of a collection validation's mapping begin with. */
+/**
+ * GET /api/tasks/:id/mapping-rows?mapping → FirstRows: what the sides of a collection validation's
+ * mapping begin with.
+ */
 export const mappingRowsQuery = z.strictObject({ mapping: text(1000).min(1) });
 export type { DocumentSource, FirstRows };
 
-// ── Leads ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Leads ────────────────────────────────────────────────────────────────────────────────────────
 
 /** GET /api/benchmarks/:id/overview (lead, admin) → Overview. */
 export interface Overview {
@@ -782,7 +839,10 @@ export interface ReviewerRow {
   readonly holding: number;
 }
 
-/** GET /api/runs?benchmarkId&databaseId&page&pageSize (lead, admin) → Page<RunRow>; GET /api/runs/:id → `{ run, steps }`. */
+/**
+ * GET /api/runs?benchmarkId&databaseId&page&pageSize (lead, admin) → Page<RunRow>; GET
+ * /api/runs/:id → `{ run, steps }`.
+ */
 export const runsQuery = z.strictObject({
   ...pageFields,
   benchmarkId: idSchema.optional(),
@@ -836,13 +896,18 @@ export interface AuditVerdict {
   /** The first event that does not fit, in words. */
   readonly broken: string | null;
 }
-/** GET /api/benchmarks/:id/effort.csv and /api/benchmarks/:id/decisions.csv (lead, admin): text/csv. */
+/**
+ * GET /api/benchmarks/:id/effort.csv and /api/benchmarks/:id/decisions.csv (lead, admin): text/csv.
+ */
 
-// ── Bundles ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Bundles ──────────────────────────────────────────────────────────────────────────────────────
 
 /** GET /api/bundles?benchmarkId → `{ bundles }`: a consumer sees finished, final ones only. */
 export const bundlesQuery = z.strictObject({ benchmarkId: idSchema.optional() });
-/** POST /api/bundles (lead, admin; a consumer may for a finalised benchmark) → 202 `{ bundle }`, or 409 `not_finalised`. */
+/**
+ * POST /api/bundles (lead, admin; a consumer may for a finalised benchmark) → 202 `{ bundle }`, or
+ * 409 `not_finalised`.
+ */
 export const createBundleBody = z.strictObject({
   benchmarkId: idSchema,
   draft: z.boolean().default(false),

@@ -67,7 +67,10 @@ export async function artefactWithVersions(
   return { artefact: await artefactRow(db, id), versions: await listVersions(db.prisma, id) };
 }
 
-/** The logical design behind a collection's task, in the four columns of Table 7: what `edit` takes as `{csv}`. */
+/**
+ * The logical design behind a collection's task, in the four columns of Table 7: what `edit` takes
+ * as `{csv}`.
+ */
 export async function taskLogicalCsv(
   db: Database,
   blobs: BlobStore,

@@ -11,7 +11,10 @@ import { defaultSettings, type BenchmarkSettings } from '../pipeline/stages/stag
 import { contentHash } from '../results/hash';
 import type { BenchmarkPatch, ItemRow, Page } from './api-types';
 
-/** Changes name, agent or settings. Settings that decide about designs have every database designed again. */
+/**
+ * Changes name, agent or settings. Settings that decide about designs have every database designed
+ * again.
+ */
 export async function changeBenchmark(
   db: Database,
   user: Principal,
@@ -84,7 +87,8 @@ export async function changeBenchmark(
 }
 
 /**
- * Deletes a benchmark with everything in it; its audit trail stays. The name, typed again, guards against the wrong one.
+ * Deletes a benchmark with everything in it; its audit trail stays. The name, typed again, guards
+ * against the wrong one.
  */
 export async function deleteBenchmark(
   stores: { db: Database; blobs: BlobStore; mongo(): Promise<MongoClient> },

@@ -24,7 +24,8 @@ export class BundleUnfinished extends Error {
 }
 
 /**
- * A benchmark's bundle, as it is current in Postgres. A draft takes what there is and lists what is missing.
+ * A benchmark's bundle, as it is current in Postgres. A draft takes what there is and lists what is
+ * missing.
  *
  * @throws {BundleUnfinished} unless `draft`, naming what is missing
  */

@@ -366,7 +366,8 @@ test('a claim reads an index in the order of the queue', async () => {
     const client = await pipeline.db.pool.connect();
     try {
       await client.query('BEGIN');
-      await client.query('SET LOCAL enable_seqscan = off'); // a test's table is small enough to be read whole
+      // a test's table is small enough to be read whole
+      await client.query('SET LOCAL enable_seqscan = off');
       await client.query('SET LOCAL enable_sort = off');
       const { rows } = await client.query<{ 'QUERY PLAN': string }>(
         `EXPLAIN SELECT id FROM task WHERE state IN ('open', 'stale') AND ${condition} ORDER BY gate_rank(gate), position LIMIT 1`,

@@ -49,8 +49,9 @@ const verdictGates: Partial<Record<DecideInput['verdict'], readonly GateName[]>>
 };
 
 /**
- * A reviewer's decision on a task, bound to the version on screen and to what that version was made from. Decision,
- * directives, new version, consequences and audit row are one transaction; the same idempotency key decides once.
+ * A reviewer's decision on a task, bound to the version on screen and to what that version was made
+ * from. Decision, directives, new version, consequences and audit row are one transaction; the same
+ * idempotency key decides once.
  */
 export async function decide(
   services: DecisionServices,
@@ -98,7 +99,7 @@ export async function checkTaskEdit(
   return { problems: [], notes: outcome.notes ?? [] };
 }
 
-// ── One transaction ─────────────────────────────────────────────────────────────────────────────────────────────────
+// ── One transaction ──────────────────────────────────────────────────────────────────────────────
 
 /** For a decision that edits an artefact or sets agents to work. */
 interface Consequences {
@@ -127,7 +128,8 @@ async function record(
       artefact: edit.artefact,
       blobHash: edit.blobHash,
     }));
-  // An edit of another artefact (a collection's design, from its validation) is answered by doing this one again.
+  // An edit of another artefact (a collection's design, from its validation) is answered by doing
+  // this one again.
   const elsewhere = saved !== undefined && saved.artefactId !== task.artefactId;
   const bound =
     saved && !elsewhere
@@ -242,7 +244,10 @@ function assertMayOverrule({ state, decider }: DecidableTask, user: Principal): 
   );
 }
 
-/** A clock reading after the database was locked, so that it is not before anything that was saved meanwhile. */
+/**
+ * A clock reading after the database was locked, so that it is not before anything that was saved
+ * meanwhile.
+ */
 async function now(tx: Tx): Promise<Date> {
   const [row] = await tx.$queryRaw<
     { now: Date }[]
@@ -261,7 +266,7 @@ async function releaseEdits(tx: Tx, databaseId: string, restart: Restart): Promi
   });
 }
 
-// ── What follows ────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── What follows ─────────────────────────────────────────────────────────────────────────────────
 
 const stageOfGate: Readonly<Record<GateName, StageName>> = {
   conceptual_design: 'conceptual_design',
@@ -308,7 +313,10 @@ function restartOf(
 const questionIdOf = (task: DecidableTask): string =>
   task.artefact.key.slice(task.artefact.key.indexOf('/') + 1);
 
-/** A note without directives is a directive too: for language models, and for the builtin agent to say that it cannot act. */
+/**
+ * A note without directives is a directive too: for language models, and for the builtin agent to
+ * say that it cannot act.
+ */
 function directivesOf(input: DecideInput, task: DecidableTask): DirectiveInput[] {
   if (input.verdict === 'keep_unoptimised')
     return [
@@ -323,7 +331,7 @@ function directivesOf(input: DecideInput, task: DecidableTask): DirectiveInput[]
   return [{ kind: 'free_text', note: input.note }];
 }
 
-// ── Edits ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Edits ────────────────────────────────────────────────────────────────────────────────────────
 
 /** Checks an edit and stores its content; outside the transaction, because it may take long. */
 async function preparedEdit(
@@ -370,11 +378,12 @@ function runCheck(
   return services.checkEdit(user.id, { databaseId: task.databaseId, ref, content }, signal);
 }
 
-// ── Undo ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Undo ─────────────────────────────────────────────────────────────────────────────────────────
 
 /**
- * Takes a decision back with a new one: what stood before stands again, directives are withdrawn, an edited version
- * gives way to the one it replaced, and work that was started is cancelled or done again without it.
+ * Takes a decision back with a new one: what stood before stands again, directives are withdrawn,
+ * an edited version gives way to the one it replaced, and work that was started is cancelled or
+ * done again without it.
  */
 export async function undo(
   services: DecisionServices,
@@ -492,7 +501,8 @@ async function takeBackEdit(tx: Tx, blobs: BlobStore, decision: UndoneDecision):
     where: { id: decision.replacedId },
     include: { artefact: true },
   });
-  // Where agents have answered since, their version stays: it was made without the edit, or is done again below.
+  // Where agents have answered since, their version stays: it was made without the edit, or is done
+  // again below.
   if (replaced.artefact.heldEdit) await restoreVersion(tx, blobs, decision.replacedId);
 }
 
@@ -515,7 +525,8 @@ async function takeBackWork(tx: Tx, decision: UndoneDecision): Promise<void> {
     own.filter((run) => run.state === 'running').map((run) => run.id),
   );
   if (own.length > 0) return;
-  // It has been done already, or together with other requests: done again, without the directive or the edit.
+  // It has been done already, or together with other requests: done again, without the directive or
+  // the edit.
   await postRequest(tx, {
     databaseId: decision.databaseId,
     stage,
@@ -524,7 +535,7 @@ async function takeBackWork(tx: Tx, decision: UndoneDecision): Promise<void> {
   });
 }
 
-// ── Small things ────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Small things ─────────────────────────────────────────────────────────────────────────────────
 
 function assertPerson(user: Principal): void {
   if (user.role === 'consumer')

@@ -52,8 +52,9 @@ interface RawTask {
 }
 
 /**
- * Locks a task and reads what a decision rests on. `changesVersions`: the decision edits an artefact or sets agents to
- * work, so that it waits for others that do. Read after the locks were got, so that nothing of it is outdated.
+ * Locks a task and reads what a decision rests on. `changesVersions`: the decision edits an
+ * artefact or sets agents to work, so that it waits for others that do. Read after the locks were
+ * got, so that nothing of it is outdated.
  */
 export async function lockTask(
   on: Queries,
@@ -96,7 +97,10 @@ export interface NewDecision {
   };
   readonly settles: boolean;
   readonly awaits: boolean;
-  /** The version that an edit replaced, and the artefact that it changed where that is another one than the task's. */
+  /**
+   * The version that an edit replaced, and the artefact that it changed where that is another one
+   * than the task's.
+   */
   readonly replacedId: string | null;
   readonly editedId: string | null;
   readonly restart:
@@ -104,8 +108,9 @@ export interface NewDecision {
 }
 
 /**
- * The decision, what it was bound to, and what ends with it: the lease, the decider's draft. One statement. The time is
- * read after the locks were got, so that it is not before anything that was saved meanwhile.
+ * The decision, what it was bound to, and what ends with it: the lease, the decider's draft. One
+ * statement. The time is read after the locks were got, so that it is not before anything that was
+ * saved meanwhile.
  */
 export async function writeDecision(on: Queries, made: NewDecision): Promise<string> {
   const { task, userId, input, bound, restart } = made;

@@ -65,7 +65,10 @@ export interface FoundDecision {
   readonly taskState: TaskState;
 }
 
-/** The decision of an idempotency key; one on a whole database has no task, which is as a closed one. */
+/**
+ * The decision of an idempotency key; one on a whole database has no task, which is as a closed
+ * one.
+ */
 export async function findDecision(
   db: Database,
   idempotencyKey: string,

@@ -8,12 +8,16 @@ interface Interval {
   readonly to: number;
 }
 
-/** A browser that was suspended may send a span of days; nobody reviews one task for longer than this. */
+/**
+ * A browser that was suspended may send a span of days; nobody reviews one task for longer than
+ * this.
+ */
 const longest = 4 * 3_600_000;
 
 /**
- * Keeps spans of attention. A user's spans never overlap: what is already covered is cut off, so that two windows and a
- * beacon that arrives twice count once. Spans of tasks that are gone are dropped.
+ * Keeps spans of attention. A user's spans never overlap: what is already covered is cut off, so
+ * that two windows and a beacon that arrives twice count once. Spans of tasks that are gone are
+ * dropped.
  */
 export async function recordEffort(
   db: Database,

@@ -4,7 +4,10 @@ import type { LiveEvent } from './api-types';
 const heartbeatMs = 15_000;
 /** Then the browser comes again by itself, and its session is looked at again. */
 const longestMs = 10 * 60_000;
-/** What happens within this time is sent at once: a hundred reviewers make hundreds of events a second for each page. */
+/**
+ * What happens within this time is sent at once: a hundred reviewers make hundreds of events a
+ * second for each page.
+ */
 const gatherMs = 1000;
 const forPages: ReadonlySet<string> = new Set<LiveEvent['type']>([
   'stage',
@@ -31,7 +34,10 @@ interface GatheredEvent {
   readonly change?: string;
 }
 
-/** Events about the same are one, the last: progress of a run, and of the tasks of a database one of each kind of change. */
+/**
+ * Events about the same are one, the last: progress of a run, and of the tasks of a database one of
+ * each kind of change.
+ */
 function subjectOf(event: GatheredEvent): string {
   if (event.type === 'stage') return `stage ${event.runId}`;
   if (event.type === 'task') return `task ${event.databaseId} ${event.change}`;
@@ -51,7 +57,10 @@ function broadcastOf(events: Listener): Broadcast {
   return made;
 }
 
-/** One subscription for all pages of the process; what is sent is written once for each benchmark that pages look at. */
+/**
+ * One subscription for all pages of the process; what is sent is written once for each benchmark
+ * that pages look at.
+ */
 function broadcast(events: Listener): Broadcast {
   const pages = new Set<Page>();
   const gathered = new Map<string, GatheredEvent>();

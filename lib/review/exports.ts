@@ -129,7 +129,10 @@ export const csvResponse = (fileName: string, text: string): Response =>
     },
   });
 
-/** A header holds Latin letters only; the name as it is follows by RFC 6266. What no file system takes becomes `_`. */
+/**
+ * A header holds Latin letters only; the name as it is follows by RFC 6266. What no file system
+ * takes becomes `_`.
+ */
 export function attachment(fileName: string): string {
   const legal = fileName.replace(/[\p{Cc}"\\/:*?<>|]/gu, '_');
   const plain = legal.replace(/[^\x20-\x7e]/g, '_');

@@ -13,8 +13,8 @@ import type { FinaliseReport, MissingRow } from './api-types';
 import { countTasks } from './task-query';
 
 /**
- * What stands between a source database and its being final: unfinished stages, tasks that are not done, genuine loss.
- * (That gold scores 1.0 on the bytes that ship is proven by the export itself.)
+ * What stands between a source database and its being final: unfinished stages, tasks that are not
+ * done, genuine loss. (That gold scores 1.0 on the bytes that ship is proven by the export itself.)
  */
 export async function finaliseReport(
   on: Tx,
@@ -38,8 +38,8 @@ export async function finaliseReport(
 
 async function unfinishedStages(on: Tx, databaseId: string): Promise<MissingRow[]> {
   const rows: MissingRow[] = [];
-  // In the order in which work flows (request, run, task): what moves on between two of these reads is then met again by
-  // the second, whereas the other way round it would be seen by neither.
+  // In the order in which work flows (request, run, task): what moves on between two of these reads
+  // is then met again by the second, whereas the other way round it would be seen by neither.
   const [asked] = await on.$queryRaw<{ asked: boolean }[]>`
     SELECT EXISTS (SELECT 1 FROM outbox WHERE handled_at IS NULL AND topic = 'request_stage' AND position(convert_to(${databaseId}, 'UTF8') in payload) > 0) AS asked`;
   if (asked?.asked)
@@ -117,7 +117,10 @@ async function openLosses(on: Tx, blobs: BlobStore, databaseId: string): Promise
   });
 }
 
-/** Digest of everything that is current in a database: a finalisation is bound to it, as decisions are to versions. */
+/**
+ * Digest of everything that is current in a database: a finalisation is bound to it, as decisions
+ * are to versions.
+ */
 async function stateDigest(on: Tx, databaseId: string): Promise<string> {
   const [row] = await on.$queryRaw<{ digest: string }[]>`
     SELECT encode(sha256(convert_to(coalesce(string_agg(artefact.id || version.content_hash, ',' ORDER BY artefact.id), ''), 'UTF8')), 'hex') AS digest
@@ -126,7 +129,10 @@ async function stateDigest(on: Tx, databaseId: string): Promise<string> {
   return row!.digest;
 }
 
-/** When databases were finalised, for those whose finalisation still stands: nothing changed and nothing is undecided since. */
+/**
+ * When databases were finalised, for those whose finalisation still stands: nothing changed and
+ * nothing is undecided since.
+ */
 export async function standingFinalisations(
   on: Tx,
   databaseIds: readonly string[],

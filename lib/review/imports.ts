@@ -14,7 +14,9 @@ import type { ImportRow } from './api-types';
 /** BIRD's train set is about 9 GB zipped. */
 const uploadLimit = 40 * 2 ** 30;
 
-/** Takes an uploaded archive into the blob store, where any worker finds it, and queues its import. */
+/**
+ * Takes an uploaded archive into the blob store, where any worker finds it, and queues its import.
+ */
 export async function queueUpload(
   stores: { db: Database; blobs: BlobStore; dataDir: string },
   user: Principal,

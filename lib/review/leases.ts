@@ -15,10 +15,11 @@ const maxLeases = 4;
 const expiry = Prisma.sql`now() + make_interval(secs => ${leaseSeconds})`;
 
 /**
- * Leases the next task to a reviewer: one that they hold already but do not list in `holding` first, then the first of
- * the queue that nobody else holds. Whoever comes from a task (`after`) stays in its database, else in its benchmark, as
- * long as there is something to do: what they hold elsewhere comes last. What is in `leaveOut` is never the answer: the
- * caller has decided it and the decision is on its way, or has skipped it. Undefined when there is none.
+ * Leases the next task to a reviewer: one that they hold already but do not list in `holding`
+ * first, then the first of the queue that nobody else holds. Whoever comes from a task (`after`)
+ * stays in its database, else in its benchmark, as long as there is something to do: what they hold
+ * elsewhere comes last. What is in `leaveOut` is never the answer: the caller has decided it and
+ * the decision is on its way, or has skipped it. Undefined when there is none.
  */
 export async function claimTask(
   db: Database,
@@ -72,7 +73,10 @@ interface ClaimContext {
   readonly held: number;
   /** Whether anything to do is assigned to the reviewer. */
   readonly assigned: boolean;
-  /** A lease of the reviewer's own that is not on screen: in the database they come from, and in any. */
+  /**
+   * A lease of the reviewer's own that is not on screen: in the database they come from, and in
+   * any.
+   */
   readonly resumeHere: string | null;
   readonly resumeElsewhere: string | null;
 }
@@ -148,9 +152,9 @@ async function claimFirst(
 }
 
 /**
- * One statement. The chosen task's row is locked, and rows that others are choosing at this moment are skipped. Who comes
- * just after another one's commit may still choose the same row by its older snapshot; then the lease's own condition
- * refuses (`lost`), and the caller asks again.
+ * One statement. The chosen task's row is locked, and rows that others are choosing at this moment
+ * are skipped. Who comes just after another one's commit may still choose the same row by its older
+ * snapshot; then the lease's own condition refuses (`lost`), and the caller asks again.
  */
 async function claimOnce(
   db: Database,

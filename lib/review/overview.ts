@@ -27,7 +27,7 @@ import { countTasks, sumCounts, type GateCounts } from './task-query';
 
 const none: TaskCounts = { open: 0, stale: 0, waiting: 0, done: 0 };
 
-// ── Stages ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Stages ───────────────────────────────────────────────────────────────────────────────────────
 
 interface LoadedRun {
   readonly id: string;
@@ -96,7 +96,7 @@ function currentStage(runs: readonly LoadedRun[]): StageRunRow | null {
   return at('running') ?? at('failed') ?? at('queued') ?? at('cancelled') ?? rows.at(-1) ?? null;
 }
 
-// ── Databases and benchmarks ────────────────────────────────────────────────────────────────────────────────────────
+// ── Databases and benchmarks ─────────────────────────────────────────────────────────────────────
 
 async function databaseRows(
   on: Tx,
@@ -235,7 +235,7 @@ export async function databaseDetail(
   };
 }
 
-// ── For leads ───────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── For leads ────────────────────────────────────────────────────────────────────────────────────
 
 export async function overview(db: Database, benchmarkId: string): Promise<Overview> {
   const on = db.prisma;

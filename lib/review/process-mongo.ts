@@ -7,7 +7,10 @@ import { ensureEmbeddedServer } from '../mongo/embedded/start';
 
 const holder = globalThis as typeof globalThis & { aptmqlMongo?: Promise<MongoClient> | undefined };
 
-/** This process's MongoDB client: MONGODB_URI, or the embedded server of the data folder, which may run elsewhere. */
+/**
+ * This process's MongoDB client: MONGODB_URI, or the embedded server of the data folder, which may
+ * run elsewhere.
+ */
 export function processMongo(): Promise<MongoClient> {
   holder.aptmqlMongo ??= connect().catch((error: unknown) => {
     holder.aptmqlMongo = undefined; // the next request tries again

@@ -101,7 +101,8 @@ type Wanted = DecideInput extends infer D
   : never;
 const decideOn = async (id: string, wanted: Wanted, user = ann) => {
   const { current } = await detail(id);
-  await leaseTask(pipeline.db, user, id).catch(() => undefined); // held by another: the decision says so
+  // held by another: the decision says so
+  await leaseTask(pipeline.db, user, id).catch(() => undefined);
   return decide(
     services,
     user,

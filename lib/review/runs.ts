@@ -7,9 +7,11 @@ import { stageNames, type StageName } from '../pipeline/stages/stage';
 import type { Page, RunRow, StageRunRow, StepRow } from './api-types';
 import { stageRunRow } from './overview';
 
-// ── Stages on request ───────────────────────────────────────────────────────────────────────────────────────────────
+// ── Stages on request ────────────────────────────────────────────────────────────────────────────
 
-/** Queues the first unfinished stage, or everything from `from`. Null when there is nothing to do. */
+/**
+ * Queues the first unfinished stage, or everything from `from`. Null when there is nothing to do.
+ */
 export async function runDatabase(
   db: Database,
   user: Principal,
@@ -24,7 +26,10 @@ export async function runDatabase(
   });
 }
 
-/** Queues the earliest stage that failed or was cancelled, with all that follows it; where none did, what is pending. */
+/**
+ * Queues the earliest stage that failed or was cancelled, with all that follows it; where none did,
+ * what is pending.
+ */
 export async function retryDatabase(
   db: Database,
   user: Principal,
@@ -95,7 +100,7 @@ async function onDatabase<T>(
   });
 }
 
-// ── Agent runs ──────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Agent runs ───────────────────────────────────────────────────────────────────────────────────
 
 const withRun = {
   database: { select: { name: true, benchmark: { select: { id: true, name: true } } } },

@@ -32,7 +32,10 @@ interface Stores {
   readonly mongo: () => Promise<MongoClient>;
 }
 
-/** The first documents of a migrated collection, short enough to read, and the source rows that they were made from. */
+/**
+ * The first documents of a migrated collection, short enough to read, and the source rows that they
+ * were made from.
+ */
 export async function sampleDocuments(
   stores: Stores,
   databaseId: string,

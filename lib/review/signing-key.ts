@@ -4,8 +4,8 @@ import { installationKey, signingKey, type SigningKey } from '../bundle/signatur
 import type { Database } from '../db/database';
 
 /**
- * The key that signs an installation's bundles: one for all workers, so it lies in Postgres. The first that needs it
- * puts in the key of its data folder.
+ * The key that signs an installation's bundles: one for all workers, so it lies in Postgres. The
+ * first that needs it puts in the key of its data folder.
  */
 export async function sharedSigningKey(db: Database, dataDir: string): Promise<SigningKey> {
   const name = 'signing_key';

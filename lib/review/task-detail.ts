@@ -143,7 +143,10 @@ async function screenRow(db: Database, userId: string, taskId: string): Promise<
   return row;
 }
 
-/** Everything that a gate's screen shows of a task. What most tasks do not have is asked for only where there is some. */
+/**
+ * Everything that a gate's screen shows of a task. What most tasks do not have is asked for only
+ * where there is some.
+ */
 export async function taskDetail(
   db: Database,
   blobs: BlobStore,
@@ -238,7 +241,7 @@ function itemDetail(id: string, content: Uint8Array, key: string): ItemDetail {
   };
 }
 
-// ── Inputs and directives ───────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Inputs and directives ────────────────────────────────────────────────────────────────────────
 
 interface RawInput {
   readonly kind: ArtefactKind;
@@ -251,7 +254,9 @@ interface RawInput {
   readonly task_id: string | null;
 }
 
-/** What the current version depends on, and its hashes as the standing decision was bound to them. */
+/**
+ * What the current version depends on, and its hashes as the standing decision was bound to them.
+ */
 const inputColumn = Prisma.sql`(
   SELECT coalesce(json_agg(one ORDER BY one.kind, one.key, one.part), '[]') FROM (
     SELECT input.kind, input.key, input.part, input.hash, input.source_id,
@@ -300,7 +305,7 @@ async function directiveRows(on: Tx, taskId: string): Promise<DirectiveRow[]> {
   }));
 }
 
-// ── Comments, drafts ────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Comments, drafts ─────────────────────────────────────────────────────────────────────────────
 
 const withComment = { author: true, resolver: true, version: { select: { seq: true } } } as const;
 type LoadedComment = NonNullable<Awaited<ReturnType<typeof loadComment>>>;

@@ -10,7 +10,10 @@ import type {
   Verdict,
 } from './api-types';
 
-/** Reviewers work through the gates in their order, within a gate in the order in which agents delivered. */
+/**
+ * Reviewers work through the gates in their order, within a gate in the order in which agents
+ * delivered.
+ */
 export const queueOrder = Prisma.sql`gate_rank(task.gate), task.position`;
 
 export interface QueueFilter {
@@ -136,7 +139,7 @@ export async function listTasks(
   };
 }
 
-// ── Counts ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+// ── Counts ───────────────────────────────────────────────────────────────────────────────────────
 
 export interface GateCounts {
   readonly databaseId: string;

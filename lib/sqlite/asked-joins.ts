@@ -16,7 +16,9 @@ export interface JoinSide {
   readonly column: string;
 }
 
-/** What the items' SQL joins, between tables of their own; SQL that cannot be read joins nothing. */
+/**
+ * What the items' SQL joins, between tables of their own; SQL that cannot be read joins nothing.
+ */
 export function askedJoins(items: readonly Pick<Item, 'sql'>[], catalog: Catalog): AskedJoin[] {
   const found = new Map<string, { sides: [JoinSide, JoinSide]; queries: number }>();
   for (const { sql } of items) {

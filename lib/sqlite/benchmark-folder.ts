@@ -16,7 +16,10 @@ import { withIdentities } from './item-identity';
 import { assertIntact, lacksResource, openSource, SourceError } from './open';
 import { copySource } from './source-copy';
 
-/** The folder is no benchmark, or one that cannot be used; the message says what was looked for and where. */
+/**
+ * The folder is no benchmark, or one that cannot be used; the message says what was looked for and
+ * where.
+ */
 export class BenchmarkFolderError extends Error {}
 
 // Both layouts in one: BIRD names the query `SQL`, Spider `query`; other keys are theirs.
@@ -38,7 +41,10 @@ const SAFE_NAME = /^[\p{L}\p{N}_][\p{L}\p{N}_ .()-]{0,99}$/u;
 const MAX_DEPTH = 6;
 
 export interface ReadOptions {
-  /** A folder of ours, into which the files are copied; the benchmark is usable as long as it is there. */
+  /**
+   * A folder of ours, into which the files are copied; the benchmark is usable as long as it is
+   * there.
+   */
   readonly copies: string;
   /** Only these databases are copied and read. */
   readonly databases?: readonly string[] | undefined;
@@ -47,8 +53,8 @@ export interface ReadOptions {
 
 /**
  * Reads a BIRD or Spider folder: question files at its top, SQLite files at any depth, and BIRD's
- * `database_description` folders beside them. Everything is hashed; every database is checked to be a whole SQLite file.
- * Nothing is written into the folder.
+ * `database_description` folders beside them. Everything is hashed; every database is checked to be
+ * a whole SQLite file. Nothing is written into the folder.
  */
 export async function readBenchmarkFolder(
   folder: string,
@@ -342,7 +348,10 @@ function readDescriptions(
   return { ...out };
 }
 
-/** BIRD's CSV: original_column_name, column_name, column_description, data_format, value_description. */
+/**
+ * BIRD's CSV: original_column_name, column_name, column_description, data_format,
+ * value_description.
+ */
 function readDescriptionFile(file: string): Record<string, string> {
   const bytes = fs.readFileSync(file);
   if (bytes.includes(0)) throw new Error('it is no text: it holds NUL');
@@ -367,7 +376,10 @@ function readDescriptionFile(file: string): Record<string, string> {
   return out;
 }
 
-/** UTF-8 with or without a BOM; what is not valid UTF-8 is cp1252, the other encoding in which BIRD's files come. */
+/**
+ * UTF-8 with or without a BOM; what is not valid UTF-8 is cp1252, the other encoding in which
+ * BIRD's files come.
+ */
 export function decodeText(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -378,5 +390,6 @@ export function decodeText(bytes: Uint8Array): string {
   }
 }
 
-// Node's own decoder for cp1252 leaves these 32 as control characters. Bytes that cp1252 does not define stay.
+// Node's own decoder for cp1252 leaves these 32 as control characters. Bytes that cp1252 does not
+// define stay.
 const CP1252 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ';

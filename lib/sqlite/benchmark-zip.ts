@@ -5,7 +5,10 @@ import { Transform } from 'node:stream';
 import yauzl from 'yauzl';
 import { BenchmarkFolderError } from './benchmark-folder';
 
-/** Bounds of an archive that is unpacked: BIRD's train set is 30 GB; a bomb is far beyond its compressed size. */
+/**
+ * Bounds of an archive that is unpacked: BIRD's train set is 30 GB; a bomb is far beyond its
+ * compressed size.
+ */
 export interface ZipLimits {
   readonly maxBytes: number;
   readonly maxEntries: number;
@@ -18,8 +21,8 @@ export const defaultZipLimits: ZipLimits = {
 };
 
 /**
- * Unpacks a benchmark archive into an empty folder. Entries that would leave the folder, links and bombs are refused;
- * on any error the folder is removed.
+ * Unpacks a benchmark archive into an empty folder. Entries that would leave the folder, links and
+ * bombs are refused; on any error the folder is removed.
  */
 export async function extractBenchmarkZip(
   file: string,
@@ -45,7 +48,8 @@ async function extract(
   limits: ZipLimits,
   onProgress?: (done: number, total: number) => void,
 ): Promise<void> {
-  // yauzl refuses absolute paths, "..", backslashes and NULs in names, and sizes that the data does not have.
+  // yauzl refuses absolute paths, "..", backslashes and NULs in names, and sizes that the data does
+  // not have.
   const zip = await yauzl.openPromise(file, {
     lazyEntries: true,
     strictFileNames: true,

@@ -1,4 +1,7 @@
-/** A benchmark as it lies in a BIRD or Spider folder. Read by `readBenchmarkFolder` in `./benchmark-folder`. */
+/**
+ * A benchmark as it lies in a BIRD or Spider folder. Read by `readBenchmarkFolder` in
+ * `./benchmark-folder`.
+ */
 export interface SourceBenchmark {
   /** The folder's layout. */
   readonly kind: 'bird' | 'spider';
@@ -32,11 +35,14 @@ export type ColumnDescriptions = Readonly<Record<string, Readonly<Record<string,
 
 export interface Item {
   /**
-   * Unique among the items of its database, and what they are known by everywhere but in the files of a bundle: the
-   * source's id, behind `<file>/` where two question files of the database have an id in common.
+   * Unique among the items of its database, and what they are known by everywhere but in the files
+   * of a bundle: the source's id, behind `<file>/` where two question files of the database have an
+   * id in common.
    */
   readonly questionId: string;
-  /** The source's id, unique in its question file, where it is not `questionId`: see `sourceIdOf`. */
+  /**
+   * The source's id, unique in its question file, where it is not `questionId`: see `sourceIdOf`.
+   */
   readonly sourceId?: string;
   readonly split: string;
   readonly database: string;
@@ -47,7 +53,9 @@ export interface Item {
   readonly difficulty: string | null;
 }
 
-/** The item's id in its question file: BIRD's question_id, else `<file>:<position>`, e.g. `dev:12`. */
+/**
+ * The item's id in its question file: BIRD's question_id, else `<file>:<position>`, e.g. `dev:12`.
+ */
 export const sourceIdOf = (item: Pick<Item, 'questionId' | 'sourceId'>): string =>
   item.sourceId ?? item.questionId;
 

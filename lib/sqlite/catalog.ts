@@ -1,4 +1,7 @@
-/** The schema of one source database as SQLite reports it. Produced by `readCatalog` in `./introspect`. */
+/**
+ * The schema of one source database as SQLite reports it. Produced by `readCatalog` in
+ * `./introspect`.
+ */
 export interface Catalog {
   /** The source database's name: its file's name without the extension. */
   readonly database: string;
@@ -23,7 +26,10 @@ export interface Table {
   readonly columns: readonly Column[];
   /** Declared primary key in key order; empty when there is none. */
   readonly primaryKey: readonly string[];
-  /** True when the primary key is a single INTEGER PRIMARY KEY column, an alias of the rowid: unique, never null. */
+  /**
+   * True when the primary key is a single INTEGER PRIMARY KEY column, an alias of the rowid:
+   * unique, never null.
+   */
   readonly rowidAlias: boolean;
   readonly withoutRowid: boolean;
   /** Other declared unique keys. */
@@ -45,7 +51,10 @@ export interface Column {
 /** Column affinity by the rules of https://www.sqlite.org/datatype3.html §3.1. */
 export type Affinity = 'TEXT' | 'NUMERIC' | 'INTEGER' | 'REAL' | 'BLOB';
 
-/** A declared foreign key, names in the case of the schema; `resolved` is false when its parent does not exist. */
+/**
+ * A declared foreign key, names in the case of the schema; `resolved` is false when its parent does
+ * not exist.
+ */
 export interface ForeignKey {
   readonly columns: readonly string[];
   readonly toTable: string;
@@ -53,7 +62,10 @@ export interface ForeignKey {
   readonly resolved: boolean;
 }
 
-/** §3.1 of the same page; the order of the tests is the rule. `ANY` of a STRICT table is none of these: it has BLOB. */
+/**
+ * §3.1 of the same page; the order of the tests is the rule. `ANY` of a STRICT table is none of
+ * these: it has BLOB.
+ */
 export function affinityOf(declaredType: string): Affinity {
   const type = declaredType.toUpperCase();
   if (type.includes('INT')) return 'INTEGER';

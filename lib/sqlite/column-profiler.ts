@@ -7,9 +7,15 @@ import { formatsOfInteger, formatsOfText, type ValueFormat } from './value-forma
 export interface ColumnScan extends Omit<ColumnProfile, 'column' | 'invalidUtf8'> {
   /** False when some value was seen twice: only then is the column surely no key. */
   readonly mayBeKey: boolean;
-  /** True when a text holds U+FFFD: perhaps written so, perhaps put there for bytes that are no text. */
+  /**
+   * True when a text holds U+FFFD: perhaps written so, perhaps put there for bytes that are no
+   * text.
+   */
   readonly suspectText: boolean;
-  /** True when JavaScript may order texts otherwise than SQLite does, so that `min` and `max` have to be asked for. */
+  /**
+   * True when JavaScript may order texts otherwise than SQLite does, so that `min` and `max` have
+   * to be asked for.
+   */
   readonly orderUnsure: boolean;
 }
 
@@ -17,8 +23,9 @@ const MAX_HELD_CHARACTERS = 8_000_000;
 const TOP_VALUES = 5;
 
 /**
- * Collects one column's profile value by value. Distinct values are held up to a limit, and looked at once each however
- * often they occur; beyond the limit every value is looked at as it comes, and distinct ones are estimated.
+ * Collects one column's profile value by value. Distinct values are held up to a limit, and looked
+ * at once each however often they occur; beyond the limit every value is looked at as it comes, and
+ * distinct ones are estimated.
  */
 export class ColumnProfiler {
   readonly #at = new Map<unknown, number>();

@@ -1,7 +1,10 @@
 import type { Column } from './catalog';
 import { tokensIfAny, type Token } from './select/lexer';
 
-/** What SQLite reports by no PRAGMA and is read from the tokens of a declaration: linear, whatever its text is. */
+/**
+ * What SQLite reports by no PRAGMA and is read from the tokens of a declaration: linear, whatever
+ * its text is.
+ */
 
 /** The query of a CREATE VIEW; undefined where the text cannot be read. */
 export function viewSelect(sql: string): string | undefined {

@@ -2,8 +2,9 @@ const BITS = 12;
 const REGISTERS = 1 << BITS;
 
 /**
- * Estimates how many distinct values a stream has, right to about 2 %, in four kilobytes: HyperLogLog (Flajolet, Fusy,
- * Gandouet, Meunier 2007), with linear counting where registers are still empty.
+ * Estimates how many distinct values a stream has, right to about 2 %, in four kilobytes:
+ * HyperLogLog (Flajolet, Fusy, Gandouet, Meunier 2007), with linear counting where registers are
+ * still empty.
  */
 export class DistinctSketch {
   readonly #registers = new Uint8Array(REGISTERS);

@@ -1,6 +1,9 @@
 import type { Column } from './catalog';
 
-/** Texts that are equal under a collation have this in common: NOCASE folds ASCII letters, RTRIM drops trailing spaces. */
+/**
+ * Texts that are equal under a collation have this in common: NOCASE folds ASCII letters, RTRIM
+ * drops trailing spaces.
+ */
 export function foldText(text: string, collation: Column['collation']): string {
   if (collation === 'NOCASE') return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
   return collation === 'RTRIM' ? withoutTrailingSpaces(text) : text;

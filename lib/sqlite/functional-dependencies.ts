@@ -3,7 +3,8 @@ import type { SqliteValue } from '../results/value';
 import { quoteName as q } from './catalog';
 import type { ColumnProfile, FunctionalDependency } from './profile';
 
-// Work is bounded whatever a table is like: pairs are refuted on a sample, what survives is proven on all rows.
+// Work is bounded whatever a table is like: pairs are refuted on a sample, what survives is proven
+// on all rows.
 const MAX_COLUMNS = 64;
 const SAMPLE_ROWS = 5000;
 const MAX_PROVEN = 24;
@@ -16,7 +17,10 @@ export interface DependencySearch {
   readonly dependencySearch: { readonly columns: number; readonly rows: number };
 }
 
-/** Dependencies of single columns on single columns that are no keys and not constant. Those that are returned hold in all rows. */
+/**
+ * Dependencies of single columns on single columns that are no keys and not constant. Those that
+ * are returned hold in all rows.
+ */
 export function findDependencies(
   sqlite: Database.Database,
   table: string,

@@ -29,8 +29,9 @@ export function catalogOf(
   source: Pick<SourceDatabase, 'name' | 'sha256' | 'descriptions'>,
 ): Catalog {
   const listed = (sqlite.pragma('table_list') as ListedTable[]).filter((t) => t.schema === 'main');
-  // Views hold no rows of their own. A virtual table's rows may come from code that is not here: nothing could show
-  // that they were all migrated. It is left out and named, with the shadow tables that only its code understands.
+  // Views hold no rows of their own. A virtual table's rows may come from code that is not here:
+  // nothing could show that they were all migrated. It is left out and named, with the shadow
+  // tables that only its code understands.
   const leftOut = listed
     .filter((t) => t.type === 'virtual')
     .map((t) => t.name)
@@ -111,7 +112,8 @@ function readTable(
 ): Table {
   const { name } = listed;
   const [withoutRowid, isStrict] = [listed.wr === 1n, listed.strict === 1n];
-  // `table_info` would leave generated columns out; what is hidden otherwise (1) belongs to virtual tables.
+  // `table_info` would leave generated columns out; what is hidden otherwise (1) belongs to virtual
+  // tables.
   const info = (sqlite.pragma(`table_xinfo(${quoteName(name)})`) as TableInfoRow[]).filter(
     (row) => row.hidden !== 1n,
   );
@@ -152,7 +154,8 @@ function readTable(
   };
 }
 
-// `INTEGER PRIMARY KEY DESC` is, for historical reasons, no alias of the rowid; it shows by having an index.
+// `INTEGER PRIMARY KEY DESC` is, for historical reasons, no alias of the rowid; it shows by having
+// an index.
 function hasDescendingKey(sqlite: Database.Database, table: string): boolean {
   const indexes = sqlite.pragma(`index_list(${quoteName(table)})`) as { origin: string }[];
   return indexes.some((index) => index.origin === 'pk');

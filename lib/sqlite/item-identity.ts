@@ -1,8 +1,9 @@
 import type { ImportProblem, Item } from './benchmark';
 
 /**
- * Items are identified by question file and id. An id that is repeated in its file belongs to its first item; where two
- * files have an id in common for a database, the ids of all items of that database begin with their file.
+ * Items are identified by question file and id. An id that is repeated in its file belongs to its
+ * first item; where two files have an id in common for a database, the ids of all items of that
+ * database begin with their file.
  */
 export function withIdentities(items: readonly Item[]): {
   items: Item[];

@@ -4,9 +4,9 @@ import { Worker } from 'node:worker_threads';
 const LOOK_MS = 25;
 
 /**
- * Ends this process when it takes more memory than `limitBytes`. SQLite's own `hard_heap_limit` is without effect here,
- * because better-sqlite3 is compiled without memory statistics; a thread can look while a query blocks the main one.
- * The parent sees the signal SIGKILL.
+ * Ends this process when it takes more memory than `limitBytes`. SQLite's own `hard_heap_limit` is
+ * without effect here, because better-sqlite3 is compiled without memory statistics; a thread can
+ * look while a query blocks the main one. The parent sees the signal SIGKILL.
  */
 export function endBeyondMemory(limitBytes: number): void {
   const watch = new Worker(WATCH, { eval: true, workerData: { limitBytes, lookMs: LOOK_MS } });

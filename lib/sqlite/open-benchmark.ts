@@ -6,7 +6,10 @@ import { readBenchmarkFolder, type ReadOptions } from './benchmark-folder';
 import { extractBenchmarkZip } from './benchmark-zip';
 
 export interface OpenOptions extends Omit<ReadOptions, 'copies'> {
-  /** Where the copies of the databases and an unpacked archive go; by default the system's folder for such files. */
+  /**
+   * Where the copies of the databases and an unpacked archive go; by default the system's folder
+   * for such files.
+   */
   readonly scratch?: string;
   readonly onUnpack?: (done: number, total: number) => void;
 }
@@ -18,7 +21,10 @@ export interface OpenBenchmark {
   close(): Promise<void>;
 }
 
-/** Opens a benchmark folder or .zip. Nothing is written beside it, and later changes of it are not seen. */
+/**
+ * Opens a benchmark folder or .zip. Nothing is written beside it, and later changes of it are not
+ * seen.
+ */
 export async function openBenchmark(
   source: string,
   options: OpenOptions = {},

@@ -1,6 +1,9 @@
 import Database from 'better-sqlite3';
 
-/** A source database could not be opened or read; the message names the file's problem, not the library's. */
+/**
+ * A source database could not be opened or read; the message names the file's problem, not the
+ * library's.
+ */
 export class SourceError extends Error {
   constructor(
     readonly code: 'busy' | 'corrupt' | 'encrypted_or_not_sqlite' | 'missing' | 'unreadable',
@@ -11,8 +14,9 @@ export class SourceError extends Error {
 }
 
 /**
- * Opens a source database read-only. The file is hostile input: its views and triggers may not call functions with
- * side effects (`trusted_schema`), nothing can be written (`query_only`), and integers stay exact.
+ * Opens a source database read-only. The file is hostile input: its views and triggers may not call
+ * functions with side effects (`trusted_schema`), nothing can be written (`query_only`), and
+ * integers stay exact.
  */
 export function openSource(path: string): Database.Database {
   let sqlite: Database.Database;
@@ -34,7 +38,10 @@ export function openSource(path: string): Database.Database {
   }
 }
 
-/** Reads every page; throws `SourceError` when the file is damaged. Takes about as long as reading the file. */
+/**
+ * Reads every page; throws `SourceError` when the file is damaged. Takes about as long as reading
+ * the file.
+ */
 export function assertIntact(sqlite: Database.Database, path: string): void {
   let findings: string[];
   try {
@@ -72,7 +79,10 @@ const OUTAGES = new Set([
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : '';
 
-/** True where this machine lacks something (disk, memory, file handles): that says nothing of the file. */
+/**
+ * True where this machine lacks something (disk, memory, file handles): that says nothing of the
+ * file.
+ */
 export const lacksResource = (error: unknown): boolean => OUTAGES.has(codeOf(error));
 
 /** What a failed access to the file at `path` means; an outage stays what it is. */

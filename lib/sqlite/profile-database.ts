@@ -17,9 +17,10 @@ export interface ProfileOptions {
 }
 
 /**
- * Profiles a source database: types as stored, formats, keys, dependencies and relationships. What losslessness stands
- * on (counts, storage classes, keys, orphans, fan-out) is exact; what is estimated or sampled says so. What the benchmark's
- * queries join (`asked`) is evidence of relationships that nobody declared.
+ * Profiles a source database: types as stored, formats, keys, dependencies and relationships. What
+ * losslessness stands on (counts, storage classes, keys, orphans, fan-out) is exact; what is
+ * estimated or sampled says so. What the benchmark's queries join (`asked`) is evidence of
+ * relationships that nobody declared.
  */
 export function profileDatabase(
   sqlite: Database.Database,
@@ -43,7 +44,10 @@ export function profileDatabase(
 /** Distinct values held for a table while it is read, over all its columns, and for one column. */
 const HELD_VALUES = 1_000_000;
 const HELD_VALUES_A_COLUMN = 16_384;
-/** Up to here distinct values are counted where they could not be held; beyond, only those of possible keys. */
+/**
+ * Up to here distinct values are counted where they could not be held; beyond, only those of
+ * possible keys.
+ */
 const COUNTED_ROWS = 100_000;
 /** Rows are measured only where all of the longest values together would come to this. */
 const MEASURED_ROW_BYTES = 1_000_000;
@@ -96,7 +100,8 @@ function largestRow(
 ): number {
   const longest = columns.reduce((sum, { maxBytes }) => sum + maxBytes, 0);
   if (longest < MEASURED_ROW_BYTES) return longest;
-  // What is short everywhere is counted at its longest; a sum of a thousand terms is too deep for SQLite.
+  // What is short everywhere is counted at its longest; a sum of a thousand terms is too deep for
+  // SQLite.
   const long = [...columns].sort((a, b) => b.maxBytes - a.maxBytes).slice(0, 100);
   const measured = long.map(({ column }) => `ifnull(octet_length(${q(column)}), 0)`).join(' + ');
   const rest = longest - long.reduce((sum, { maxBytes }) => sum + maxBytes, 0);
@@ -176,8 +181,8 @@ const encodingOf = (sqlite: Database.Database): TextEncoding =>
   sqlite.pragma('encoding', { simple: true }) as TextEncoding;
 
 /**
- * Declared keys that the data keeps (SQLite lets primary keys hold nulls), and single columns that happen to be unique.
- * Texts that are none are no keys: as strings, two of them can be one.
+ * Declared keys that the data keeps (SQLite lets primary keys hold nulls), and single columns that
+ * happen to be unique. Texts that are none are no keys: as strings, two of them can be one.
  */
 function keysThatHold(
   sqlite: Database.Database,

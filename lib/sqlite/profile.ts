@@ -10,7 +10,10 @@ export interface Profile {
   readonly encoding: TextEncoding;
   readonly tables: readonly TableProfile[];
   readonly relationships: readonly Relationship[];
-  /** Circles of relationships, each as the ids along it, child to parent; a self-reference is a circle of one. */
+  /**
+   * Circles of relationships, each as the ids along it, child to parent; a self-reference is a
+   * circle of one.
+   */
   readonly cycles: readonly (readonly string[])[];
 }
 
@@ -18,20 +21,32 @@ export interface TableProfile {
   readonly table: string;
   readonly rowCount: number;
   readonly columns: readonly ColumnProfile[];
-  /** Column sets that are unique and free of nulls in the data: declared keys that hold, and single columns. */
+  /**
+   * Column sets that are unique and free of nulls in the data: declared keys that hold, and single
+   * columns.
+   */
   readonly keys: readonly (readonly string[])[];
   /** Mean bytes of a row's values, as BSON would carry them. */
   readonly meanRowBytes: number;
-  /** Bytes of the largest row: measured where it could matter, else the sum of each column's longest value. */
+  /**
+   * Bytes of the largest row: measured where it could matter, else the sum of each column's longest
+   * value.
+   */
   readonly maxRowBytes: number;
   /** Columns with one and the same value in every row, null included. */
   readonly constants: readonly string[];
   readonly functionalDependencies: readonly FunctionalDependency[];
-  /** What was searched for functional dependencies. Those listed hold in all rows, whatever was searched. */
+  /**
+   * What was searched for functional dependencies. Those listed hold in all rows, whatever was
+   * searched.
+   */
   readonly dependencySearch: { readonly columns: number; readonly rows: number };
 }
 
-/** Rows that agree in `determinant`, which is no key, agree in every one of `dependents`. Null determinants do not count. */
+/**
+ * Rows that agree in `determinant`, which is no key, agree in every one of `dependents`. Null
+ * determinants do not count.
+ */
 export interface FunctionalDependency {
   readonly determinant: readonly string[];
   readonly dependents: readonly string[];
@@ -50,19 +65,27 @@ export interface ColumnProfile {
   readonly column: string;
   readonly stored: StorageCounts;
   readonly distinct: number;
-  /** True where `distinct` is an estimate, right to about 2 %: long columns of large tables that cannot be keys. */
+  /**
+   * True where `distinct` is an estimate, right to about 2 %: long columns of large tables that
+   * cannot be keys.
+   */
   readonly distinctEstimated?: boolean;
   /** By SQLite's order, nulls left out; null when all values are. Text is cut at 200 characters. */
   readonly min: Value;
   readonly max: Value;
-  /** Longest value in bytes, and the mean over values that are not null, as BSON would carry them. */
+  /**
+   * Longest value in bytes, and the mean over values that are not null, as BSON would carry them.
+   */
   readonly maxBytes: number;
   readonly meanBytes: number;
   /** Formats that every non-null text value of the column has. */
   readonly formats: readonly ValueFormat[];
   /** How many values have each format: text, and integers that read as 0 and 1 or as a month. */
   readonly formatCounts: Readonly<Partial<Record<ValueFormat, number>>>;
-  /** The most frequent values, at most five, with exact counts; of a long column, among its first distinct values. Empty where more than five values occur once each. */
+  /**
+   * The most frequent values, at most five, with exact counts; of a long column, among its first
+   * distinct values. Empty where more than five values occur once each.
+   */
   readonly topValues: readonly { readonly value: Value; readonly count: number }[];
   /** Texts that end in a blank. */
   readonly trailingBlanks: number;
@@ -72,7 +95,9 @@ export interface ColumnProfile {
   readonly nonFinite: number;
 }
 
-/** Child rows point to parent rows: declared as a foreign key, or inferred from inclusion and names. */
+/**
+ * Child rows point to parent rows: declared as a foreign key, or inferred from inclusion and names.
+ */
 export interface Relationship {
   /** `child(columns)->parent(columns)`; unique in the database. */
   readonly id: string;
@@ -89,7 +114,10 @@ export interface Relationship {
   readonly orphans: number;
   /** Child rows where a key column is null. */
   readonly nullKeys: number;
-  /** True when every matched child's key is stored exactly as its parent's (same storage class, same bytes). */
+  /**
+   * True when every matched child's key is stored exactly as its parent's (same storage class, same
+   * bytes).
+   */
   readonly sameStorage: boolean;
   readonly selfReference: boolean;
   readonly fanOut: FanOut;

@@ -4,8 +4,8 @@ import { openSource } from './open';
 import type { QueryErrorKind, QueryReply, QueryRequest } from './query-process';
 
 /**
- * The process in which foreign SQL runs: its parent kills it when a query takes too long, and it ends itself when a query
- * takes too much memory (its first argument, in bytes).
+ * The process in which foreign SQL runs: its parent kills it when a query takes too long, and it
+ * ends itself when a query takes too much memory (its first argument, in bytes).
  */
 endBeyondMemory(Number(process.argv[2]));
 

@@ -27,8 +27,9 @@ export type QueryErrorKind =
   'error' | 'timeout' | 'forbidden' | 'too_large' | 'memory' | 'disk' | 'cancelled';
 
 /**
- * A query that gave no result: `error` is the database's own complaint, `memory` a process that ended under the query (at
- * its limit of memory, or killed), `disk` a disk that is full or fails, the others are limits of this executor.
+ * A query that gave no result: `error` is the database's own complaint, `memory` a process that
+ * ended under the query (at its limit of memory, or killed), `disk` a disk that is full or fails,
+ * the others are limits of this executor.
  */
 export class QueryError extends Error {
   constructor(
@@ -56,12 +57,16 @@ export interface QueryResult extends ResultSet {
 }
 
 const MAX_IDLE = 4;
-/** Of the process in which a query runs: a sort of a few million rows fits, a cross join of a large table does not. */
+/**
+ * Of the process in which a query runs: a sort of a few million rows fits, a cross join of a large
+ * table does not.
+ */
 const MOST_MEMORY = 1.5 * 2 ** 30;
 
 /**
- * Runs SQL that we did not write (gold, agents', reviewers') on source databases: read-only, one statement, in a child
- * process that is killed when it takes too long. SQLite has no other way to stop a running query from here.
+ * Runs SQL that we did not write (gold, agents', reviewers') on source databases: read-only, one
+ * statement, in a child process that is killed when it takes too long. SQLite has no other way to
+ * stop a running query from here.
  */
 export class QueryProcess {
   #child: ChildProcess | undefined;
@@ -89,7 +94,10 @@ export class QueryProcess {
 
   static readonly #idle: QueryProcess[] = [];
 
-  /** An executor that nobody else uses now. Starting a process costs more than most queries: give it back. */
+  /**
+   * An executor that nobody else uses now. Starting a process costs more than most queries: give it
+   * back.
+   */
   static borrow(): QueryProcess {
     return QueryProcess.#idle.pop() ?? new QueryProcess();
   }
@@ -179,7 +187,8 @@ export class QueryProcess {
     });
     child.unref();
     child.channel?.unref();
-    // A query that waits for the process hears of it by itself; without a listener the error would end this process.
+    // A query that waits for the process hears of it by itself; without a listener the error would
+    // end this process.
     child.on('error', () => undefined);
     child.on('exit', () => {
       if (this.#child === child) this.#child = undefined;
@@ -188,7 +197,10 @@ export class QueryProcess {
   }
 }
 
-/** True for text that begins a query; `PRAGMA` and `ATTACH` return rows too, or open files, and are none. */
+/**
+ * True for text that begins a query; `PRAGMA` and `ATTACH` return rows too, or open files, and are
+ * none.
+ */
 function isQuery(sql: string): boolean {
   const bare = sql.replace(/^(?:\s|\ufeff|;|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)+/, '');
   return /^[\s(]*(select|with|values)\b/i.test(bare);

@@ -3,8 +3,8 @@ import type { Relationship } from './profile';
 const MAX_CYCLES = 100;
 
 /**
- * Circles of relationships, child to parent, each once and from its first table by the order of the relationships; at
- * most a hundred, since a dense schema has exponentially many.
+ * Circles of relationships, child to parent, each once and from its first table by the order of the
+ * relationships; at most a hundred, since a dense schema has exponentially many.
  */
 export function relationshipCycles(relationships: readonly Relationship[]): string[][] {
   const tables = [
@@ -26,7 +26,8 @@ export function relationshipCycles(relationships: readonly Relationship[]): stri
         if (cycles.length >= MAX_CYCLES) return;
         const next = relationship.parentTable;
         if (next === start) cycles.push([...path, relationship].map(({ id }) => id));
-        // Tables before the start have had their turn; those that do not lead back would be walked in vain.
+        // Tables before the start have had their turn; those that do not lead back would be walked
+        // in vain.
         else if (reaching.has(next) && !path.some(({ childTable }) => childTable === next))
           walk(next, [...path, relationship]);
       }

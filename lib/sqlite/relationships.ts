@@ -12,7 +12,10 @@ interface Candidate {
   readonly evidence?: string;
 }
 
-/** Declared foreign keys, and undeclared ones inferred from names, or from what queries join, and inclusion; each measured on the data. */
+/**
+ * Declared foreign keys, and undeclared ones inferred from names, or from what queries join, and
+ * inclusion; each measured on the data.
+ */
 export function readRelationships(
   sqlite: Database.Database,
   catalog: Catalog,
@@ -46,9 +49,9 @@ export function readRelationships(
 }
 
 /**
- * A column that bears the name of another table's single-column key (or of the table and the key together), is not
- * part of a declared foreign key, and is not its own table's key. Inclusion is measured afterwards: one value that
- * the parent lacks ends the inference.
+ * A column that bears the name of another table's single-column key (or of the table and the key
+ * together), is not part of a declared foreign key, and is not its own table's key. Inclusion is
+ * measured afterwards: one value that the parent lacks ends the inference.
  */
 function inferCandidates(
   catalog: Catalog,
@@ -90,8 +93,9 @@ function inferCandidates(
 const MIN_QUERIES = 3;
 
 /**
- * A column that at least three queries join with another table's key. One that a declared foreign key leads elsewhere has
- * to bear the key's name as well: queries do join what does not belong together.
+ * A column that at least three queries join with another table's key. One that a declared foreign
+ * key leads elsewhere has to bear the key's name as well: queries do join what does not belong
+ * together.
  */
 function joinedCandidates(
   asked: readonly AskedJoin[],
@@ -166,7 +170,8 @@ function measure(
   const number = (sql: string): number => Number(sqlite.prepare(sql).pluck().get());
 
   const nullKeys = number(`SELECT count(*) FROM ${q(child.name)} c WHERE NOT (${notNull})`);
-  // Joins against a materialised set of distinct keys: SQLite then builds an index where the source has none.
+  // Joins against a materialised set of distinct keys: SQLite then builds an index where the source
+  // has none.
   const orphans = number(
     `SELECT count(*) FROM ${q(child.name)} c LEFT JOIN (SELECT DISTINCT ${parentKeys}, 1 AS "here?" FROM ${q(parent.name)}) p ON ${on('c', 'p')} WHERE ${notNull} AND p."here?" IS NULL`,
   );
@@ -197,7 +202,8 @@ function measure(
     )
     .raw()
     .all() as [bigint, bigint][];
-  // Affinity can make one child equal to two parents ('1' and 1 in an untyped column): then the parent is no key.
+  // Affinity can make one child equal to two parents ('1' and 1 in an untyped column): then the
+  // parent is no key.
   const childRows = profiles.find((profile) => profile.table === child.name)!.rowCount;
   const matches = counts.reduce((sum, [fan, n]) => sum + Number(fan * n), 0);
   const parentIsKey =
@@ -220,7 +226,10 @@ function measure(
   };
 }
 
-/** Rows by their keys' bytes, with how many there are: a collation of the column would take several spellings for one. */
+/**
+ * Rows by their keys' bytes, with how many there are: a collation of the column would take several
+ * spellings for one.
+ */
 const byBytes = (table: string, keys: readonly string[], as: string, where: string): string =>
   `(SELECT ${keys.join(', ')}, count(*) AS ${q(as)} FROM ${q(table)} c${where} GROUP BY ${keys.map((key) => `c.${key} COLLATE BINARY`).join(', ')})`;
 

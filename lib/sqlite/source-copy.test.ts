@@ -27,7 +27,9 @@ const state = (folder: string): unknown =>
       fs.statSync(path.join(folder, name)).mtimeMs,
     ]);
 
-/** The files as they are while `use` runs, without the locks and the -shm file of who writes them. */
+/**
+ * The files as they are while `use` runs, without the locks and the -shm file of who writes them.
+ */
 function snapshot(file: string): string {
   const target = path.join(home(), 'd.sqlite');
   for (const suffix of ['', '-wal', '-journal']) {
@@ -60,7 +62,10 @@ function valuesIn(file: string): unknown[] {
 
 const inserted = (sqlite: Database.Database): void =>
   void sqlite.exec("INSERT INTO t VALUES (2, 'b'), (3, 'c')");
-/** More than the cache holds: pages of a transaction that is not committed are in the file, the old ones in the journal. */
+/**
+ * More than the cache holds: pages of a transaction that is not committed are in the file, the old
+ * ones in the journal.
+ */
 function interrupted(sqlite: Database.Database): void {
   sqlite.exec(
     'WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) INSERT INTO t SELECT i, hex(zeroblob(100)) FROM n',
@@ -146,7 +151,8 @@ test.each(['WAL', 'DELETE'])(
     const folder = home();
     const file = path.join(folder, 'd.sqlite');
     const script = path.join(folder, 'writer.cjs');
-    // Each transaction moves an amount between two rows on different pages, so that their sum never changes.
+    // Each transaction moves an amount between two rows on different pages, so that their sum never
+    // changes.
     fs.writeFileSync(
       script,
       `
@@ -168,7 +174,8 @@ test.each(['WAL', 'DELETE'])(
       for (let n = 0; n < 3; n++) {
         const copy = await copySource(file, path.join(home(), 'copy.sqlite')).catch(
           (error: unknown) => {
-            if (error instanceof SourceError && error.code === 'busy') return undefined; // refused: not wrong
+            // refused: not wrong
+            if (error instanceof SourceError && error.code === 'busy') return undefined;
             throw error;
           },
         );

@@ -20,9 +20,10 @@ const PAUSE_MS = 300;
 const SETTLED_MS = 10_000;
 
 /**
- * Copies a source database with the files beside it into `target` and completes it there as SQLite would: an
- * interrupted transaction is rolled back, a -wal file is checkpointed. Equal files give equal bytes. The source is
- * only read as a file, since opening it in SQLite can create files beside it. Throws `SourceError`.
+ * Copies a source database with the files beside it into `target` and completes it there as SQLite
+ * would: an interrupted transaction is rolled back, a -wal file is checkpointed. Equal files give
+ * equal bytes. The source is only read as a file, since opening it in SQLite can create files
+ * beside it. Throws `SourceError`.
  */
 export async function copySource(file: string, target: string): Promise<SourceCopy> {
   fs.mkdirSync(path.dirname(target), { recursive: true });
@@ -32,8 +33,9 @@ export async function copySource(file: string, target: string): Promise<SourceCo
 }
 
 /**
- * The files as they were at one moment. Where they may be written meanwhile they are read twice: if both readings are
- * equal, all of it was there between them, and SQLite can recover what another process left at any moment.
+ * The files as they were at one moment. Where they may be written meanwhile they are read twice: if
+ * both readings are equal, all of it was there between them, and SQLite can recover what another
+ * process left at any moment.
  */
 async function copyFiles(file: string, target: string): Promise<void> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
@@ -101,7 +103,8 @@ function complete(copy: string): void {
   try {
     sqlite = new Database(copy, { fileMustExist: true });
     sqlite.pragma('trusted_schema = OFF');
-    sqlite.prepare('SELECT count(*) FROM sqlite_schema').get(); // rolls a journal back, reads a -wal file
+    // rolls a journal back, reads a -wal file
+    sqlite.prepare('SELECT count(*) FROM sqlite_schema').get();
     sqlite.pragma('wal_checkpoint(TRUNCATE)');
   } catch (error) {
     throw sourceError(copy, error);

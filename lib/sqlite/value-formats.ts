@@ -1,4 +1,6 @@
-/** How a value is written, where that says more than its storage class: each a test of one value. */
+/**
+ * How a value is written, where that says more than its storage class: each a test of one value.
+ */
 const tests = {
   'iso-date': (text) => /^\d{4}-\d{2}-\d{2}$/.test(text) && isRealDate(text),
   'iso-datetime': (text) =>

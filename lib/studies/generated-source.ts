@@ -40,7 +40,9 @@ export interface GenerateOptions {
   readonly witnesses?: number;
 }
 
-/** Writes a small database of a schema at `path`, with rows that the queries' own constants select. */
+/**
+ * Writes a small database of a schema at `path`, with rows that the queries' own constants select.
+ */
 export function generateSource(path: string, options: GenerateOptions): void {
   const sqlite = new Database(path);
   try {
@@ -228,7 +230,10 @@ class Sower {
     }
   }
 
-  /** A value that no query asked for: of the parent, of the queries' constants, or of the column's type. */
+  /**
+   * A value that no query asked for: of the parent, of the queries' constants, or of the column's
+   * type.
+   */
   private plain(table: string, column: string): Constant {
     const parent = this.parents.get(id(table, column));
     if (parent) {

@@ -24,7 +24,8 @@ function study(sql: string): IntegrityRow['strategies'] {
   ).strategies;
 }
 
-// One for each failure of the paper's Table 3: foreign-key embedding fails, the other two lose nothing.
+// One for each failure of the paper's Table 3: foreign-key embedding fails, the other two lose
+// nothing.
 describe('what foreign-key embedding cannot do', () => {
   test.each<[string, string, object]>([
     [

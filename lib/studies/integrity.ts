@@ -37,8 +37,9 @@ export const studiedStrategies: readonly Strategy[] = [
 ];
 
 /**
- * Builds the documents of a database under each strategy, by the same engines, and counts the source rows that they
- * hold. No MongoDB is needed: a document beyond its limit fails here as it would there.
+ * Builds the documents of a database under each strategy, by the same engines, and counts the
+ * source rows that they hold. No MongoDB is needed: a document beyond its limit fails here as it
+ * would there.
  */
 export function studyIntegrity(
   source: SourceDatabase,

@@ -2,13 +2,19 @@ import type { DocumentDesign, EmbedField, Field } from '../design/document-desig
 import { identity } from '../design/transform';
 import type { Integrity } from './integrity';
 
-/** A source in which migrations elsewhere lost data silently, or which foreign-key embedding cannot convert. */
+/**
+ * A source in which migrations elsewhere lost data silently, or which foreign-key embedding cannot
+ * convert.
+ */
 export interface LossFixture {
   readonly name: string;
   readonly sql: string;
   /** What becomes of it under foreign-key embedding. */
   readonly fkEmbedding: Integrity;
-  /** A hand-made design instead of the proposed one, where the proposal would not have the shape in question. */
+  /**
+   * A hand-made design instead of the proposed one, where the proposal would not have the shape in
+   * question.
+   */
   design?(proposed: DocumentDesign): DocumentDesign;
 }
 

@@ -34,13 +34,17 @@ export interface Group {
   readonly demands: readonly Demand[];
 }
 
-/** Rows that would answer a query: one for each use of a table, as far as its plain conditions tell. */
+/**
+ * Rows that would answer a query: one for each use of a table, as far as its plain conditions tell.
+ */
 export interface Witness {
   readonly rows: readonly { readonly row: number; readonly table: string }[];
   readonly groups: readonly Group[];
 }
 
-/** Reads off what rows would satisfy the conditions of a query; of alternatives it takes the first. */
+/**
+ * Reads off what rows would satisfy the conditions of a query; of alternatives it takes the first.
+ */
 export function witnessOf(query: BoundQuery): Witness {
   const found = new WitnessReader();
   found.query(query);

@@ -24,7 +24,9 @@ import { and, cond, constant, type Mql } from './mql';
 import { Untranslatable } from './untranslated';
 import { INTEGER, NUMBER, onlyKinds, REAL, TEXT, type ValueType } from './value-type';
 
-/** Accumulators of one `$group`, by field; `value` reads the aggregate from the grouped document. */
+/**
+ * Accumulators of one `$group`, by field; `value` reads the aggregate from the grouped document.
+ */
 export interface LoweredAggregate {
   readonly accumulators: readonly { readonly field: string; readonly accumulator: Mql }[];
   readonly value: Lowered;
@@ -39,7 +41,10 @@ export interface GroupedRows {
   readonly most: number;
 }
 
-/** The aggregates in an expression; those inside subqueries belong to them, those below a window function to both. */
+/**
+ * The aggregates in an expression; those inside subqueries belong to them, those below a window
+ * function to both.
+ */
 export function* aggregatesIn(expression: BoundExpression): Generator<BoundAggregate> {
   if (expression.kind === 'aggregate') yield expression;
   else for (const child of childrenOf(expression)) yield* aggregatesIn(child);
@@ -51,8 +56,9 @@ export function* windowsIn(expression: BoundExpression): Generator<BoundWindow> 
 }
 
 /**
- * Lowers an aggregate to accumulators. Null is skipped as SQL skips it: `$sum`, `$avg`, `$min` and `$max` ignore it
- * by themselves; only a sum over nothing but nulls has to become null, and a count has to look.
+ * Lowers an aggregate to accumulators. Null is skipped as SQL skips it: `$sum`, `$avg`, `$min` and
+ * `$max` ignore it by themselves; only a sum over nothing but nulls has to become null, and a count
+ * has to look.
  */
 export function lowerAggregate(
   aggregate: BoundAggregate,

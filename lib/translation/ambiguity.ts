@@ -32,14 +32,18 @@ export interface Ambiguities {
   readonly answers: () => AsyncGenerator<ResultSet>;
 }
 
-/** Other orders in which tables are read: each begins with another one of the first rows, near or far. */
+/**
+ * Other orders in which tables are read: each begins with another one of the first rows, near or
+ * far.
+ */
 const SHUFFLES = [618_034, 381_966, 250_001, 700_003, 145_898, 333_335];
 
 const NONE: Ambiguities = { caveats: [], answers: async function* () {} };
 
 /**
- * What the SQL leaves open below its outermost LIMIT, as far as this data shows it: the query is run again with every
- * order made complete, in both directions. Decided on the source alone, so that it is the same for every design.
+ * What the SQL leaves open below its outermost LIMIT, as far as this data shows it: the query is
+ * run again with every order made complete, in both directions. Decided on the source alone, so
+ * that it is the same for every design.
  */
 export async function findAmbiguities(input: AmbiguityInput): Promise<Ambiguities> {
   const parsed = parse(input);
@@ -77,7 +81,10 @@ class Search {
     this.outermost = open.outermost !== undefined && !input.isLimitJudged;
   }
 
-  /** Names of what is open, where another order gives another result, or where that cannot be found out. */
+  /**
+   * Names of what is open, where another order gives another result, or where that cannot be found
+   * out.
+   */
   async openOnThisData(): Promise<string[]> {
     const { inner, outermost, scanned } = this.open;
     const names = [...inner, ...(this.outermost && outermost ? [outermost] : [])];
@@ -92,7 +99,8 @@ class Search {
       );
       if (!expected || !other || !isSame(expected, other, 'bag')) return [...new Set(names)];
     }
-    // SQLite may read a sorted table backwards, and a tie of three has a middle: neither shows in two directions.
+    // SQLite may read a sorted table backwards, and a tie of three has a middle: neither shows in
+    // two directions.
     for (const shuffle of SHUFFLES) {
       const other = await this.shuffled(shuffle, this.input.isLimitCut);
       if (!expected || !other || !isSame(expected, other, 'bag')) return [...new Set(names)];

@@ -13,8 +13,8 @@ import { optimise } from './optimise';
 import { translate } from './translate';
 
 /**
- * Matches that name six home players each, as in BIRD's european_football_2, of whom a question names one: the whole way
- * from the workload to queries that one index serves.
+ * Matches that name six home players each, as in BIRD's european_football_2, of whom a question
+ * names one: the whole way from the workload to queries that one index serves.
  */
 const ROWS = 5000;
 const PLAYERS = [1, 2, 3, 4, 5, 6].map((n) => `home_player_${n}`);
@@ -96,9 +96,7 @@ it('nothing is lost, every fault is caught, and every claim holds', async () => 
 });
 
 /** The rows of both sides, and the documents that the optimised pipeline and the plain one read. */
-async function run(
-  sql: string,
-): Promise<{
+async function run(sql: string): Promise<{
   pipeline: readonly Document[];
   collection: string;
   verdict: string;

@@ -8,7 +8,9 @@ import type {
   BoundSource,
 } from '../sqlite/select/bound';
 
-/** Every column that an expression reads, those of its subqueries that lie outside them included. */
+/**
+ * Every column that an expression reads, those of its subqueries that lie outside them included.
+ */
 export function* columnsRead(expression: BoundExpression): Generator<BoundColumn | BoundRowid> {
   if (expression.kind === 'column' || expression.kind === 'rowid') yield expression;
   const query = subqueryOf(expression);

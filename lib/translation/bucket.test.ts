@@ -2,7 +2,10 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { DocumentDesign, Field } from '../design/document-design';
 import { World } from './translation-fixture';
 
-/** Series of three stations and of one that is not there, of two kinds; nulls and ties among the values. */
+/**
+ * Series of three stations and of one that is not there, of two kinds; nulls and ties among the
+ * values.
+ */
 const DDL = `
 PRAGMA foreign_keys = OFF;
 CREATE TABLE kind (id INTEGER PRIMARY KEY, unit TEXT); INSERT INTO kind VALUES (1, 'C'), (2, 'hPa'), (3, 'mm');

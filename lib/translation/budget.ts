@@ -2,7 +2,10 @@ import { BSON } from 'mongodb';
 import { isDocument, type MqlDocument } from './mql';
 import { Untranslatable } from './untranslated';
 
-/** What a MongoDB developer would still write and read: beyond it the item goes to a reviewer, with the attempt. */
+/**
+ * What a MongoDB developer would still write and read: beyond it the item goes to a reviewer, with
+ * the attempt.
+ */
 export const BUDGET = {
   /** Stages, those of sub-pipelines included. */
   stages: 60,

@@ -35,19 +35,17 @@ beforeAll(async () => {
   server = await ensureEmbeddedServer({ dataDir: path.join(folder, 'mongo') });
   client = await new MongoClient(server.uri).connect();
   db = client.db('source');
-  await db
-    .collection('reading')
-    .insertMany(
-      Array.from(
-        { length: ROWS },
-        (_, at) =>
-          ({
-            _id: at + 1,
-            level: Math.floor((at + 1) / 10),
-            note: `a note of some length ${at + 1}`,
-          }) as unknown as Document,
-      ),
-    );
+  await db.collection('reading').insertMany(
+    Array.from(
+      { length: ROWS },
+      (_, at) =>
+        ({
+          _id: at + 1,
+          level: Math.floor((at + 1) / 10),
+          note: `a note of some length ${at + 1}`,
+        }) as unknown as Document,
+    ),
+  );
 });
 afterAll(async () => {
   queries.close();

@@ -32,7 +32,9 @@ export interface CheckedQuery {
   readonly run?: PipelineRun;
 }
 
-/** `checkEquivalence`, unless `known` remembers that the same query was checked on the same data. */
+/**
+ * `checkEquivalence`, unless `known` remembers that the same query was checked on the same data.
+ */
 export async function checkQuery(
   input: EquivalenceInput,
   known: KnownResults | undefined,
@@ -50,7 +52,8 @@ export async function checkQuery(
     ...(expected && { expected: summary(expected, tied, input.sql) }),
     ...(run && { run }),
   };
-  // What did not run may run another time, and a candidate that stopped early tells less than a check that did not.
+  // What did not run may run another time, and a candidate that stopped early tells less than a
+  // check that did not.
   if (run && (!input.candidate || isEquivalent(verdict))) known?.keep(key, checked);
   return checked;
 }

@@ -9,7 +9,10 @@ import type {
 import { orderKeys } from './aggregates';
 import { columnsRead, conjuncts } from './bound-references';
 
-/** The columns that each expression of a SELECT reads; conditions of WHERE and ON are apart, as `flattenFrom` gives them. */
+/**
+ * The columns that each expression of a SELECT reads; conditions of WHERE and ON are apart, as
+ * `flattenFrom` gives them.
+ */
 export function columnsByExpression(
   body: BoundSelect,
   orderBy: readonly BoundOrder[],

@@ -15,7 +15,10 @@ export class Compilation {
     readonly catalog: Catalog,
     readonly profile: Profile,
     readonly design: DocumentDesign,
-    /** Which row stands for the others where SQL leaves it open: the first that comes, or the last and the extreme. */
+    /**
+     * Which row stands for the others where SQL leaves it open: the first that comes, or the last
+     * and the extreme.
+     */
     readonly choice: 'first' | 'last' = 'first',
   ) {}
 

@@ -25,8 +25,9 @@ import type { RowEnvironment } from './row-environment';
 import { Untranslatable } from './untranslated';
 
 /**
- * EXISTS and IN. Where the subquery's rows are embedded in the row at hand, a predicate on the array answers; else a
- * `$lookup` that finds one partner; and where SQL's nulls make more difference than that, one that fetches the set.
+ * EXISTS and IN. Where the subquery's rows are embedded in the row at hand, a predicate on the
+ * array answers; else a `$lookup` that finds one partner; and where SQL's nulls make more
+ * difference than that, one that fetches the set.
  */
 export function compileCondition(
   subquery: BoundExists | BoundInQuery,
@@ -293,7 +294,10 @@ class Membership implements SubqueryCondition {
   }
 }
 
-/** `(x, y) IN (SELECT a, b …)`: one partner by `$lookup` where the subquery is a plain one, else among all of its rows. */
+/**
+ * `(x, y) IN (SELECT a, b …)`: one partner by `$lookup` where the subquery is a plain one, else
+ * among all of its rows.
+ */
 class RowMembership implements SubqueryCondition {
   private readonly existence: Existence | undefined;
   private rows:

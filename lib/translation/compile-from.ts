@@ -246,7 +246,10 @@ class FromCompiler {
     }
   }
 
-  /** Pushes every condition whose sources are there; those with subqueries wait for all rows to be joined. */
+  /**
+   * Pushes every condition whose sources are there; those with subqueries wait for all rows to be
+   * joined.
+   */
   private filter(): void {
     const complete = this.placed.size === this.sources.length;
     const ready = this.pending.filter((condition) => {
@@ -401,7 +404,8 @@ class FromCompiler {
     this.unwind(step, base, entry.on !== undefined);
   }
 
-  // ON conditions of a left join decide which entries count as partners, before the rows without any are kept.
+  // ON conditions of a left join decide which entries count as partners, before the rows without
+  // any are kept.
   private filterEntries(
     source: BoundSource,
     location: TableLocation,
@@ -441,7 +445,8 @@ class FromCompiler {
     const innerEnv = this.context.environment(inner, scope);
     const innerLowering = new Lowering(innerEnv);
     const { collection, location } = this.lookupRows(source, inner, innerEnv, scope);
-    // A derived table of one row is found once for all rows, as long as nothing in it asks for theirs.
+    // A derived table of one row is found once for all rows, as long as nothing in it asks for
+    // theirs.
     const compareAfter = !isOptional && this.derivedQueries.get(source.id)?.atMostOne === true;
 
     const linked = compareAfter
@@ -495,7 +500,10 @@ class FromCompiler {
     this.filtered = true;
   }
 
-  /** Where the parents' row has the array and the flag; undefined where the flag would not be found as their key is. */
+  /**
+   * Where the parents' row has the array and the flag; undefined where the flag would not be found
+   * as their key is.
+   */
   private keptIn(
     { children, of }: KeptBy,
     key: LookupKey | undefined,
@@ -566,8 +574,8 @@ class FromCompiler {
   }
 
   /**
-   * The equality that the $lookup itself can test. An array's entries have to be tested again once unwound; a local
-   * value that SQL would convert first is converted into a field of its own.
+   * The equality that the $lookup itself can test. An array's entries have to be tested again once
+   * unwound; a local value that SQL would convert first is converted into a field of its own.
    */
   private lookupKey(
     linked: readonly BoundExpression[],

@@ -31,13 +31,16 @@ export interface GroupInput {
   readonly mayBeEmpty: boolean;
   /** The rows are a whole table that is not empty: a column with values has some here. */
   readonly wholeTable: boolean;
-  /** Fields of the result columns by the key of their expression: an aggregate that is one takes its name. */
+  /**
+   * Fields of the result columns by the key of their expression: an aggregate that is one takes its
+   * name.
+   */
   readonly aliases: ReadonlyMap<string, string>;
 }
 
 /**
- * Adds the `$group` stage; `grouped` then answers for keys, aggregates and bare columns. Returns what the fields of
- * a group without rows would be.
+ * Adds the `$group` stage; `grouped` then answers for keys, aggregates and bare columns. Returns
+ * what the fields of a group without rows would be.
  */
 export function compileGroup(
   { body, orderBy, mayBeEmpty, wholeTable, aliases }: GroupInput,
@@ -219,8 +222,9 @@ function areDetermined(
 }
 
 /**
- * Bare columns come from the row of the extreme when there is one MIN or MAX, else from an arbitrary row: SQLite
- * takes the first, and so does `$first`; the caveat says that neither promises it. True where another row may do.
+ * Bare columns come from the row of the extreme when there is one MIN or MAX, else from an
+ * arbitrary row: SQLite takes the first, and so does `$first`; the caveat says that neither
+ * promises it. True where another row may do.
  */
 function pickRow(
   body: BoundSelect,
@@ -253,9 +257,9 @@ function pickRow(
 }
 
 /**
- * Where the first row decides: SQLite scans a table by its rowid, while entries of an array come parent by parent.
- * Nothing promises that order, which the caveat says. Rows are usually numbered as they were inserted, so that a
- * unique first column stands in for a rowid that no column shows.
+ * Where the first row decides: SQLite scans a table by its rowid, while entries of an array come
+ * parent by parent. Nothing promises that order, which the caveat says. Rows are usually numbered
+ * as they were inserted, so that a unique first column stands in for a rowid that no column shows.
  */
 export function inScanOrder({ from }: BoundSelect, env: RowEnvironment): void {
   env.compilation.caveats.add('arbitrary_row');

@@ -105,7 +105,8 @@ export class QueryCompiler implements SubqueryCompiler, FromContext {
     }
   }
 
-  // ---- set operations ---------------------------------------------------------------------------------------
+  // ---- set operations
+  // ---------------------------------------------------------------------------------------
 
   private compound(
     body: Extract<BoundBody, { kind: 'compound' }>,
@@ -273,7 +274,9 @@ interface SortKey {
   readonly value: Lowered;
 }
 
-/** A `$sort` document, and the fields that have to be computed first because a sort key is a path. */
+/**
+ * A `$sort` document, and the fields that have to be computed first because a sort key is a path.
+ */
 function sortSpec(
   keys: readonly SortKey[],
   names: FieldNames,
@@ -383,7 +386,8 @@ class SelectCompiler {
     };
   }
 
-  // ---- aggregates over everything ---------------------------------------------------------------------------
+  // ---- aggregates over everything
+  // ---------------------------------------------------------------------------
 
   private global(
     base: Pick<CompiledQuery, 'collection' | 'key'>,
@@ -516,7 +520,8 @@ class SelectCompiler {
     });
   }
 
-  // ---- windows, DISTINCT, ORDER BY, LIMIT, result columns ---------------------------------------------------
+  // ---- windows, DISTINCT, ORDER BY, LIMIT, result columns
+  // ---------------------------------------------------
 
   private finish(
     env: RowEnvironment,
@@ -611,8 +616,8 @@ class SelectCompiler {
   }
 
   /**
-   * Groups that tie at a limit inside another query: SQLite takes them in the order of their keys, which it sorts in
-   * the directions of ORDER BY when there are as many terms.
+   * Groups that tie at a limit inside another query: SQLite takes them in the order of their keys,
+   * which it sorts in the directions of ORDER BY when there are as many terms.
    */
   private tieBreakers(lowering: Lowering): SortKey[] {
     const { body, ends } = this;
@@ -726,7 +731,10 @@ class SelectCompiler {
     return { $project: project };
   }
 
-  /** `{name: 1}` will do: fields keep their names, none can be missing, and the documents have them in this order. */
+  /**
+   * `{name: 1}` will do: fields keep their names, none can be missing, and the documents have them
+   * in this order.
+   */
   private isInclusion(values: readonly { item: Item; value: Lowered }[]): boolean {
     if (values.some(({ item, value }) => value.path !== item.field || value.type.missing))
       return false;

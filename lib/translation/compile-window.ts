@@ -8,7 +8,10 @@ import { keyOf, type RowEnvironment } from './row-environment';
 import { Untranslatable } from './untranslated';
 import { INTEGER, NUMBER, onlyKinds, REAL, type ValueType } from './value-type';
 
-/** Adds one `$setWindowFields` for each distinct window; the environment then answers for the window functions. */
+/**
+ * Adds one `$setWindowFields` for each distinct window; the environment then answers for the window
+ * functions.
+ */
 export function compileWindows(
   outputs: readonly BoundExpression[],
   aliases: ReadonlyMap<string, string>,
@@ -77,7 +80,8 @@ class WindowCompiler {
     const keys = terms.map((term) => this.sortKey(term));
     const ranks = ['rank', 'dense_rank'].includes(this.window.name);
     if (!ranks || keys.length === 1) return Object.fromEntries(keys);
-    // $rank takes one field: a document compares part by part, as long as all parts go the same way.
+    // $rank takes one field: a document compares part by part, as long as all parts go the same
+    // way.
     const [first] = keys;
     if (!first || keys.some(([, direction]) => direction !== first[1]))
       throw new Untranslatable('window', `${this.window.name}() over keys in different directions`);
@@ -186,7 +190,10 @@ class WindowCompiler {
     };
   }
 
-  /** Without a frame: everything up to the current row's peers, or the whole partition when nothing orders it. */
+  /**
+   * Without a frame: everything up to the current row's peers, or the whole partition when nothing
+   * orders it.
+   */
   private frame(
     orderBy: readonly BoundOrder[],
     sortBy: Record<string, 1 | -1> | undefined,

@@ -5,8 +5,8 @@ import { MOST_ROWS, totalBounds } from './exact-integer';
 import { columnType, INTEGER, mayBe, NUMBER, REAL, TEXT, BLOB, type ValueType } from './value-type';
 
 /**
- * A computed field as a column of its parent's table. The name cannot be one of SQLite's, which end at a NUL; the sign
- * says whether every row that is left has a child.
+ * A computed field as a column of its parent's table. The name cannot be one of SQLite's, which end
+ * at a NUL; the sign says whether every row that is left has a child.
  */
 export const computedColumnName = (field: string, present: boolean): string =>
   `\0${present ? '!' : '?'}${field}`;

@@ -2,7 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ComputedField, DocumentDesign } from '../design/document-design';
 import { World } from './translation-fixture';
 
-/** Parents without children, children whose values are null, a child with a dangling and one with no parent. */
+/**
+ * Parents without children, children whose values are null, a child with a dangling and one with no
+ * parent.
+ */
 const DDL = `
 PRAGMA foreign_keys = OFF;
 CREATE TABLE team (id INTEGER PRIMARY KEY, name TEXT NOT NULL, city TEXT);

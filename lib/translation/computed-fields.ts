@@ -24,16 +24,20 @@ import { describeExpression } from './field-names';
 import { equates } from './join-plan';
 import { replaceIn, walkBound } from './replace-bound';
 
-/** A computed field of the design: an aggregate over the child rows of one relationship, stored with the parent. */
+/**
+ * A computed field of the design: an aggregate over the child rows of one relationship, stored with
+ * the parent.
+ */
 interface Stored {
   readonly field: ComputedField;
   readonly relationship: Relationship;
 }
 
 /**
- * Reads stored aggregates instead of child rows: where a query needs nothing of a child table but what the design has
- * computed over it, the child leaves the query, and its aggregates become columns of the parent. What is left is SQL
- * again, so that everything behind this pass treats those columns like any other.
+ * Reads stored aggregates instead of child rows: where a query needs nothing of a child table but
+ * what the design has computed over it, the child leaves the query, and its aggregates become
+ * columns of the parent. What is left is SQL again, so that everything behind this pass treats
+ * those columns like any other.
  */
 export function useComputedFields(
   query: BoundQuery,
@@ -152,7 +156,10 @@ class Step {
     )?.field;
   }
 
-  /** The column of the parent that holds a computed field. `present`: there is at least one child in every row that is left. */
+  /**
+   * The column of the parent that holds a computed field. `present`: there is at least one child in
+   * every row that is left.
+   */
   private column(parent: BoundSource, field: ComputedField, present: boolean): BoundColumn {
     let entry = this.extended.get(parent);
     if (!entry) {
@@ -171,7 +178,8 @@ class Step {
     return columnProfile(this.profile, table, column)?.stored.null === 0;
   }
 
-  // ---- subqueries over the children of one parent -------------------------------------------------------------
+  // ---- subqueries over the children of one parent
+  // -------------------------------------------------------------
 
   private replaceSubquery({ select, orderBy }: Unit): [object, object] | undefined {
     const own = sourcesOf(select.from);
@@ -181,7 +189,8 @@ class Step {
       const { kind } = node as { kind?: unknown };
       if (found || 'content' in node) return false;
       if (kind === 'subquery') found = pair(node, this.scalar(node as BoundSubquery, own));
-      // A parent that an outer join leaves out has no children to look for, and no field that says so.
+      // A parent that an outer join leaves out has no children to look for, and no field that says
+      // so.
       else if (kind === 'exists' && inner)
         found = pair(node, this.exists(node as BoundExists, own));
       else if (kind === 'inQuery' && inner)
@@ -373,7 +382,8 @@ class Step {
     return undefined;
   }
 
-  // ---- joins with the children --------------------------------------------------------------------------------
+  // ---- joins with the children
+  // --------------------------------------------------------------------------------
 
   private dropChild(unit: Unit): object | undefined {
     const { select, orderBy } = unit;
@@ -453,7 +463,10 @@ class Step {
     }
   }
 
-  /** A child table by itself, when each of its rows has its parent: the parents with children are its groups. */
+  /**
+   * A child table by itself, when each of its rows has its parent: the parents with children are
+   * its groups.
+   */
   private withParent(child: BoundSource, rest: readonly BoundExpression[]): Pair | undefined {
     for (const { relationship } of this.stored) {
       if (
@@ -512,7 +525,9 @@ class Step {
       : undefined;
   }
 
-  /** For each aggregate what it becomes once the child is gone; undefined where one cannot be had. */
+  /**
+   * For each aggregate what it becomes once the child is gone; undefined where one cannot be had.
+   */
   private aggregates(
     outputs: readonly BoundExpression[],
     joined: Pair,

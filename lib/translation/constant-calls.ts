@@ -2,7 +2,9 @@ import Database from 'better-sqlite3';
 import type { BoundExpression, BoundLiteral } from '../sqlite/select/bound';
 import { replaceIn, walkBound } from './replace-bound';
 
-/** Functions that give the same for the same arguments: https://www.sqlite.org/deterministic.html. */
+/**
+ * Functions that give the same for the same arguments: https://www.sqlite.org/deterministic.html.
+ */
 const FIXED = new Set([
   'date',
   'time',
@@ -30,8 +32,9 @@ const OF_THE_MOMENT = /^(now|localtime|utc|auto|subsec(ond)?)$/i;
 const DATES = new Set(['date', 'time', 'datetime', 'julianday', 'unixepoch', 'strftime']);
 
 /**
- * The tree with `date('1980-01-01', '+1 year')` and `'a' || 'b'` worked out by SQLite. A value can be compared by a plain predicate; and a
- * server that works constants out beforehand fails on conversions in branches that are never taken.
+ * The tree with `date('1980-01-01', '+1 year')` and `'a' || 'b'` worked out by SQLite. A value can
+ * be compared by a plain predicate; and a server that works constants out beforehand fails on
+ * conversions in branches that are never taken.
  */
 export function withConstantCalls<T>(tree: T): T {
   for (let folded = tree; ;) {

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { World } from './translation-fixture';
 
-/** Two references of one row to one table, one with null and dangling keys; one reference inside an embedded array. */
+/**
+ * Two references of one row to one table, one with null and dangling keys; one reference inside an
+ * embedded array.
+ */
 const DDL = `
 PRAGMA foreign_keys = OFF;
 CREATE TABLE colour (id INTEGER PRIMARY KEY, colour TEXT, warm INTEGER);

@@ -13,9 +13,15 @@ import { isTotal, type Profile, type Relationship } from '../sqlite/profile';
 export interface ServingCopy {
   readonly relationship: Relationship;
   readonly join: readonly JoinColumn[];
-  /** The extended reference and its design path; absent where the reference alone will do, because none is dangling. */
+  /**
+   * The extended reference and its design path; absent where the reference alone will do, because
+   * none is dangling.
+   */
   readonly field?: { readonly path: string; readonly field: ExtendedReferenceField };
-  /** A path of the referring row that has a value exactly where there is a parent; undefined where there always is one. */
+  /**
+   * A path of the referring row that has a value exactly where there is a parent; undefined where
+   * there always is one.
+   */
   readonly presence?: string;
   has(column: string): boolean;
 }

@@ -66,7 +66,10 @@ function fieldsOf(logical: LogicalDesign): ColumnAt[] {
   return [...own, ...visit(logical.fields, rootTable, '', [])];
 }
 
-/** Every field that repeats a source column, beside a reference to its row or in the parent's array of child rows. */
+/**
+ * Every field that repeats a source column, beside a reference to its row or in the parent's array
+ * of child rows.
+ */
 export function copiedFields(design: Fields): ColumnAt[] {
   return design.logical.flatMap(({ collection, rootTable, fields: all }) => {
     const visit = (
@@ -114,7 +117,10 @@ export const attributesOf = (design: Fields, collection: string): AttributeField
     (field) => field.kind === 'attribute',
   );
 
-/** Arrays of embedded rows, of copied ones, and of names and values; never missing, empty without any. */
+/**
+ * Arrays of embedded rows, of copied ones, and of names and values; never missing, empty without
+ * any.
+ */
 export function embeddedArrays(design: DocumentDesign, collection: string): string[] {
   const logical = design.logical.find((entry) => entry.collection === collection);
   const visit = (fields: readonly Field[], prefix: string): string[] =>

@@ -11,8 +11,8 @@ export interface KnownValue {
 const NULL: KnownValue = { value: null };
 
 /**
- * The value of a result column of an aggregate query over no rows at all: COUNT is 0, every other aggregate and
- * every bare column is null. Undefined when it depends on more than constants.
+ * The value of a result column of an aggregate query over no rows at all: COUNT is 0, every other
+ * aggregate and every bare column is null. Undefined when it depends on more than constants.
  */
 export function valueOverNoRows(expression: BoundExpression): KnownValue | undefined {
   switch (expression.kind) {

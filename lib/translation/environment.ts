@@ -16,7 +16,10 @@ export interface Lowered {
   readonly type: ValueType;
   /** The stored form of the value; everything but a retyped column is `identity`. */
   readonly transform: Transform;
-  /** Set when `mql` is nothing but a path of the current document: predicates and sort keys can use it. */
+  /**
+   * Set when `mql` is nothing but a path of the current document: predicates and sort keys can use
+   * it.
+   */
   readonly path?: string;
   /** A path that has a value exactly where this expression has one. */
   readonly presence?: string;
@@ -26,7 +29,10 @@ export interface Lowered {
   readonly constant?: { readonly value: Scalar };
 }
 
-/** A condition that a subquery decides. Asking for a polarity may add a `$lookup`, so ask for the one that is used. */
+/**
+ * A condition that a subquery decides. Asking for a polarity may add a `$lookup`, so ask for the
+ * one that is used.
+ */
 export interface SubqueryCondition {
   truth(): Mql;
   falsity(): Mql;
@@ -38,7 +44,10 @@ export interface SubqueryCondition {
 /** How the current documents answer for what a bound expression reads. */
 export interface Environment {
   column(column: BoundColumn | BoundRowid): Lowered;
-  /** A whole expression that an earlier stage has computed: a group key, an aggregate, a window function. */
+  /**
+   * A whole expression that an earlier stage has computed: a group key, an aggregate, a window
+   * function.
+   */
   computed(expression: BoundExpression): Lowered | undefined;
   /** Scalar subquery; may add a stage in front of the one that is being built. */
   scalar(subquery: BoundSubquery): Lowered;

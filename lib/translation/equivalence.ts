@@ -24,7 +24,10 @@ import { runPastStalls } from './past-stalls';
 import { pinPipeline, pinSql } from './pinned-clock';
 import { equalKeys, tiedRows } from './tied-rows';
 
-/** One output column of a query in MQL: the field that holds it, and the transform that its source values go through. */
+/**
+ * One output column of a query in MQL: the field that holds it, and the transform that its source
+ * values go through.
+ */
 export interface OutputColumn {
   readonly name: string;
   readonly path: string;
@@ -35,12 +38,16 @@ export interface Equivalence {
   readonly verdict: Verdict;
   /** `time_dependent`, and what `findAmbiguities` names: even where the rows happen to be equal. */
   readonly caveats: readonly string[];
-  /** Expected rows as the documents show them; undefined when the source query gave none to compare with. */
+  /**
+   * Expected rows as the documents show them; undefined when the source query gave none to compare
+   * with.
+   */
   readonly expected?: ResultSet;
   readonly actual?: ResultSet;
   /**
-   * The runs of expected rows that may come in any order among themselves, because their sort keys are equal; undefined
-   * where the order of the rows does not count. Where the sort keys cannot be read off the query, no run is known.
+   * The runs of expected rows that may come in any order among themselves, because their sort keys
+   * are equal; undefined where the order of the rows does not count. Where the sort keys cannot be
+   * read off the query, no run is known.
    */
   readonly tied?: readonly TiedRows[];
   readonly run?: PipelineRun;
@@ -76,7 +83,10 @@ export interface EquivalenceInput extends SourceQuery {
   readonly collection: string;
   readonly pipeline: readonly Document[];
   readonly columns: readonly OutputColumn[];
-  /** For a rewriting that is given up unless it is equal: it may stop at the first row too many, and after this time. */
+  /**
+   * For a rewriting that is given up unless it is equal: it may stop at the first row too many, and
+   * after this time.
+   */
   readonly candidate?: { readonly maxTimeMS: number };
 }
 
@@ -90,11 +100,12 @@ export const isEquivalent = (verdict: Verdict): boolean =>
   verdict.kind === 'equal' || verdict.kind === 'tie';
 
 /**
- * Runs both sides and compares by the rules of DESIGN §7: a bag of rows; the order where the SQL orders, up to ties of
- * its keys; at a LIMIT, any choice among rows of equal keys is legal and named.
+ * Runs both sides and compares by the rules of DESIGN §7: a bag of rows; the order where the SQL
+ * orders, up to ties of its keys; at a LIMIT, any choice among rows of equal keys is legal and
+ * named.
  *
- * @throws Unavailable when a server is away, or a side hits its limit of time or memory twice: no verdict is known then.
- * (A candidate's time limit gives the verdict `timeout`.)
+ * @throws Unavailable when a server is away, or a side hits its limit of time or memory twice: no
+ *   verdict is known then. (A candidate's time limit gives the verdict `timeout`.)
  */
 export async function checkEquivalence(input: EquivalenceInput): Promise<Equivalence> {
   const { sql, timed } = sourceSql(input);
@@ -129,7 +140,10 @@ export async function checkEquivalence(input: EquivalenceInput): Promise<Equival
   return { ...outcome, ...(ordered && { tied: limit.tied ?? [] }), verdict, caveats };
 }
 
-/** What the source query leaves open, and its dependence on the time: what a check of any pipeline names as well. */
+/**
+ * What the source query leaves open, and its dependence on the time: what a check of any pipeline
+ * names as well.
+ */
 export async function sourceCaveats(input: SourceQuery): Promise<readonly string[]> {
   const { sql, timed } = sourceSql(input);
   const source = await runSource(input, sql);
@@ -225,7 +239,9 @@ function takesNullFirst({ rows, keys, offset, limit }: Whole, { nullsFirst }: Ke
   return rows.slice(offset, offset + limit).some((row) => row[key] === null);
 }
 
-/** Another answer is as legal as SQLite's own where some order of what the SQL leaves open gives it. */
+/**
+ * Another answer is as legal as SQLite's own where some order of what the SQL leaves open gives it.
+ */
 async function judgeOpen(
   verdict: Verdict,
   { caveats, answers }: Ambiguities,
@@ -255,7 +271,10 @@ async function judgeOpen(
   };
 }
 
-/** The expected rows alone, as the documents show them; undefined where the source query gives none to compare with. */
+/**
+ * The expected rows alone, as the documents show them; undefined where the source query gives none
+ * to compare with.
+ */
 export async function expectedOf(input: EquivalenceInput): Promise<ResultSet | undefined> {
   const source = await runSource(input, sourceSql(input).sql);
   return 'kind' in source
@@ -284,8 +303,9 @@ const sameKey = (whole: Whole, a: readonly Value[], b: readonly Value[]): boolea
   sortKey(whole, a).every((value, at) => equalKeys(value, sortKey(whole, b)[at]!));
 
 /**
- * The rows without the LIMIT, as many as are needed: up to where the ties at it end, and where the rows are equal only
- * until it is known that there is one. What is cut off can hide a tie, but never show one that is none.
+ * The rows without the LIMIT, as many as are needed: up to where the ties at it end, and where the
+ * rows are equal only until it is known that there is one. What is cut off can hide a tie, but
+ * never show one that is none.
  */
 async function wholeRows(
   input: SourceQuery,
@@ -318,7 +338,10 @@ function cutsATie(whole: Whole): boolean {
   return cutAt(whole.offset + whole.limit!) || (whole.offset > 0 && cutAt(whole.offset));
 }
 
-/** Are the actual rows another legal answer? Groups of equal keys are compared as bags, cut groups as parts of bags. */
+/**
+ * Are the actual rows another legal answer? Groups of equal keys are compared as bags, cut groups
+ * as parts of bags.
+ */
 function judgeTie(verdict: Verdict, actual: ResultSet, whole: Whole, cut: boolean): Verdict {
   const from = whole.offset;
   const to =
@@ -478,7 +501,10 @@ const carry = (
 const cell = (transform: Transform | undefined, value: Value): Value =>
   transform ? applyTransform(transform, value as SqliteValue) : value;
 
-/** A digest over rows that does not depend on their order, unless order counts: only a fast path, never a proof. */
+/**
+ * A digest over rows that does not depend on their order, unless order counts: only a fast path,
+ * never a proof.
+ */
 export function resultDigest(result: ResultSet, ordered: boolean): string {
   const keys = result.rows.map((row) =>
     row

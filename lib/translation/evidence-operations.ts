@@ -1,7 +1,8 @@
 /**
- * What a hint calculates, in words: `DIVIDE(SUM(a = 'x'), COUNT(b))` → `the number of entries where a = 'x' divided by the
- * number of b`. The words are those of the pipeline: it groups, counts, sorts and divides; it has no such functions. What
- * does not read as a call with the right number of arguments stays as it was.
+ * What a hint calculates, in words: `DIVIDE(SUM(a = 'x'), COUNT(b))` → `the number of entries where
+ * a = 'x' divided by the number of b`. The words are those of the pipeline: it groups, counts,
+ * sorts and divides; it has no such functions. What does not read as a call with the right number
+ * of arguments stays as it was.
  */
 export function operationsInWords(text: string): string {
   let out = '';

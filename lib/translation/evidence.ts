@@ -13,7 +13,9 @@ import type { MqlDocument } from './mql';
 import { copiedFields } from './design-fields';
 import { designPaths, queryPaths } from './query-paths';
 
-/** A `collection.field` path that a hint mentions, checked against the design and the gold query. */
+/**
+ * A `collection.field` path that a hint mentions, checked against the design and the gold query.
+ */
 export interface EvidencePath {
   readonly path: string;
   readonly inDesign: boolean;
@@ -36,12 +38,16 @@ export interface EvidenceContext {
   readonly sql: string;
 }
 
-/** Characters of a hint that is rewritten. The longest of BIRD has 591; each mention looks at the text behind it. */
+/**
+ * Characters of a hint that is rewritten. The longest of BIRD has 591; each mention looks at the
+ * text behind it.
+ */
 const MAX_EVIDENCE = 5000;
 
 /**
- * Rewrites a hint for the document model: tables and columns become `collection.field` paths, preferring those that
- * the gold query reads; values follow a retyped column. Text that refers to no field stays as it was.
+ * Rewrites a hint for the document model: tables and columns become `collection.field` paths,
+ * preferring those that the gold query reads; values follow a retyped column. Text that refers to
+ * no field stays as it was.
  */
 export function rewriteEvidence(evidence: string, context: EvidenceContext): EvidenceRewrite {
   if (evidence.length > MAX_EVIDENCE)
@@ -262,7 +268,10 @@ class ColumnNames {
   }
 }
 
-/** An ordinary word is a column only where it is used like one: compared, in a function's parentheses, or "refers to" it. */
+/**
+ * An ordinary word is a column only where it is used like one: compared, in a function's
+ * parentheses, or "refers to" it.
+ */
 function isDeliberate({ source, start }: Mention, column: string, text: string): boolean {
   if (/^"/.test(source)) return false;
   if (/_|\d|[a-z][A-Z]/.test(column) && source === column) return true;
@@ -286,7 +295,10 @@ function isDeliberate({ source, start }: Mention, column: string, text: string):
   );
 }
 
-/** The mention and the comparison behind it: constants of a retyped column become what is stored, LIKE a regular expression. */
+/**
+ * The mention and the comparison behind it: constants of a retyped column become what is stored,
+ * LIKE a regular expression.
+ */
 function valueAfter(
   text: string,
   { path, transform }: Candidate,

@@ -4,8 +4,9 @@ import { and, cond, constant, type Mql } from './mql';
 import { INTEGER, mayBe, onlyKinds, REAL, type ValueType } from './value-type';
 
 /**
- * SQLite computes integers in 64 bits and goes over to REAL where they do not fit; so do `$add`, `$subtract` and
- * `$multiply`. A double has 53 bits: whatever goes through one is exact only below that.
+ * SQLite computes integers in 64 bits and goes over to REAL where they do not fit; so do `$add`,
+ * `$subtract` and `$multiply`. A double has 53 bits: whatever goes through one is exact only below
+ * that.
  */
 const DOUBLE_INTEGERS = 2 ** 53;
 /** Half of what a long holds: bounds are doubles, and may be rounded towards zero. */
@@ -66,14 +67,19 @@ export const totalBounds = ({ min, max }: Bounds, rows: number): Bounds =>
     max === undefined ? undefined : Math.max(0, max) * rows,
   );
 
-/** What the sum, difference or product of two numbers can be: integers that do not fit become REAL. */
+/**
+ * What the sum, difference or product of two numbers can be: integers that do not fit become REAL.
+ */
 export function resultKinds(a: ValueType, b: ValueType, result: Bounds): number {
   if (a.kinds === REAL || b.kinds === REAL) return REAL;
   const kinds = a.kinds | b.kinds;
   return mayBe(a, INTEGER) && mayBe(b, INTEGER) && !fitsLong(result) ? kinds | REAL : kinds;
 }
 
-/** The operands of arithmetic that SQLite does in floating point, where MongoDB might do it in integers. */
+/**
+ * The operands of arithmetic that SQLite does in floating point, where MongoDB might do it in
+ * integers.
+ */
 export function asFloats(a: Lowered, b: Lowered, result: Bounds): readonly [Mql, Mql] {
   const isReal = a.type.kinds === REAL || b.type.kinds === REAL;
   const mayBeStoredWhole = [a, b].every(({ type }) => type.kinds !== REAL || type.whole === true);
@@ -81,7 +87,10 @@ export function asFloats(a: Lowered, b: Lowered, result: Bounds): readonly [Mql,
   return a.type.kinds === REAL ? [toDouble(a), b.mql] : [a.mql, toDouble(b)];
 }
 
-/** Integers as REAL. Numbers of MongoDB compare by value: only those that are no doubles have to change. */
+/**
+ * Integers as REAL. Numbers of MongoDB compare by value: only those that are no doubles have to
+ * change.
+ */
 export function integerAsReal(value: Lowered): Lowered {
   const { mql, type } = value;
   const real = { ...type, kinds: REAL };
@@ -93,7 +102,10 @@ export function integerAsReal(value: Lowered): Lowered {
 const toDouble = ({ mql, constant: known }: Pick<Lowered, 'mql' | 'constant'>): Mql =>
   typeof known?.value === 'bigint' ? constant(Number(known.value)) : { $toDouble: mql };
 
-/** `a / b` of two integers, `b` not being 0: through a double where that is exact, else through a decimal. */
+/**
+ * `a / b` of two integers, `b` not being 0: through a double where that is exact, else through a
+ * decimal.
+ */
 export function integerQuotient(a: Lowered, b: Lowered): Mql {
   if (fitsDouble(a.type)) return { $trunc: { $divide: [a.mql, b.mql] } };
   // 34 digits are enough for 19: the quotient is never rounded up to the next integer.

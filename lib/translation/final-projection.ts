@@ -1,8 +1,9 @@
 import { isDocument, type MqlDocument } from './mql';
 
 /**
- * The last `$project` as a person writes it: `count: 1` rather than `count: '$count'`. Only the last stage, since inclusion
- * keeps the order in which the document has its fields, and a later stage that compares whole documents would notice.
+ * The last `$project` as a person writes it: `count: 1` rather than `count: '$count'`. Only the
+ * last stage, since inclusion keeps the order in which the document has its fields, and a later
+ * stage that compares whole documents would notice.
  */
 export function plainFinalProjection(pipeline: readonly MqlDocument[]): readonly MqlDocument[] {
   const project = pipeline.at(-1)?.['$project'];

@@ -2,7 +2,10 @@ import { conjuncts } from './bound-references';
 import type { BoundColumn, BoundExpression, BoundFrom, BoundSource } from '../sqlite/select/bound';
 import { Untranslatable } from './untranslated';
 
-/** One source of FROM. `on` is set for the inner side of a left join: conditions that hold for its partner rows. */
+/**
+ * One source of FROM. `on` is set for the inner side of a left join: conditions that hold for its
+ * partner rows.
+ */
 export interface FlatSource {
   readonly source: BoundSource;
   readonly on?: readonly BoundExpression[];

@@ -19,7 +19,10 @@ import { PLAIN_AGGREGATE } from './rules/plain-aggregate';
 import { translate } from './translate';
 
 const BIRD = path.resolve('../shared/data/bird');
-/** Small ones of BIRD dev's schemas whose data is not at hand; `bench/generate-bird.ts` takes all of them. */
+/**
+ * Small ones of BIRD dev's schemas whose data is not at hand; `bench/generate-bird.ts` takes all of
+ * them.
+ */
 const SCHEMAS = ['toxicology', 'student_club', 'debit_card_specializing'];
 /** Among the rows that SQL leaves open SQLite takes those of its own plan. */
 const OPEN: Readonly<Record<string, readonly number[]>> = { student_club: [1404] };

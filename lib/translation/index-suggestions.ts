@@ -12,7 +12,10 @@ export interface IndexSuggestion {
   readonly reason: string;
   /** The items whose gold scans the collection without it. */
   readonly questionIds: readonly string[];
-  /** Over all of those items; null where only a run with the index could tell, as for the inner side of a `$lookup`. */
+  /**
+   * Over all of those items; null where only a run with the index could tell, as for the inner side
+   * of a `$lookup`.
+   */
   readonly documentsExamined: { readonly before: number; readonly after: number } | null;
 }
 
@@ -34,7 +37,10 @@ interface Scan {
   readonly found?: { readonly filter: Document; readonly limit?: number };
 }
 
-/** For every collection scan of the gold that an index could spare: the index, and the queries that it serves. */
+/**
+ * For every collection scan of the gold that an index could spare: the index, and the queries that
+ * it serves.
+ */
 export async function suggestIndexes(
   gold: readonly GoldQuery[],
   design: DocumentDesign,
@@ -109,7 +115,8 @@ async function suggestion(group: readonly Scan[], count: CountDocuments): Promis
 function isServed({ collection, key, why }: Scan, indexes: IndexDesign): boolean {
   const own = [{ key: { _id: 1 } }, ...(indexes[collection] ?? [])];
   const paths = key.map(([path]) => path);
-  // A filter is served by any index that begins with one of its paths, a sort or a join by one that begins as it does.
+  // A filter is served by any index that begins with one of its paths, a sort or a join by one that
+  // begins as it does.
   return own.some((index) => {
     const [leading = ''] = Object.keys(index.key);
     return why === 'filter' ? paths.includes(leading) : leading === paths[0];
@@ -157,7 +164,10 @@ function scansOf(
 
 const MOST_FIELDS = 4;
 
-/** The scan that the first stages make: `$match` and `$sort` at the front, before anything changes the documents. */
+/**
+ * The scan that the first stages make: `$match` and `$sort` at the front, before anything changes
+ * the documents.
+ */
 function frontScan(
   questionId: string,
   collection: string,

@@ -43,7 +43,9 @@ export type Attachment =
     }
   | { readonly kind: 'lookup'; readonly entry: FlatSource; readonly kept?: KeptBy };
 
-/** What is read of the rows is in arrays of rows that are there, but for the children of outliers. */
+/**
+ * What is read of the rows is in arrays of rows that are there, but for the children of outliers.
+ */
 export interface KeptBy {
   readonly children: KeptChildren;
   /** The parents' source. */
@@ -52,11 +54,17 @@ export interface KeptBy {
   readonly used: BoundExpression;
 }
 
-/** What a plan may use: the design, what the data is like, and the columns that the query reads of each source. */
+/**
+ * What a plan may use: the design, what the data is like, and the columns that the query reads of
+ * each source.
+ */
 export interface JoinContext {
   readonly design: DocumentDesign;
   readonly profile: Profile;
-  /** Whether the query, its join conditions aside, reads nothing of a source but columns for which the test holds. */
+  /**
+   * Whether the query, its join conditions aside, reads nothing of a source but columns for which
+   * the test holds.
+   */
   readonly readsOnly: (
     source: BoundSource,
     join: readonly BoundExpression[],
@@ -73,13 +81,15 @@ interface Placed {
 
 interface State {
   readonly placed: Map<number, Placed>;
-  /** Arrays that are unwound already, as full paths: an array can be unwound for one source only. */
+  /**
+   * Arrays that are unwound already, as full paths: an array can be unwound for one source only.
+   */
   readonly unwound: Set<string>;
 }
 
 /**
- * Chooses the collection to start from and the order in which the sources join, so that as little as possible needs
- * a `$lookup`: what the design embeds is already there.
+ * Chooses the collection to start from and the order in which the sources join, so that as little
+ * as possible needs a `$lookup`: what the design embeds is already there.
  */
 export function planJoins(
   sources: readonly FlatSource[],
@@ -112,7 +122,10 @@ function placementFor(source: BoundSource, design: DocumentDesign): Placement | 
   return placement;
 }
 
-/** Stands for the field of a source's `$lookup` until the root, and with it the free names, is known. */
+/**
+ * Stands for the field of a source's `$lookup` until the root, and with it the free names, is
+ * known.
+ */
 export const lookupBase = (source: BoundSource): string => `#${String(source.id)}`;
 
 const COST = { ancestor: 0, copied: 0.5, embedded: 1, root: 0, lookup: 10 } as const;
@@ -143,7 +156,8 @@ function growFrom(
     for (const step of placement?.steps ?? []) state.unwound.add(under(base, step.path));
     cost +=
       COST[attachment.kind] + (attachment.kind === 'root' ? (placement?.steps.length ?? 0) : 0);
-    // A derived table looked up runs once for each row; embedded rows are unwound and compared for each row.
+    // A derived table looked up runs once for each row; embedded rows are unwound and compared for
+    // each row.
     if (attachment.kind === 'lookup') cost += !placement ? 5 : placement.steps.length > 0 ? 8 : 0;
     plan.push(attachment);
   };
@@ -281,7 +295,9 @@ function asKept(
   return undefined;
 }
 
-/** `other` lies below the source's rows, and the join condition is the one by which it was embedded. */
+/**
+ * `other` lies below the source's rows, and the join condition is the one by which it was embedded.
+ */
 function asAncestor(
   entry: FlatSource,
   placement: Placement,
@@ -322,12 +338,16 @@ function asAncestor(
     if (!found) return undefined;
     used.push(found);
   }
-  // A left join to a parent that always exists keeps only rows that match; a further condition would have to undo that.
+  // A left join to a parent that always exists keeps only rows that match; a further condition
+  // would have to undo that.
   if (entry.on && entry.on.length > used.length) return undefined;
   return { kind: 'ancestor', entry, base, used };
 }
 
-/** The source's rows are embedded in rows that are there, and the join condition is the one of the embedding. */
+/**
+ * The source's rows are embedded in rows that are there, and the join condition is the one of the
+ * embedding.
+ */
 function asEmbedded(
   entry: FlatSource,
   placement: Placement,
@@ -371,7 +391,10 @@ function asEmbedded(
   return { kind: 'embedded', entry, base, used };
 }
 
-/** A row that is there refers to the source's row by a unique key, and carries whatever the query reads of it. */
+/**
+ * A row that is there refers to the source's row by a unique key, and carries whatever the query
+ * reads of it.
+ */
 function asCopied(
   entry: FlatSource,
   conditions: readonly BoundExpression[],

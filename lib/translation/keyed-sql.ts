@@ -8,7 +8,10 @@ import { runnableSql } from '../sqlite/select/runnable-sql';
 import { SqlBindError } from '../sqlite/select/bind-error';
 import { SqlSyntaxError } from '../sqlite/select/syntax-error';
 
-/** A query without its LIMIT whose rows end with the values it is sorted by: what tells a tie from an order. */
+/**
+ * A query without its LIMIT whose rows end with the values it is sorted by: what tells a tie from
+ * an order.
+ */
 export interface KeyedSql {
   readonly sql: string;
   /** Result columns of the original query. */

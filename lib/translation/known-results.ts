@@ -3,8 +3,9 @@ import type { Value } from '../results/value';
 import type { CheckedQuery } from './check-query';
 
 /**
- * What this process has already found out about sources and migrations. Both never change (a migration's database is
- * named by what went into it), so that nothing need be run twice. Bounded: what was used longest ago is forgotten.
+ * What this process has already found out about sources and migrations. Both never change (a
+ * migration's database is named by what went into it), so that nothing need be run twice. Bounded:
+ * what was used longest ago is forgotten.
  */
 export class KnownResults {
   readonly #rows = new Bounded<QueryResult>(64 * MB, 16 * MB);

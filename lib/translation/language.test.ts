@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { World } from './translation-fixture';
 
-/** A school in the manner of BIRD and Spider: odd names, keys of several collations, nulls, views, dates as text. */
+/**
+ * A school in the manner of BIRD and Spider: odd names, keys of several collations, nulls, views,
+ * dates as text.
+ */
 const DDL = `
 PRAGMA foreign_keys = OFF;
 CREATE TABLE "School Board" ("Board ID" INTEGER PRIMARY KEY, "Board Name" TEXT NOT NULL, "Free Meal (%)" REAL, founded TEXT);

@@ -14,7 +14,8 @@ type Piece =
 
 /**
  * `%` and `_` span line ends; ASCII letters match in both cases, others only as they are
- * (https://www.sqlite.org/lang_expr.html#like). `\z`, because `$` would also match before a final line end.
+ * (https://www.sqlite.org/lang_expr.html#like). `\z`, because `$` would also match before a final
+ * line end.
  */
 export function likeRegex(pattern: string, escapeCharacter?: string): PatternRegex {
   const pieces: Piece[] = [];

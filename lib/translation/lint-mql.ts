@@ -13,7 +13,10 @@ export interface MqlProblem {
 /** What is known of a document's fields; `any` where it cannot be known. */
 type Shape = 'any' | ReadonlyMap<string, Shape>;
 
-/** Every collection and path that a pipeline uses and that, by the design and the stages before, does not exist. */
+/**
+ * Every collection and path that a pipeline uses and that, by the design and the stages before,
+ * does not exist.
+ */
 export function lintMql(
   collection: string,
   pipeline: readonly MqlDocument[],

@@ -25,11 +25,16 @@ export type Location = TableLocation | FieldsLocation | CopyLocation;
 export interface TableLocation {
   readonly kind: 'table';
   readonly placement: Placement;
-  /** Path under which a document of the collection lies: empty for the root, the field of a `$lookup` otherwise. */
+  /**
+   * Path under which a document of the collection lies: empty for the root, the field of a
+   * `$lookup` otherwise.
+   */
   readonly base: string;
   /** The row may be missing: the inner side of a left join. */
   readonly optional: boolean;
-  /** Set while an array entry is looked at by itself: its design path, and how expressions name it. */
+  /**
+   * Set while an array entry is looked at by itself: its design path, and how expressions name it.
+   */
   readonly entry?: { readonly path: string; readonly variable: string };
 }
 

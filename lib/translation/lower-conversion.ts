@@ -125,7 +125,9 @@ const NUMBER_PREFIX = '^\\s*[+-]?(\\d+\\.?\\d*|\\.\\d+)([eE][+-]?\\d+)?';
 const WHOLE_INTEGER = '^\\s*[+-]?\\d+\\s*$';
 const INTEGER_PREFIX = '^\\s*[+-]?\\d+';
 
-/** NUMERIC affinity: text that is a number throughout becomes that number, everything else stays. */
+/**
+ * NUMERIC affinity: text that is a number throughout becomes that number, everything else stays.
+ */
 export function withNumericAffinity(value: Lowered): Lowered {
   if (value.constant) {
     const { value: constantValue } = value.constant;
@@ -283,8 +285,8 @@ export function toText(value: Lowered): Lowered {
   );
 }
 
-// An integral real keeps its point. Others have 15 digits: as many as a decimal made of a double has, its zeros aside. (What
-// $toString makes of a double depends on the server's version.)
+// An integral real keeps its point. Others have 15 digits: as many as a decimal made of a double
+// has, its zeros aside. (What $toString makes of a double depends on the server's version.)
 function realText(mql: Mql): Mql {
   return cond(
     { $eq: [mql, { $trunc: mql }] },
@@ -330,8 +332,8 @@ export function prefixNumber(text: string): bigint | number {
 }
 
 /**
- * The value as SUM takes it: text that is an integer throughout counts as one, other text makes the sum a real
- * (https://www.sqlite.org/lang_aggfunc.html#sumunc).
+ * The value as SUM takes it: text that is an integer throughout counts as one, other text makes the
+ * sum a real (https://www.sqlite.org/lang_aggfunc.html#sumunc).
  */
 export function toSummand(value: Lowered): Lowered {
   if (!mayBe(value.type, TEXT) || value.constant || allFormats(value.type, ['integer']))
@@ -353,7 +355,8 @@ function numberOrPrefix(value: Lowered, wanted: 'integer' | 'real' | 'number' | 
     const converted = (type: string): Mql => ({
       $convert: { input: { $trim: { input: '$$found.match' } }, to: type, onError: 0, onNull: 0 },
     });
-    // In arithmetic a prefix without point and exponent is an integer; in a sum only a whole text is.
+    // In arithmetic a prefix without point and exponent is an integer; in a sum only a whole text
+    // is.
     const isInteger: Mql =
       wanted === 'summand'
         ? { $regexMatch: { input: mql, regex: WHOLE_INTEGER } }

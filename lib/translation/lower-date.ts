@@ -22,12 +22,17 @@ const ISO =
 // Further forms that SQLite reads: Julian days, times of day, time zones.
 const OTHER_DATES = /^\s*(?:[+-]?\d+(?:\.\d*)?\s*$|\d{2}:\d{2}|\d{4}-\d{2}-\d{2})/;
 const MILLISECONDS_A_DAY = 86_400_000;
-/** Of 1970-01-01T00:00Z, in milliseconds since Julian day 0: SQLite counts them as an integer and divides once. */
+/**
+ * Of 1970-01-01T00:00Z, in milliseconds since Julian day 0: SQLite counts them as an integer and
+ * divides once.
+ */
 const JULIAN_EPOCH = 210_866_760_000_000n;
 /** 10000-01-01T00:00Z. */
 const LAST_JULIAN_DAY = 5373484.5;
 
-/** strftime, date, time, datetime, julianday, unixepoch: https://www.sqlite.org/lang_datefunc.html */
+/**
+ * strftime, date, time, datetime, julianday, unixepoch: https://www.sqlite.org/lang_datefunc.html
+ */
 export function lowerDateCall(call: BoundCall, lowering: Lowering): Lowered {
   const args = call.args.map((arg) => arg);
   const format =
@@ -139,7 +144,10 @@ const julianDay = (at: Moment): Mql => ({
   $divide: [{ $add: [{ $toLong: asDate(at) }, constant(JULIAN_EPOCH)] }, MILLISECONDS_A_DAY],
 });
 
-/** Sixteen digits, seven of them before the point; `$toString` of a double depends on the version of MongoDB. */
+/**
+ * Sixteen digits, seven of them before the point; `$toString` of a double depends on the version of
+ * MongoDB.
+ */
 function julianText(day: Mql, type: ValueType): Lowered {
   const billion = 1_000_000_000;
   const digits: Mql = {
@@ -204,8 +212,8 @@ function shift(at: Moment, modifier: unknown): Moment {
 }
 
 /**
- * The 31st plus one month overflows into the month after in SQLite, where `$dateAdd` would cut it off; so does a date made
- * of parts that are too large.
+ * The 31st plus one month overflows into the month after in SQLite, where `$dateAdd` would cut it
+ * off; so does a date made of parts that are too large.
  */
 function shiftedByMonths(date: Mql, at: Moment, months: number): Mql {
   const parts = (from: Mql): Mql => ({

@@ -82,9 +82,9 @@ export interface Operands {
 }
 
 /**
- * Lowers bound expressions to aggregation expressions. SQL's three-valued logic appears only here: a condition is
- * asked for its truth or for its falsity, each two-valued, so that no null guard is written where neither operand
- * can be null.
+ * Lowers bound expressions to aggregation expressions. SQL's three-valued logic appears only here:
+ * a condition is asked for its truth or for its falsity, each two-valued, so that no null guard is
+ * written where neither operand can be null.
  */
 export class Lowering {
   constructor(readonly env: Environment) {}
@@ -220,7 +220,10 @@ export class Lowering {
     }
   }
 
-  /** The expression is not null. Conditional values are asked branch by branch, so that COUNT(CASE …) stays short. */
+  /**
+   * The expression is not null. Conditional values are asked branch by branch, so that COUNT(CASE
+   * …) stays short.
+   */
   present(expression: BoundExpression): Mql {
     if (expression.kind === 'case' && !this.env.computed(expression)) {
       let rest: Mql = this.present(expression.otherwise);
@@ -316,7 +319,10 @@ export class Lowering {
     );
   }
 
-  /** A column of numeric affinity holds no text that looks like a number: storing it has made it one already. */
+  /**
+   * A column of numeric affinity holds no text that looks like a number: storing it has made it one
+   * already.
+   */
   private converted(
     expression: BoundExpression,
     stored: Lowered,
@@ -386,7 +392,10 @@ export class Lowering {
     return negated ? and(isPresent(text), not(test)) : test;
   }
 
-  /** Text and regular expression of LIKE or GLOB; undefined when the pattern is null and so nothing matches. */
+  /**
+   * Text and regular expression of LIKE or GLOB; undefined when the pattern is null and so nothing
+   * matches.
+   */
   patternParts(
     expression: BoundPattern,
   ): { readonly text: Lowered; readonly regex: PatternRegex; readonly plain: boolean } | undefined {
@@ -465,7 +474,8 @@ export class Lowering {
       case '%': {
         const x = castToInteger(a);
         const y = castToInteger(b);
-        // The server works constants out beforehand, and fails on the branch that would never be taken.
+        // The server works constants out beforehand, and fails on the branch that would never be
+        // taken.
         if (y.constant && Number(y.constant.value) === 0) return literal(null);
         const rest: Mql = { $mod: [x.mql, y.mql] };
         const kinds =

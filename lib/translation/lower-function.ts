@@ -177,8 +177,9 @@ function absoluteBounds({ min, max }: ValueType): Pick<ValueType, 'min' | 'max'>
 }
 
 /**
- * Rounds half away from zero, as SQLite does, where `$round` goes to the even neighbour. Both look at the exact value
- * of the double, so they differ at exact halves alone: values that a small power of two makes whole.
+ * Rounds half away from zero, as SQLite does, where `$round` goes to the even neighbour. Both look
+ * at the exact value of the double, so they differ at exact halves alone: values that a small power
+ * of two makes whole.
  */
 function round(value: Lowered, digits: Lowered | undefined): Lowered {
   const number = toNumber(value);
@@ -250,7 +251,9 @@ function instr(input: Lowered, find: Lowered): Lowered {
   return computed(overNull(text, position), { ...typeOf(INTEGER, nullable), min: 0 });
 }
 
-/** Positions count from 1, negative ones from the end; position 0 lies before the first character. */
+/**
+ * Positions count from 1, negative ones from the end; position 0 lies before the first character.
+ */
 function substring(input: Lowered, start: Lowered, count: Lowered | undefined): Lowered {
   const text = toText(input);
   const from = start.constant?.value;
@@ -322,7 +325,10 @@ const forwardsOrBack = (text: Mql): Mql =>
     },
   );
 
-/** Every case of https://www.sqlite.org/lang_corefunc.html#substr: from the end, before the start, backwards. */
+/**
+ * Every case of https://www.sqlite.org/lang_corefunc.html#substr: from the end, before the start,
+ * backwards.
+ */
 function sliceAnywhere(text: Mql, size: Mql, start: Mql, length: Mql): Mql {
   const begin: Mql = {
     $switch: {

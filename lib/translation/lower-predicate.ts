@@ -30,8 +30,8 @@ const NEGATED: Record<CompareOperator, CompareOperator> = {
 const OPERATOR = { '<': '$lt', '<=': '$lte', '>': '$gt', '>=': '$gte' } as const;
 
 /**
- * The query of a `$match` stage for a condition. Predicates over paths, which indexes serve and which never see null
- * where SQL would not; `$expr` only for what they cannot say.
+ * The query of a `$match` stage for a condition. Predicates over paths, which indexes serve and
+ * which never see null where SQL would not; `$expr` only for what they cannot say.
  */
 export function toMatch(expressions: readonly BoundExpression[], lowering: Lowering): MqlDocument {
   const parts = expressions.flatMap((expression) =>
@@ -222,7 +222,8 @@ function likeFlag(
   negated: boolean,
 ): MqlDocument | undefined {
   if (path === undefined || transform.kind !== 'bool') return undefined;
-  // Matching takes a time that grows with each wildcard: beyond these, MongoDB does it, under its own limit of time.
+  // Matching takes a time that grows with each wildcard: beyond these, MongoDB does it, under its
+  // own limit of time.
   const wildcards = regex.split('.*').length - 1;
   const longest = Math.max(transform.true.length, transform.false.length);
   if (wildcards > MAX_WILDCARDS || longest > MAX_FLAG_TEXT) return undefined;

@@ -6,7 +6,10 @@ import { INTEGER, isNeverNegative, onlyKinds, TEXT, typeOf } from './value-type'
 
 const PIECES = /%%|%(?:\.(\d+))?([dsf])|[^%]+|%/g;
 
-/** `%d`, `%s`, `%.2f` and `%%` of https://www.sqlite.org/printf.html; widths and flags have no short counterpart. */
+/**
+ * `%d`, `%s`, `%.2f` and `%%` of https://www.sqlite.org/printf.html; widths and flags have no short
+ * counterpart.
+ */
 export function lowerPrintf(
   format: Lowered,
   args: readonly Lowered[],
@@ -46,7 +49,10 @@ const isText = (part: Mql | undefined): boolean => typeof part === 'object' && p
 const orEmpty = ({ mql, type }: Lowered, otherwise: string): Mql =>
   type.nullable ? { $ifNull: [mql, otherwise] } : mql;
 
-/** A number with a fixed number of decimals: its whole part, a point, and what is left with leading zeros. */
+/**
+ * A number with a fixed number of decimals: its whole part, a point, and what is left with leading
+ * zeros.
+ */
 function fixed(
   value: Lowered,
   digits: number,

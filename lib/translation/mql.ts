@@ -1,6 +1,9 @@
 import { Binary, Double, Long } from 'mongodb';
 
-/** An aggregation expression, a predicate or a stage: BSON values of the driver where the type matters. */
+/**
+ * An aggregation expression, a predicate or a stage: BSON values of the driver where the type
+ * matters.
+ */
 export type Mql =
   | null
   | boolean
@@ -19,7 +22,10 @@ export interface MqlDocument {
 
 export type Scalar = null | boolean | bigint | number | string | Uint8Array | Date;
 
-/** A constant as a query predicate takes it: integers that fit as numbers, integral reals as doubles. */
+/**
+ * A constant as a query predicate takes it: integers that fit as numbers, integral reals as
+ * doubles.
+ */
 export function bson(value: Scalar): Mql {
   if (typeof value === 'bigint') {
     return value >= -(2n ** 31n) && value < 2n ** 31n ? Number(value) : Long.fromBigInt(value);

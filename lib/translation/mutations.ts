@@ -4,10 +4,15 @@ import { columnFields, copiedFields } from './design-fields';
 import { isDocument, type Mql, type MqlDocument } from './mql';
 import { stageName } from './pipeline-paths';
 
-/** One change of a pipeline. If the rows stay the same, the data cannot tell this pipeline from a wrong one. */
+/**
+ * One change of a pipeline. If the rows stay the same, the data cannot tell this pipeline from a
+ * wrong one.
+ */
 export interface Mutation {
   readonly kind: 'constant' | 'operator' | 'path' | 'direction';
-  /** The predicate that was changed: its place in the pipeline. Undefined for what is no predicate. */
+  /**
+   * The predicate that was changed: its place in the pipeline. Undefined for what is no predicate.
+   */
   readonly predicate?: string;
   readonly pipeline: readonly Document[];
 }
@@ -20,7 +25,10 @@ export interface MutationInput {
   readonly ordered: boolean;
 }
 
-/** Every single change of a constant, an operator, a path, and of a direction where the order matters. */
+/**
+ * Every single change of a constant, an operator, a path, and of a direction where the order
+ * matters.
+ */
 export function mutationsOf(input: MutationInput): Mutation[] {
   const walk = new MutationWalk(input);
   walk.pipeline(
@@ -33,8 +41,9 @@ export function mutationsOf(input: MutationInput): Mutation[] {
 }
 
 /**
- * The predicates none of whose mutations changes the rows. `digest` gives equal texts for equal results; a mutation
- * that does not run counts as a change, since nobody would take it for the right pipeline.
+ * The predicates none of whose mutations changes the rows. `digest` gives equal texts for equal
+ * results; a mutation that does not run counts as a change, since nobody would take it for the
+ * right pipeline.
  */
 export async function weakPredicates(
   mutations: readonly Mutation[],
@@ -60,13 +69,18 @@ export async function weakPredicates(
   return weak;
 }
 
-/** A near miss of a constant finds little, the other operator often much, another column anything: the first change found ends the search. */
+/**
+ * A near miss of a constant finds little, the other operator often much, another column anything:
+ * the first change found ends the search.
+ */
 const cheapestFirst = (mutations: readonly Mutation[]): Mutation[] =>
   [...mutations].sort((a, b) => BY_COST.indexOf(a.kind) - BY_COST.indexOf(b.kind));
 const BY_COST: readonly Mutation['kind'][] = ['constant', 'operator', 'direction', 'path'];
 
 type Place = readonly (string | number)[];
-/** Collections by the field under which their documents lie; the current one under the empty name. */
+/**
+ * Collections by the field under which their documents lie; the current one under the empty name.
+ */
 type Sources = ReadonlyMap<string, string>;
 
 const OPERATORS: Readonly<Record<string, readonly string[]>> = {
@@ -89,7 +103,10 @@ const OPERATORS: Readonly<Record<string, readonly string[]>> = {
   $avg: ['$sum'],
   $sum: ['$avg'],
 };
-/** Fields of a window's sort or of a document stand here as well, and one of them can be called `toString`. */
+/**
+ * Fields of a window's sort or of a document stand here as well, and one of them can be called
+ * `toString`.
+ */
 const othersFor = (operator: string): readonly string[] =>
   Object.hasOwn(OPERATORS, operator) ? OPERATORS[operator]! : [];
 
@@ -239,7 +256,8 @@ class MutationWalk {
       if (key === 'sortBy' && isDocument(inner))
         for (const [path, direction] of Object.entries(inner))
           this.change('direction', [...at, key, path], direction === 1 ? -1 : 1, predicate);
-      // Conversions name types, regular expressions and formats: another one would be another language, not a near miss.
+      // Conversions name types, regular expressions and formats: another one would be another
+      // language, not a near miss.
       else if (!['regex', 'options', 'format', 'to', 'as', 'vars', 'unit'].includes(key))
         this.expression(inner, [...at, key], sources, predicate);
     }

@@ -33,7 +33,10 @@ export interface OpenConstructs {
   readonly textKeys: readonly BoundColumn[];
 }
 
-/** Finds what SQL leaves open by looking at the query alone: whether this data shows it, only running it can tell. */
+/**
+ * Finds what SQL leaves open by looking at the query alone: whether this data shows it, only
+ * running it can tell.
+ */
 export function openConstructs(query: BoundQuery): OpenConstructs {
   const finder = new Finder();
   finder.query(query, 'outermost');
@@ -220,7 +223,10 @@ class Finder {
   }
 }
 
-/** Columns beside aggregates that the group does not determine, where no single MIN or MAX says which row counts. */
+/**
+ * Columns beside aggregates that the group does not determine, where no single MIN or MAX says
+ * which row counts.
+ */
 export function openBareColumns(body: BoundSelect): readonly BoundExpression[] {
   if (!body.aggregated) return [];
   const outputs = [
@@ -266,7 +272,9 @@ function isUniqueOrder(body: BoundSelect, keys: readonly BoundExpression[]): boo
   return determinesRow(body, exact, strictKeys);
 }
 
-/** A scalar subquery whose conditions fix a key: by constants, or by values of the query around it. */
+/**
+ * A scalar subquery whose conditions fix a key: by constants, or by values of the query around it.
+ */
 function isAtMostOne(body: BoundBody): boolean {
   if (body.kind !== 'select') return false;
   if (body.aggregated) return body.groupBy.length === 0;

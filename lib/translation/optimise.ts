@@ -73,7 +73,8 @@ export const RULES: readonly Rule[] = [
   facetCount,
 ]
   .flatMap((rule) => [rule, inSubPipelines(rule)])
-  // Last, because only a run shows whether they are right or pay: undoing them must undo nothing else.
+  // Last, because only a run shows whether they are right or pay: undoing them must undo nothing
+  // else.
   .concat(
     matchBeforeUnwind,
     lookupDirection,
@@ -85,8 +86,9 @@ export const RULES: readonly Rule[] = [
 const MOST_STEPS = 100;
 
 /**
- * Makes any pipeline over the design more MongoDB-native, rule by rule to a fixpoint. The rules keep the rows as far
- * as they can see; whoever calls this runs both pipelines and undoes the rules when they differ.
+ * Makes any pipeline over the design more MongoDB-native, rule by rule to a fixpoint. The rules
+ * keep the rows as far as they can see; whoever calls this runs both pipelines and undoes the rules
+ * when they differ.
  */
 export function optimise({ pipeline, without = [], ...context }: OptimisationInput): Optimisation {
   const rules = RULES.filter(({ name }) => !without.includes(name));

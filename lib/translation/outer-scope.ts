@@ -3,7 +3,10 @@ import { describeExpression, FieldNames, variableName } from './field-names';
 import type { Environment, Lowered } from './environment';
 import { fingerprint, type Mql } from './mql';
 
-/** What a subquery sees of the rows around it: every value that it uses becomes a variable of its `$lookup`. */
+/**
+ * What a subquery sees of the rows around it: every value that it uses becomes a variable of its
+ * `$lookup`.
+ */
 export class OuterScope {
   private readonly variables = new Map<string, { readonly name: string; readonly mql: Mql }>();
   private readonly names = new FieldNames();

@@ -5,7 +5,10 @@ import { optimise } from './optimise';
 import { World } from './translation-fixture';
 import { translate, type Translated } from './translate';
 
-/** Shops with no sale, one, as many as an array takes, and more; nulls, ties, text that ignores case, a sale of no shop. */
+/**
+ * Shops with no sale, one, as many as an array takes, and more; nulls, ties, text that ignores
+ * case, a sale of no shop.
+ */
 const DDL = `
 PRAGMA foreign_keys = OFF;
 CREATE TABLE city (code TEXT PRIMARY KEY, country TEXT);

@@ -4,8 +4,8 @@ import { sameName } from '../sqlite/catalog';
 import type { Profile } from '../sqlite/profile';
 
 /**
- * Parents that keep their children in an array, but for those that have too many: `$lookup` by the flag finds the children of
- * these alone, and the array holds those of all others.
+ * Parents that keep their children in an array, but for those that have too many: `$lookup` by the
+ * flag finds the children of these alone, and the array holds those of all others.
  */
 export interface KeptChildren {
   /** Of the array and of the flag, in the parent's documents. */
@@ -18,7 +18,9 @@ export interface KeptChildren {
   has(column: string): boolean;
 }
 
-/** The arrays in which rows of a placement keep the rows of a table, which has documents of its own. */
+/**
+ * The arrays in which rows of a placement keep the rows of a table, which has documents of its own.
+ */
 export function keptChildren(
   child: Placement,
   parent: Placement,

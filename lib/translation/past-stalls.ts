@@ -3,10 +3,11 @@ import { Unavailable } from '../results/unavailable';
 import { QueryError } from '../sqlite/query-process';
 
 /**
- * Runs a query again that hit a limit of time or memory: a machine that stood still for a while explains that it happened
- * once, not twice.
+ * Runs a query again that hit a limit of time or memory: a machine that stood still for a while
+ * explains that it happened once, not twice.
  *
- * @throws Unavailable `time` or `memory` when it hits the limit again, `disk` at once; anything else as it was thrown
+ * @throws Unavailable `time` or `memory` when it hits the limit again, `disk` at once; anything
+ *   else as it was thrown
  */
 export async function runPastStalls<T>(run: () => Promise<T>): Promise<T> {
   try {

@@ -6,9 +6,10 @@ import type { MqlDocument } from './mql';
 import { onlyKinds, TEXT } from './value-type';
 
 /**
- * Comparisons with a year, a month or a day as predicates over the date itself: `strftime('%Y-%m', d) = '2008-08'`,
- * `substr(d, 1, 4) < '2010'`, `d LIKE '2008-08%'`, `d > '2008'`. A range of dates is what a MongoDB developer asks for, and
- * what an index serves. Columns are dates by retyping, or text in ISO form throughout, whose order is that of the dates.
+ * Comparisons with a year, a month or a day as predicates over the date itself: `strftime('%Y-%m',
+ * d) = '2008-08'`, `substr(d, 1, 4) < '2010'`, `d LIKE '2008-08%'`, `d > '2008'`. A range of dates
+ * is what a MongoDB developer asks for, and what an index serves. Columns are dates by retyping, or
+ * text in ISO form throughout, whose order is that of the dates.
  */
 export function periodPredicate(
   { left, right, operator, collation, nullSafe }: BoundComparison,

@@ -5,8 +5,9 @@ import { SqlSyntaxError } from '../sqlite/select/syntax-error';
 import { isDocument, type Mql } from './mql';
 
 /**
- * The clock stands still while gold runs: SQL and MQL say "now", and both get this moment in its place, so that the rows
- * are the same in any year. `clock` is an ISO time with a zone, e.g. `2026-01-01T00:00:00Z`.
+ * The clock stands still while gold runs: SQL and MQL say "now", and both get this moment in its
+ * place, so that the rows are the same in any year. `clock` is an ISO time with a zone, e.g.
+ * `2026-01-01T00:00:00Z`.
  */
 export function pinSql(sql: string, clock: string): string {
   const found: (Span & { readonly text: string })[] = [];
@@ -78,7 +79,10 @@ type Node =
 const isDateCall = (node: Node): node is FunctionCall =>
   node.kind === 'call' && DATE_FUNCTIONS.includes(node.name.toLowerCase());
 
-/** `date('now')` and, with the argument left out, `date()`: https://www.sqlite.org/lang_datefunc.html. */
+/**
+ * `date('now')` and, with the argument left out, `date()`:
+ * https://www.sqlite.org/lang_datefunc.html.
+ */
 function pinnedCall(
   { name, args, start, end }: FunctionCall,
   sql: string,

@@ -52,7 +52,10 @@ export function pathsInMatch(match: unknown): Set<string> {
   return found;
 }
 
-/** Paths that a stage reads; sub-pipelines read the current document through `let` and `localField` only. */
+/**
+ * Paths that a stage reads; sub-pipelines read the current document through `let` and `localField`
+ * only.
+ */
 export function pathsReadBy(stage: MqlDocument): Set<string> {
   const [name = '', operand] = Object.entries(stage)[0] ?? [];
   switch (name) {
@@ -112,7 +115,10 @@ export function pathsReadBy(stage: MqlDocument): Set<string> {
   }
 }
 
-/** Paths of the input that some stage reads, up to the first one that makes new documents; `*` when the input's own fields come out at the end. */
+/**
+ * Paths of the input that some stage reads, up to the first one that makes new documents; `*` when
+ * the input's own fields come out at the end.
+ */
 export function pathsReadByAll(stages: readonly MqlDocument[]): Set<string> {
   const found = new Set<string>();
   for (const stage of stages) {
@@ -180,7 +186,10 @@ export function pathsWrittenBy(stage: MqlDocument): readonly string[] | undefine
 
 export const stageName = (stage: MqlDocument): string => Object.keys(stage)[0] ?? '';
 
-/** `$unwind` of one of these arrays at the top of a document, as it is stored, and the `$group` that follows. */
+/**
+ * `$unwind` of one of these arrays at the top of a document, as it is stored, and the `$group` that
+ * follows.
+ */
 export function storedArrayGroup(
   pipeline: readonly MqlDocument[],
   at: number,

@@ -4,7 +4,10 @@ import type { Lowering } from './lower-expression';
 import type { MqlDocument } from './mql';
 import { onlyKinds, TEXT } from './value-type';
 
-/** `substr(month, 1, 4) = '2012'` asks how a text begins: an anchored expression says so, and an index serves it. */
+/**
+ * `substr(month, 1, 4) = '2012'` asks how a text begins: an anchored expression says so, and an
+ * index serves it.
+ */
 export function prefixPredicate(
   { left, right, operator, collation, nullSafe }: BoundComparison,
   polarity: boolean,

@@ -28,7 +28,9 @@ export function designPaths(design: DocumentDesign): Set<string> {
   return found;
 }
 
-/** `collection.field` for every field of the design that the pipeline reads, through joins as well. */
+/**
+ * `collection.field` for every field of the design that the pipeline reads, through joins as well.
+ */
 export function queryPaths(
   collection: string,
   pipeline: readonly MqlDocument[],

@@ -27,8 +27,9 @@ export interface Reordering {
   /** Sort keys whose first term puts null first put it last. */
   readonly nullsLast?: boolean;
   /**
-   * Instead of all that: tables are read in an order of their own for each multiplier (of a row's place, modulo a prime),
-   * and what is open stays open. SQLite then takes the rows that it meets first, so that each is an answer that SQL allows.
+   * Instead of all that: tables are read in an order of their own for each multiplier (of a row's
+   * place, modulo a prime), and what is open stays open. SQLite then takes the rows that it meets
+   * first, so that each is an answer that SQL allows.
    */
   readonly shuffle?: number;
   /** By table, columns whose texts are read as numbers. */
@@ -36,8 +37,8 @@ export interface Reordering {
 }
 
 /**
- * The query with every order below the top level made complete, so that nothing is left to chance: one of the answers
- * that SQL allows. In both directions, rows that tie come first and last.
+ * The query with every order below the top level made complete, so that nothing is left to chance:
+ * one of the answers that SQL allows. In both directions, rows that tie come first and last.
  */
 export function reorderedSql(
   statement: SelectStatement,
@@ -72,7 +73,9 @@ class Rewriter {
     return this.inside(statement) as SelectStatement;
   }
 
-  /** Orders what the query leaves open; `rewritten` is the query with its own subqueries rewritten. */
+  /**
+   * Orders what the query leaves open; `rewritten` is the query with its own subqueries rewritten.
+   */
   complete(original: SelectStatement, rewritten: SelectStatement, role: Role): SelectStatement {
     const width = this.binding.queries.get(original)?.columns.length;
     const { body, orderBy, limit } = rewritten;
@@ -187,7 +190,10 @@ const number = (value: number): Expression =>
     ? { kind: 'unary', operator: '-', operand: number(-value), start: 0, end: 0 }
     : { kind: 'number', text: String(value), start: 0, end: 0 };
 
-/** Common tables that stand in front of tables of their names, and give the same rows in another order. */
+/**
+ * Common tables that stand in front of tables of their names, and give the same rows in another
+ * order.
+ */
 function scannedTables(
   statement: SelectStatement,
   catalog: Catalog,

@@ -1,6 +1,9 @@
 /** Bound trees are immutable and share their sources: both functions meet each object once. */
 
-/** The tree with some of its nodes replaced; what does not change keeps its identity. Replacements are not looked into. */
+/**
+ * The tree with some of its nodes replaced; what does not change keeps its identity. Replacements
+ * are not looked into.
+ */
 export function replaceIn<T>(tree: T, replacements: ReadonlyMap<object, unknown>): T {
   const known = new Map<object, unknown>(replacements);
   const walk = (value: unknown): unknown => {
@@ -20,7 +23,10 @@ export function replaceIn<T>(tree: T, replacements: ReadonlyMap<object, unknown>
   return walk(tree) as T;
 }
 
-/** Visits every object of a tree, parents before children, but none at or below `skip`, and none below where `visit` says false. */
+/**
+ * Visits every object of a tree, parents before children, but none at or below `skip`, and none
+ * below where `visit` says false.
+ */
 export function walkBound(
   tree: unknown,
   visit: (node: object) => boolean | void,

@@ -13,7 +13,10 @@ import { locateColumn, type Location } from './location';
 import type { OuterScope } from './outer-scope';
 import { Untranslatable } from './untranslated';
 
-/** Compiles subqueries for an environment; given from outside because queries and environments contain each other. */
+/**
+ * Compiles subqueries for an environment; given from outside because queries and environments
+ * contain each other.
+ */
 export interface SubqueryCompiler {
   scalar(subquery: BoundSubquery, env: RowEnvironment): Lowered;
   condition(subquery: BoundExists | BoundInQuery, env: RowEnvironment): SubqueryCondition;

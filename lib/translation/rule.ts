@@ -9,13 +9,18 @@ export interface RuleContext {
   readonly catalog: Catalog;
   readonly profile: Profile;
   readonly design: DocumentDesign;
-  /** Where they are known: a rule may count on them. Keys and references are indexed in any case. */
+  /**
+   * Where they are known: a rule may count on them. Keys and references are indexed in any case.
+   */
   readonly indexes?: IndexDesign;
   /** In the pipeline of a `$lookup` by fields: the one by which its documents are found. */
   readonly joinedBy?: string;
 }
 
-/** A rewriting that keeps the rows. `apply` does one step, or returns undefined where it finds nothing to do. */
+/**
+ * A rewriting that keeps the rows. `apply` does one step, or returns undefined where it finds
+ * nothing to do.
+ */
 export interface Rule {
   readonly name: string;
   apply(pipeline: readonly MqlDocument[], context: RuleContext): Rewriting | undefined;

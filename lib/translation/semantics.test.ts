@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { World } from './translation-fixture';
 
-// Where SQLite and MongoDB disagree: each group of queries runs on both, over data that tells right from wrong.
+// Where SQLite and MongoDB disagree: each group of queries runs on both, over data that tells right
+// from wrong.
 const DDL = `
 CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, age INTEGER, height REAL, city TEXT, born TEXT, code TEXT, mixed, amount NUMERIC, "first name" TEXT COLLATE NOCASE, owed REAL NOT NULL);
 INSERT INTO people VALUES

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { World } from './translation-fixture';
 
-/** Spellings that a collation takes for one, in the order of rows in which SQLite meets them: not the order of their bytes. */
+/**
+ * Spellings that a collation takes for one, in the order of rows in which SQLite meets them: not
+ * the order of their bytes.
+ */
 const rows = (spellings: readonly string[]): string =>
   spellings.map((spelling, at) => `(${at + 1}, '${spelling}', ${at})`).join(', ');
 const ddl = (spellings: readonly string[]): string => `

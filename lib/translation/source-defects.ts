@@ -12,7 +12,10 @@ import {
 import { subqueryOf } from './bound-references';
 import { columnType, NUMBER, onlyKinds } from './value-type';
 
-/** Something about the gold SQL that probably is not what its author meant. It is translated as it stands. */
+/**
+ * Something about the gold SQL that probably is not what its author meant. It is translated as it
+ * stands.
+ */
 export interface SourceDefect {
   readonly kind: 'count_of_else' | 'date_part_as_number' | 'number_as_text' | 'unrelated_join';
   readonly detail: string;

@@ -3,7 +3,10 @@ import type { DocumentDesign, SubsetField } from '../design/document-design';
 import { identity } from '../design/transform';
 import { World } from './translation-fixture';
 
-/** A shop with more sales than its subset holds, one with fewer, one with none; ties, nulls, a sale without a shop, text that ignores case. */
+/**
+ * A shop with more sales than its subset holds, one with fewer, one with none; ties, nulls, a sale
+ * without a shop, text that ignores case.
+ */
 const DDL = `
 PRAGMA foreign_keys = OFF;
 CREATE TABLE shop (id INTEGER PRIMARY KEY, name TEXT NOT NULL, city TEXT);

@@ -21,9 +21,10 @@ import { equates } from './join-plan';
 import { windowsIn } from './aggregates';
 
 /**
- * A query for the first rows of a child table finds them in a subset that its parents hold: the first among all children
- * of some parents are among the first of each. For such a query the subset is as good as the children embedded, so it is
- * translated over a design that says so. Undefined: the design has no subset that answers the query.
+ * A query for the first rows of a child table finds them in a subset that its parents hold: the
+ * first among all children of some parents are among the first of each. For such a query the subset
+ * is as good as the children embedded, so it is translated over a design that says so. Undefined:
+ * the design has no subset that answers the query.
  */
 export function designWithSubset(
   query: BoundQuery,
@@ -86,7 +87,8 @@ function answers(
   )
     return false;
 
-  // Rows that another condition leaves out would have taken the places of those that it lets through.
+  // Rows that another condition leaves out would have taken the places of those that it lets
+  // through.
   const conditions = [...flat.conditions, ...where];
   const joins = childColumns.map((column, at) =>
     conditions.find((condition) =>

@@ -3,8 +3,8 @@ import { equalWithin } from '../results/equality';
 import type { Value } from '../results/value';
 
 /**
- * Two engines add floats in different orders, which changes the last digits of a computed key. Far less than the tolerance
- * of values: within that, moments of a minute apart would be tied.
+ * Two engines add floats in different orders, which changes the last digits of a computed key. Far
+ * less than the tolerance of values: within that, moments of a minute apart would be tied.
  */
 const KEY_TOLERANCE = 1e-13;
 

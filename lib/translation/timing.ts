@@ -1,17 +1,22 @@
-/** How long two pipelines take, in milliseconds: the fastest of `runs` runs each, since noise only ever adds. */
+/**
+ * How long two pipelines take, in milliseconds: the fastest of `runs` runs each, since noise only
+ * ever adds.
+ */
 export interface Timing {
   readonly before: number;
   readonly after: number;
   readonly runs: number;
 }
 
-/** Runs of each; what takes longer than `LONG_MS` for both together has outlasted most noise in one. */
+/**
+ * Runs of each; what takes longer than `LONG_MS` for both together has outlasted most noise in one.
+ */
 const RUNS = 2;
 const LONG_MS = 1000;
 
 /**
- * Runs both in turn, so that whatever else the machine does at the time slows both. `ran` is what they took in a run that
- * was needed anyway: it counts as the first.
+ * Runs both in turn, so that whatever else the machine does at the time slows both. `ran` is what
+ * they took in a run that was needed anyway: it counts as the first.
  */
 export async function timeBoth(
   before: () => Promise<unknown>,

@@ -39,12 +39,16 @@ export interface Translated {
     readonly path: string;
     readonly transform: Transform;
   }[];
-  /** What ORDER BY sorts by; `path` is null for a key that is no result column. Null without ORDER BY. */
+  /**
+   * What ORDER BY sorts by; `path` is null for a key that is no result column. Null without ORDER
+   * BY.
+   */
   readonly ordering: readonly Ordering[] | null;
   readonly limit?: number;
   /**
-   * `time_dependent`, `source_defect`, and where the translation had to choose among rows that SQL leaves open:
-   * `unordered_limit`, `arbitrary_row`, `tie`. Whether this data leaves them open, only a check of the results tells.
+   * `time_dependent`, `source_defect`, and where the translation had to choose among rows that SQL
+   * leaves open: `unordered_limit`, `arbitrary_row`, `tie`. Whether this data leaves them open,
+   * only a check of the results tells.
    */
   readonly caveats: readonly string[];
   /** What is behind `source_defect`. */
@@ -60,8 +64,9 @@ export interface Untranslated {
 }
 
 /**
- * Translates one SELECT to an aggregation pipeline over a document design. The rows are meant to be equal, but only a
- * run can show it: whoever calls this compares both sides before calling the item translated.
+ * Translates one SELECT to an aggregation pipeline over a document design. The rows are meant to be
+ * equal, but only a run can show it: whoever calls this compares both sides before calling the item
+ * translated.
  */
 export function translate(
   sql: string,

@@ -1,6 +1,6 @@
 /**
- * Why an item has no pipeline. Numbers are stable: they appear in bundles and in reviewers' notes, so a reason that
- * goes out of use keeps its number.
+ * Why an item has no pipeline. Numbers are stable: they appear in bundles and in reviewers' notes,
+ * so a reason that goes out of use keeps its number.
  */
 export const UNTRANSLATED = {
   10: {

@@ -27,12 +27,15 @@ export interface WeaklyTestedInput {
 const LIMITS = { maxTimeMS: 20_000, maxRows: MOST_DIGESTED, maxBytes: 64 * 1024 * 1024 };
 
 /**
- * Pipelines that examine more documents are not mutated: tens of runs of each would take minutes. The number is the same
- * on every machine, as a time would not be.
+ * Pipelines that examine more documents are not mutated: tens of runs of each would take minutes.
+ * The number is the same on every machine, as a time would not be.
  */
 const MOST_EXAMINED = 200_000;
 
-/** The pipeline has a predicate that could be any of its near misses without another result: this data does not show that it is right. */
+/**
+ * The pipeline has a predicate that could be any of its near misses without another result: this
+ * data does not show that it is right.
+ */
 export async function isWeaklyTested({
   db,
   collection,

@@ -14,7 +14,10 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-/** Values of every storage class, an empty text, a quote in a name, a row without any value, a table without a key. */
+/**
+ * Values of every storage class, an empty text, a quote in a name, a row without any value, a table
+ * without a key.
+ */
 const sql = `
   CREATE TABLE m (id INTEGER PRIMARY KEY, p1, p2, p3, "it's" TEXT, day TEXT, other TEXT);
   INSERT INTO m VALUES (1, 5, 9, 7, 'x', '2024-01-02', 'a'), (2, NULL, 2.5, 'text', '', NULL, 'b'), (3, NULL, NULL, NULL, NULL, NULL, 'c'), (4, 9007199254740993, x'00ff', 5, 'y', '2023-01-02', 'd');

@@ -20,7 +20,10 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-/** Series that end within a bucket, at its end, and after one row; a station without rows, rows of none that is there, names that differ in case. */
+/**
+ * Series that end within a bucket, at its end, and after one row; a station without rows, rows of
+ * none that is there, names that differ in case.
+ */
 const sql = `
   CREATE TABLE kind (id INTEGER PRIMARY KEY, unit TEXT); INSERT INTO kind VALUES (1, 'C'), (2, 'hPa');
   CREATE TABLE station (code TEXT PRIMARY KEY, name TEXT);

@@ -4,7 +4,10 @@ import type { Placement } from '../design/placement';
 import { fromBson, type Value } from '../results/value';
 import { claim, placeName, type ReferenceCheck } from './reference-check';
 
-/** Both directions between an array of names and values and the fields that it repeats, within each document. */
+/**
+ * Both directions between an array of names and values and the fields that it repeats, within each
+ * document.
+ */
 export async function checkAttributes(
   path: string,
   field: AttributeField,

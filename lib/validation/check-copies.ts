@@ -120,7 +120,10 @@ export async function checkCopyPresence(
   );
 }
 
-/** Parents keep as many entries as there are children, up to the limit; all or none, where those with more are outliers. */
+/**
+ * Parents keep as many entries as there are children, up to the limit; all or none, where those
+ * with more are outliers.
+ */
 export async function checkKeptLength(
   relationship: Relationship,
   path: string,

@@ -31,7 +31,9 @@ const COLUMNS_A_MAPPING = 10;
 export interface CollectionValidation {
   readonly collection: string;
   readonly mappings: readonly MappingResult[];
-  /** Every field path of the logical design → the mappings that cover it; an empty list is a hole. */
+  /**
+   * Every field path of the logical design → the mappings that cover it; an empty list is a hole.
+   */
   readonly coverage: Readonly<Record<string, readonly string[]>>;
   /** Faults planted in a copy of the documents, to show that the mappings can fail. */
   readonly faults: PlantedFaults;
@@ -67,8 +69,9 @@ function leafPaths(design: LogicalDesign): string[] {
 }
 
 /**
- * The mappings of a collection, derived from its logical design alone: the number of documents, the root's own fields in
- * small groups, and the same for every embedded table. Each carries the root's key, so that rows cannot come apart.
+ * The mappings of a collection, derived from its logical design alone: the number of documents, the
+ * root's own fields in small groups, and the same for every embedded table. Each carries the root's
+ * key, so that rows cannot come apart.
  */
 export function collectionMappings(design: LogicalDesign, catalog: Catalog): ValidationMapping[] {
   const { level, key } = documentsLevel(design, catalog);
@@ -80,7 +83,10 @@ export function collectionMappings(design: LogicalDesign, catalog: Catalog): Val
   ];
 }
 
-/** The rows that documents stand for, with the key of the document that each is in; in buckets, the first row of each stands for it. */
+/**
+ * The rows that documents stand for, with the key of the document that each is in; in buckets, the
+ * first row of each stands for it.
+ */
 export function documentsLevel(
   { rootTable, fields, id }: LogicalDesign,
   catalog: Catalog,
@@ -158,7 +164,10 @@ export interface Level {
   readonly where?: string;
 }
 
-/** The place of a row among its siblings: what the stages unwind it to, and the same from the source. */
+/**
+ * The place of a row among its siblings: what the stages unwind it to, and the same from the
+ * source.
+ */
 interface Position {
   readonly field: string;
   readonly sql: string;
@@ -240,7 +249,8 @@ function levelMappings(
   const own = groups.map((group, at): ValidationMapping => {
     const names = new NameSet();
     const keyName = names.take('_key');
-    // Of which row of the parent an entry is, its place says; its own among the others is compared once.
+    // Of which row of the parent an entry is, its place says; its own among the others is compared
+    // once.
     const positions = (
       level.isEntry && at > 0 ? level.positions.slice(0, -1) : level.positions
     ).map((position) => ({ ...position, name: names.take('_position') }));
@@ -248,12 +258,10 @@ function levelMappings(
     const arrays =
       at > 0
         ? []
-        : level.fields
-            .filter(isArray)
-            .map((field) => ({
-              path: `$${level.path}${field.name}`,
-              name: names.take(`${field.name}_array`),
-            }));
+        : level.fields.filter(isArray).map((field) => ({
+            path: `$${level.path}${field.name}`,
+            name: names.take(`${field.name}_array`),
+          }));
     return {
       name: `${where}: ${groups.length > 1 ? `fields ${at * COLUMNS_A_MAPPING + 1}–${at * COLUMNS_A_MAPPING + group.length}` : 'fields'}`,
       description: `${group.map((field) => field.name).join(', ') || 'number of entries'} of ${level.table}, row by row`,
@@ -348,7 +356,10 @@ function referenceMapping(
   };
 }
 
-/** The entries are the first rows that belong to the parent, or all of them unless they are too many: no more and no fewer, in their order. */
+/**
+ * The entries are the first rows that belong to the parent, or all of them unless they are too
+ * many: no more and no fewer, in their order.
+ */
 function keptMapping(
   collection: string,
   level: Level,
@@ -471,8 +482,9 @@ function flagMapping(
 }
 
 /**
- * The entries are the names and values of the row's columns that are not null, in the order of the columns. One mapping for
- * each type: the values of a mapping's column are all compared in the same way.
+ * The entries are the names and values of the row's columns that are not null, in the order of the
+ * columns. One mapping for each type: the values of a mapping's column are all compared in the same
+ * way.
  */
 function attributeMappings(
   collection: string,
@@ -526,7 +538,8 @@ function computedMapping(
   field: ComputedField,
   key: KeyColumn,
 ): ValidationMapping {
-  // All groups at once: a subquery for each row would read the children as often as there are parents.
+  // All groups at once: a subquery for each row would read the children as often as there are
+  // parents.
   const keys = field.join.map(({ parent }) => `parents.${q(parent)}`);
   const belongs = field.join
     .map(({ parent, child }) => `parents.${q(parent)} = counted.${q(child)}`)

@@ -29,7 +29,10 @@ const aggregates: [ComputedField['aggregate'], string?][] = [
   ['max', 'label'],
 ];
 
-/** Both tables as collections; children carry a copy of their parent, parents every kind of aggregate. */
+/**
+ * Both tables as collections; children carry a copy of their parent, parents every kind of
+ * aggregate.
+ */
 const withCopies = (design: DocumentDesign): DocumentDesign => {
   const relationship = 'c(p_id)->p(id)';
   const join = [{ parent: 'id', child: 'p_id' }];
@@ -201,15 +204,13 @@ describe('faults in references and copies are caught, with their values', () => 
 
   test('a new child row makes every aggregate over it stale', async () => {
     const source = await converted();
-    await source.db
-      .collection('c')
-      .insertOne({
-        p_id: 2,
-        n: 1,
-        price: 2,
-        label: 'q',
-        parent: { name: null, day: new Date('2024-01-03') },
-      });
+    await source.db.collection('c').insertOne({
+      p_id: 2,
+      n: 1,
+      price: 2,
+      label: 'q',
+      parent: { name: null, day: new Date('2024-01-03') },
+    });
     expect((await references(source)).map(([relationship]) => relationship)).toHaveLength(
       aggregates.length,
     );

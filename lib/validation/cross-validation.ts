@@ -16,15 +16,18 @@ import type { ReferenceCheck } from './reference-check';
 
 export type { ReferenceCheck } from './reference-check';
 
-/** The content of a cross_validation artefact: what the documents of one collection say of others. */
+/**
+ * The content of a cross_validation artefact: what the documents of one collection say of others.
+ */
 export interface CrossValidation {
   readonly collection: string;
   readonly references: readonly ReferenceCheck[];
 }
 
 /**
- * Checks the documents of one collection against each other and those of other collections: its references in both
- * directions, its copies value by value, its names and values against the fields that they repeat, its computed fields against what they were computed from. The source is asked
+ * Checks the documents of one collection against each other and those of other collections: its
+ * references in both directions, its copies value by value, its names and values against the fields
+ * that they repeat, its computed fields against what they were computed from. The source is asked
  * only for the violations that it has itself.
  */
 export async function validateReferences(

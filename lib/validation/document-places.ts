@@ -4,14 +4,18 @@ import { fromBson, type Value } from '../results/value';
 import { IdColumn } from './id-column';
 
 /**
- * Every place of a database where rows could be: the roots of a collection, and every embedded document or array entry,
- * each with its own leaves and those of its ancestors. Values are interned, so that a place is a table of small numbers.
+ * Every place of a database where rows could be: the roots of a collection, and every embedded
+ * document or array entry, each with its own leaves and those of its ancestors. Values are
+ * interned, so that a place is a table of small numbers.
  */
 export interface Place {
   /** `collection`, or `collection.path` for embedded entries. */
   readonly name: string;
   rows: number;
-  /** Leaf path (from the document root, with the collection) → one value id a row; absent rows count as null. */
+  /**
+   * Leaf path (from the document root, with the collection) → one value id a row; absent rows count
+   * as null.
+   */
   readonly columns: Map<string, IdColumn>;
 }
 
@@ -38,7 +42,8 @@ export class ValueIds {
           : this.#id(this.#others, valueKey(value));
       }
       case 'number':
-        // Integral doubles of that size are integers too; all others are told apart to the last digit.
+        // Integral doubles of that size are integers too; all others are told apart to the last
+        // digit.
         return Number.isInteger(value) && !Number.isSafeInteger(value)
           ? this.#id(this.#others, valueKey(value))
           : this.#id(this.#numbers, value);
@@ -67,7 +72,8 @@ export async function readPlaces(db: Db, ids: ValueIds, signal: AbortSignal): Pr
     .sort();
   for (const collection of collections) {
     const reader = new PlaceReader(collection, ids);
-    // Long, binary and decimal values keep their BSON class; of the other numbers only the value matters here.
+    // Long, binary and decimal values keep their BSON class; of the other numbers only the value
+    // matters here.
     const cursor = db
       .collection(collection)
       .find({}, { promoteLongs: false, promoteBuffers: false, batchSize: BATCH });
@@ -109,7 +115,10 @@ class PlaceReader {
     this.#visit(document, this.#root, []);
   }
 
-  /** A node is a row of the place at its path; what is nested below makes rows of its own, which repeat this one's leaves. */
+  /**
+   * A node is a row of the place at its path; what is nested below makes rows of its own, which
+   * repeat this one's leaves.
+   */
   #visit(node: unknown, at: PathNode, inherited: readonly Leaf[]): void {
     const leaves = [...inherited];
     const nested: { value: unknown; at: PathNode }[] = [];
@@ -127,7 +136,10 @@ class PlaceReader {
     }
   }
 
-  /** Leaves at any depth outside arrays; of what is nested only what is next below, which finds the rest by itself. */
+  /**
+   * Leaves at any depth outside arrays; of what is nested only what is next below, which finds the
+   * rest by itself.
+   */
   #collect(
     value: unknown,
     at: PathNode,

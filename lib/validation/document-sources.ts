@@ -31,7 +31,10 @@ export interface ChildRows {
 /** Runs SQL on the source; it may cut the result. */
 export type AskSource = (sql: string) => Promise<ResultSet>;
 
-/** For each of some documents the rows that it was made from, asked all at once. `most`: rows shown of one bucket. */
+/**
+ * For each of some documents the rows that it was made from, asked all at once. `most`: rows shown
+ * of one bucket.
+ */
 export async function documentSources(
   design: LogicalDesign,
   catalog: Catalog,
@@ -110,7 +113,10 @@ type NestedField = Extract<
   { readonly kind: 'embedOne' | 'embedMany' | 'subset' | 'outlier' }
 >;
 
-/** Everything that holds rows of a child table, with the join that finds them. What arrays repeat of other rows is left to its mapping. */
+/**
+ * Everything that holds rows of a child table, with the join that finds them. What arrays repeat of
+ * other rows is left to its mapping.
+ */
 function nestedRows(
   level: Level,
   catalog: Catalog,

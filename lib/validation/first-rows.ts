@@ -21,8 +21,8 @@ export interface FirstRows {
 const KEY = '_key';
 
 /**
- * Runs both sides as far as the first rows of the documents need: neither side is ordered, so the source is asked for all
- * rows with the same keys, and those that are equal are laid side by side.
+ * Runs both sides as far as the first rows of the documents need: neither side is ordered, so the
+ * source is asked for all rows with the same keys, and those that are equal are laid side by side.
  */
 export async function firstRows(
   mapping: ValidationMapping,

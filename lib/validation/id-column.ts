@@ -32,7 +32,10 @@ export class IdColumn {
   }
 }
 
-/** How often each id occurs: an array where there are many rows, so that a million values take four megabytes. */
+/**
+ * How often each id occurs: an array where there are many rows, so that a million values take four
+ * megabytes.
+ */
 export class IdCounts {
   readonly #dense: Uint32Array | undefined;
   readonly #sparse = new Map<number, number>();
@@ -61,8 +64,9 @@ export class IdCounts {
 }
 
 /**
- * Hashes of rows whose cells lie in these columns, 53 bits each, sorted: two tables hold the same bag of rows when these
- * are the same, and what one lacks is found by going through both side by side.
+ * Hashes of rows whose cells lie in these columns, 53 bits each, sorted: two tables hold the same
+ * bag of rows when these are the same, and what one lacks is found by going through both side by
+ * side.
  */
 export function rowHashes(columns: readonly IdColumn[], rows: number): Float64Array {
   const out = new Float64Array(rows);

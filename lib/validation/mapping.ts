@@ -4,7 +4,10 @@ import { compareResults, documentsToResultSet, type Verdict } from '../results/c
 import { fromBson, type ResultSet, type SqliteValue, type Value } from '../results/value';
 import { applyTransform, type Transform } from '../design/transform';
 
-/** One SQL query over the source and one pipeline over the documents that must return equal results (Appendix E). */
+/**
+ * One SQL query over the source and one pipeline over the documents that must return equal results
+ * (Appendix E).
+ */
 export interface ValidationMapping {
   readonly name: string;
   readonly description: string;
@@ -21,7 +24,10 @@ export interface MappingResult extends ValidationMapping {
   readonly verdict: Verdict;
 }
 
-/** Reads the source, rows exact (`bigint` integers) and one at a time: a table can be larger than memory. */
+/**
+ * Reads the source, rows exact (`bigint` integers) and one at a time: a table can be larger than
+ * memory.
+ */
 export type SqlRunner = (sql: string) => {
   readonly columns: readonly string[];
   readonly rows: Iterable<readonly Value[]>;
@@ -37,8 +43,9 @@ export const collectRows = ({ columns, rows }: ReturnType<SqlRunner>): ResultSet
 const BATCH = 2000;
 
 /**
- * Compares both sides of a mapping as bags of rows. Equal sides are found by a digest while their rows stream by; only
- * where digests differ are the rows held and compared one by one, to say which.
+ * Compares both sides of a mapping as bags of rows. Equal sides are found by a digest while their
+ * rows stream by; only where digests differ are the rows held and compared one by one, to say
+ * which.
  */
 export async function runMapping(
   mapping: ValidationMapping,
@@ -51,14 +58,12 @@ export async function runMapping(
   const expected = new BagDigest();
   for (const row of source.rows) expected.add(row.map((value, at) => carry(transforms[at], value)));
   const run = () =>
-    db
-      .collection(mapping.collection)
-      .aggregate([...mapping.pipeline], {
-        promoteValues: false,
-        promoteLongs: false,
-        allowDiskUse: true,
-        batchSize: BATCH,
-      });
+    db.collection(mapping.collection).aggregate([...mapping.pipeline], {
+      promoteValues: false,
+      promoteLongs: false,
+      allowDiskUse: true,
+      batchSize: BATCH,
+    });
   const actual = new BagDigest();
   let flat = true;
   for await (const document of run()) {

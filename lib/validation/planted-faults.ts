@@ -13,15 +13,17 @@ import { fromBson } from '../results/value';
 import type { ValidationMapping } from './mapping';
 
 /**
- * Shows that mappings can fail: faults are planted in a copy of some documents, and a mapping catches a fault when its
- * result changes. A mapping that equals the source on all documents and changes with the fault differs from the source
- * on the faulty ones, so a few documents are enough.
+ * Shows that mappings can fail: faults are planted in a copy of some documents, and a mapping
+ * catches a fault when its result changes. A mapping that equals the source on all documents and
+ * changes with the fault differs from the source on the faulty ones, so a few documents are enough.
  */
 export interface PlantedFaults {
   readonly planted: number;
   /** Faults that no mapping noticed: holes of the validation. */
   readonly holes: readonly PlantedFault[];
-  /** The faults that each mapping caught; only how many in validations from before they were named. */
+  /**
+   * The faults that each mapping caught; only how many in validations from before they were named.
+   */
   readonly caught: Readonly<Record<string, readonly PlantedFault[] | number>>;
 }
 
@@ -90,7 +92,8 @@ export async function plantFaults(
     };
     const alone: Planted[] = structuralFaults(design, sample);
     const leaves = leafFaults(design, sample);
-    // Faults that different mappings are to catch are planted together; one that its mapping misses is tried alone.
+    // Faults that different mappings are to catch are planted together; one that its mapping misses
+    // is tried alone.
     for (const round of roundsOf(leaves, mappings)) {
       signal.throwIfAborted();
       const documents = applied(
@@ -129,7 +132,10 @@ export async function plantFaults(
   return { planted, holes, caught: Object.fromEntries(caught) };
 }
 
-/** The first documents, and for every array and field some in which it is filled, so that each occurs where it can. */
+/**
+ * The first documents, and for every array and field some in which it is filled, so that each
+ * occurs where it can.
+ */
 async function sampleDocuments(design: LogicalDesign, db: Db): Promise<Document[]> {
   const collection = db.collection(design.collection);
   const options = { promoteValues: false, promoteLongs: false } as const;
@@ -152,7 +158,8 @@ async function sampleDocuments(design: LogicalDesign, db: Db): Promise<Document[
   return [...found.values()];
 }
 
-// A few entries show as much as a thousand: what is compared is a mapping's result with and without the fault.
+// A few entries show as much as a thousand: what is compared is a mapping's result with and without
+// the fault.
 const ENTRIES = 4;
 function shorten<T>(node: T): T {
   if (Array.isArray(node)) return node.slice(0, ENTRIES).map(shorten) as T;
@@ -301,7 +308,10 @@ function structuralFaults(design: LogicalDesign, sample: readonly Document[]): P
   ];
 }
 
-/** What leaves every value in place but the order of entries, the row that they belong to, or an empty array. */
+/**
+ * What leaves every value in place but the order of entries, the row that they belong to, or an
+ * empty array.
+ */
 function arrayFaults(path: string, sample: readonly Document[]): Planted[] {
   const places = sample
     .flatMap((document) => placesOf(document, document, path.split('.')))

@@ -4,8 +4,8 @@ import { rowKey } from '../results/equality';
 import { fromBson, type Value } from '../results/value';
 
 /**
- * One claim about documents of two places. A source with orphans keeps them: containment holds when the documents
- * violate it exactly where the source does. All other claims hold without exception.
+ * One claim about documents of two places. A source with orphans keeps them: containment holds when
+ * the documents violate it exactly where the source does. All other claims hold without exception.
  */
 export interface ReferenceCheck {
   /** The relationship, and what of it is claimed; unique in a collection. */
@@ -17,7 +17,10 @@ export interface ReferenceCheck {
   readonly distinctValues: number;
   readonly violations: number;
   readonly sourceViolations: number;
-  /** Values that are violated on one side only, or, where the check holds, the source's own orphans; at most 50. */
+  /**
+   * Values that are violated on one side only, or, where the check holds, the source's own orphans;
+   * at most 50.
+   */
   readonly samples: readonly {
     readonly value: readonly Value[];
     readonly side: 'documents only' | 'source only' | 'both';
@@ -89,27 +92,29 @@ export async function* readCombinations(
   pipeline: readonly Document[],
   width: number,
 ): AsyncGenerator<Value[]> {
-  const cursor = db
-    .collection(collection)
-    .aggregate([...pipeline], {
-      promoteValues: false,
-      promoteLongs: false,
-      allowDiskUse: true,
-      batchSize: BATCH,
-    });
+  const cursor = db.collection(collection).aggregate([...pipeline], {
+    promoteValues: false,
+    promoteLongs: false,
+    allowDiskUse: true,
+    batchSize: BATCH,
+  });
   for await (const { _id } of cursor) {
     const key = _id as Record<string, unknown>;
     yield Array.from({ length: width }, (_, at) => fromBson(key[`k${at}`]));
   }
 }
 
-/** What makes two keys the same; SQLite's `=` where they are stored differently on both sides of a relationship. */
+/**
+ * What makes two keys the same; SQLite's `=` where they are stored differently on both sides of a
+ * relationship.
+ */
 export type KeyOf = (key: readonly Value[]) => string;
 
 export const keyOf = (sameStorage: boolean): KeyOf =>
   sameStorage ? rowKey : (key) => rowKey(key.map(asSqliteCompares));
 
-// Affinity makes '1' equal to 1, collations ignore case or blanks at the end: what either may do is done here.
+// Affinity makes '1' equal to 1, collations ignore case or blanks at the end: what either may do is
+// done here.
 function asSqliteCompares(value: Value): Value {
   if (typeof value !== 'string') return value;
   const text = value.trimEnd().toLowerCase();

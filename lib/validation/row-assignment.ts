@@ -19,9 +19,10 @@ const SEARCH_ROWS = 50_000_000;
 const [MIN_TRIALS, MAX_TRIALS] = [60, 2000];
 
 /**
- * A field of its own for each column, such that every row of the table is one entry of the place. Columns are added one
- * after the other, and a candidate stays only while all rows of the columns so far are found: counts leave open which
- * of two words is true, or which of two fields holds a column, and the rows decide it. Undefined where nothing is found.
+ * A field of its own for each column, such that every row of the table is one entry of the place.
+ * Columns are added one after the other, and a candidate stays only while all rows of the columns
+ * so far are found: counts leave open which of two words is true, or which of two fields holds a
+ * column, and the rows decide it. Undefined where nothing is found.
  */
 export function assignByRows(
   columns: readonly (readonly Candidate[])[],
@@ -47,7 +48,10 @@ export function assignByRows(
   return extend() ? columns.map((_, index) => pick[order.indexOf(index)]!) : undefined;
 }
 
-/** Rows of the table that no entry of the place holds as a whole, when the columns are in these fields. */
+/**
+ * Rows of the table that no entry of the place holds as a whole, when the columns are in these
+ * fields.
+ */
 export function rowsApart(pick: readonly Candidate[], rows: number, place: Place): number {
   const wanted = rowHashes(
     pick.map(({ code }) => code),
@@ -62,7 +66,10 @@ export function rowsApart(pick: readonly Candidate[], rows: number, place: Place
   );
 }
 
-/** The least number of rows apart that is found by changing the field of one column, or those of two, at a time. */
+/**
+ * The least number of rows apart that is found by changing the field of one column, or those of
+ * two, at a time.
+ */
 export function leastRowsApart(
   first: readonly Candidate[],
   columns: readonly (readonly Candidate[])[],
@@ -81,7 +88,8 @@ export function leastRowsApart(
         if (now > 0 && candidate !== pick[index]) attempt(pick.with(index, candidate));
       }
     }
-    // Two columns with the same values may have each other's fields: neither change alone would help.
+    // Two columns with the same values may have each other's fields: neither change alone would
+    // help.
     let swaps = 0;
     for (const [a, candidates] of columns.entries()) {
       for (let b = a + 1; b < columns.length; b++) {

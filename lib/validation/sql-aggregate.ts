@@ -2,7 +2,10 @@ import type { ComputedField } from '../design/document-design';
 import type { Value } from '../results/value';
 import { foldText } from '../sqlite/fold-text';
 
-/** An aggregate as SQLite computes it (https://www.sqlite.org/lang_aggfunc.html), over values one at a time. */
+/**
+ * An aggregate as SQLite computes it (https://www.sqlite.org/lang_aggfunc.html), over values one at
+ * a time.
+ */
 export class SqlAggregate {
   #count = 0;
   #integers = 0n;

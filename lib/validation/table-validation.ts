@@ -6,8 +6,8 @@ import { IdColumn, IdCounts } from './id-column';
 import { assignByRows, leastRowsApart, rowsApart, type Candidate } from './row-assignment';
 
 /**
- * The content of a table_validation artefact. This pass reads the source and the documents, never the design: what the
- * design forgot cannot hide from it.
+ * The content of a table_validation artefact. This pass reads the source and the documents, never
+ * the design: what the design forgot cannot hide from it.
  */
 export interface TableValidation {
   readonly table: string;
@@ -65,7 +65,9 @@ function possibleTransforms(values: readonly Value[]): Transform[] {
 
 const SAMPLES = 20;
 
-/** The rows of a source table; each `read` starts anew, so that a table need not fit into memory. */
+/**
+ * The rows of a source table; each `read` starts anew, so that a table need not fit into memory.
+ */
 export interface TableSource {
   readonly columns: readonly string[];
   read(): Iterable<readonly Value[]>;
@@ -75,7 +77,10 @@ export interface NamedSource extends TableSource {
   readonly table: string;
 }
 
-/** All tables of a source, since no two of them may be served by one place; `onTable` is called before each. */
+/**
+ * All tables of a source, since no two of them may be served by one place; `onTable` is called
+ * before each.
+ */
 export function validateTables(
   tables: readonly NamedSource[],
   places: readonly Place[],
@@ -136,7 +141,8 @@ function findPlace(source: NamedSource, places: readonly Place[], ids: ValueIds)
   }
   if (!best) return found(withoutPlace(encoded, table, 'the database holds no documents'));
   if (isPerfect(best)) return found(validated(source, rows, best), best);
-  // All values are there, but these are the rows of something else, of which this table's are a part.
+  // All values are there, but these are the rows of something else, of which this table's are a
+  // part.
   if (best.unmatched === 0 && best.rowsApart === 0)
     return found(
       withoutPlace(
@@ -162,7 +168,9 @@ const isBetter = (fit: Fit, than: Fit): boolean =>
 
 const isPerfect = (fit: Fit): boolean => fit.unmatched === 0 && fit.rowsApart === 0 && fit.isWhole;
 
-/** Every column is lost; a table of nulls only has rows to lose, which its first column stands for. */
+/**
+ * Every column is lost; a table of nulls only has rows to lose, which its first column stands for.
+ */
 function withoutPlace(encoded: EncodedTable, table: string, explanation: string): TableValidation {
   const { rows, source } = encoded;
   const filled = source.columns.map((_, c) => encoded.filled(c));
@@ -191,8 +199,9 @@ function withoutPlace(encoded: EncodedTable, table: string, explanation: string)
 }
 
 /**
- * Tables of equal contents fit the same places, and a table that was left out fits the place of another: each place is
- * given to one table, so that as many as possible have one. Only for tables in conflict are other places looked at.
+ * Tables of equal contents fit the same places, and a table that was left out fits the place of
+ * another: each place is given to one table, so that as many as possible have one. Only for tables
+ * in conflict are other places looked at.
  */
 function placesOfTheirOwn(
   tables: readonly NamedSource[],
@@ -232,8 +241,9 @@ function placesOfTheirOwn(
 }
 
 /**
- * Gives each of them something of its own among its possibilities; as many as can be get one, the earlier ones first.
- * Returns who has what. Possibilities are asked for only where the first choice is taken.
+ * Gives each of them something of its own among its possibilities; as many as can be get one, the
+ * earlier ones first. Returns who has what. Possibilities are asked for only where the first choice
+ * is taken.
  */
 function assign(
   order: readonly number[],
@@ -315,7 +325,10 @@ class EncodedTable {
   }
 }
 
-/** Places that have the table's name and number of rows are looked at first: most often nothing else needs to be. */
+/**
+ * Places that have the table's name and number of rows are looked at first: most often nothing else
+ * needs to be.
+ */
 function likelyFirst(places: readonly Place[], table: string, rows: number): Place[] {
   return places
     .filter((place) => place.rows > 0)
@@ -492,7 +505,9 @@ function readings(c: number, source: EncodedTable): Omit<Candidate, 'path'>[] {
   ];
 }
 
-/** The columns and flags of a fit whose rows have decided which field holds which column, and how. */
+/**
+ * The columns and flags of a fit whose rows have decided which field holds which column, and how.
+ */
 function assigned(
   source: EncodedTable,
   columns: readonly ColumnDestination[],
@@ -556,7 +571,8 @@ function bestPath(
   let lackingIds: number[] = [];
   let paths: string[] = [];
   for (const path of [...place.columns.keys()].sort((a, b) => likeness(b) - likeness(a))) {
-    // Others that hold the same values matter only if rows turn out to be apart: see `alternatives`.
+    // Others that hold the same values matter only if rows turn out to be apart: see
+    // `alternatives`.
     if (lacking === 0) break;
     const have = countsAt(path);
     let lack = 0;
@@ -575,10 +591,13 @@ function bestPath(
   return { paths, lacking: isEmpty ? 0 : lacking, lackingIds, code };
 }
 
-/** Two columns are hardly ever held by one field: a path that another column has taken comes last. */
+/**
+ * Two columns are hardly ever held by one field: a path that another column has taken comes last.
+ */
 const TAKEN = 100;
 
-// Values decide; names only break ties: a field of the column's name, then one that lies in the place itself.
+// Values decide; names only break ties: a field of the column's name, then one that lies in the
+// place itself.
 function nameLikeness(path: string, place: string, table: string, column: string): number {
   const leaf = path.slice(path.lastIndexOf('.') + 1);
   const own = path.slice(0, path.lastIndexOf('.')) === place;

@@ -15,7 +15,10 @@ import type { AgentStep, ConceptualDesignTask } from '../../contract';
 import { claudeAgent } from './agent';
 import { AgentFailed, defaultBudget, type Budget } from './conversation';
 
-/** A local server that speaks the Messages API: it answers with the next scripted turn and keeps what it was asked. */
+/**
+ * A local server that speaks the Messages API: it answers with the next scripted turn and keeps
+ * what it was asked.
+ */
 type Turn =
   { status: number } | { content: unknown[]; stop_reason?: string; output_tokens?: number };
 const script: Turn[] = [];

@@ -42,8 +42,9 @@ const RETRIES = 4;
 const TOOL_TEXT = 20_000;
 
 /**
- * Talks until a tool says that the work is done. Every prompt, answer, call and result goes to the transcript. The SDK
- * repeats requests that failed in passing (429, 5xx, connection), waiting longer each time.
+ * Talks until a tool says that the work is done. Every prompt, answer, call and result goes to the
+ * transcript. The SDK repeats requests that failed in passing (429, 5xx, connection), waiting
+ * longer each time.
  */
 export async function converse(
   settings: ClaudeSettings,
@@ -52,7 +53,8 @@ export async function converse(
   tools: readonly Tool[],
   context: AgentContext,
 ): Promise<void> {
-  // Only the key that was configured: the SDK would also take other credentials from the environment.
+  // Only the key that was configured: the SDK would also take other credentials from the
+  // environment.
   const client = new Anthropic({
     apiKey: settings.apiKey,
     authToken: null,

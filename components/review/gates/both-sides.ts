@@ -1,8 +1,9 @@
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 /**
- * What counts a column's values in the source, and in the documents where they most likely went: one row for each value.
- * A place is `collection.path`; where it is one of embedded entries, each of them counts.
+ * What counts a column's values in the source, and in the documents where they most likely went:
+ * one row for each value. A place is `collection.path`; where it is one of embedded entries, each
+ * of them counts.
  */
 export function bothSides(
   table: string,

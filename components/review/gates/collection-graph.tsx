@@ -21,7 +21,9 @@ import { BOX_LINE, layoutGraph, type GraphBox, type GraphLink, type Point } from
 const ROOM = { width: 900, height: 560 };
 const LEAST_HEIGHT = 240;
 
-/** Collections with the tables that live in them, what they copy, and the references between them. */
+/**
+ * Collections with the tables that live in them, what they copy, and the references between them.
+ */
 export function CollectionGraph({
   design,
   profile,
@@ -84,7 +86,8 @@ type LinkEdge = Edge<Pick<GraphLink, 'dashed' | 'label' | 'labelAt' | 'points'>,
 function Box({ data: { name, lines } }: NodeProps<BoxNode>) {
   return (
     <div className="h-full rounded-md border border-muted bg-surface px-2.5 py-1.5 text-xs text-text">
-      {/* Lines are drawn where the layout has put them; without handles they would not be drawn at all. */}
+      {/* Lines are drawn where the layout has put them; without handles they would not be drawn
+          at all. */}
       <Handle type="target" position={Position.Left} className="invisible" />
       <Handle type="source" position={Position.Right} className="invisible" />
       <p className="truncate text-[13px] font-semibold" title={name}>

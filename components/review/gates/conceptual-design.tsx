@@ -248,7 +248,9 @@ function Collections({
   );
 }
 
-/** What the documents repeat of their own columns as names and values, with a way to do without it. */
+/**
+ * What the documents repeat of their own columns as names and values, with a way to do without it.
+ */
 function Attributes({
   table,
   attributes: { field, columns, queries = 0 },

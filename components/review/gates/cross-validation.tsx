@@ -129,7 +129,8 @@ function Unlisted({
 }) {
   const more = Math.max(violations, sourceViolations) - samples.length;
   if (more <= 0) return null;
-  // Where both sides violate it, but not by the same values, together they are as many as the larger of them or more.
+  // Where both sides violate it, but not by the same values, together they are as many as the
+  // larger of them or more.
   const atLeast = !holds && sourceViolations > 0 ? 'at least ' : '';
   return (
     <p className="px-2 pt-1.5 text-xs text-muted">

@@ -27,7 +27,9 @@ export interface FieldRow {
   readonly retyped?: boolean;
 }
 
-/** The logical design field by field, as the paper's Table 7 lists it, with what covers each field. */
+/**
+ * The logical design field by field, as the paper's Table 7 lists it, with what covers each field.
+ */
 export function fieldRows(
   { id, rootTable, fields }: LogicalDesign,
   coverage: Readonly<Record<string, readonly string[]>>,

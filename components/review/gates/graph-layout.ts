@@ -41,7 +41,10 @@ const HEAD = 34;
 const textWidth = (text: string): number => text.length * 7;
 const LABEL_HEIGHT = 16;
 
-/** Boxes and lines so that no label lies on another one or under a box; of both directions the one that is read larger. */
+/**
+ * Boxes and lines so that no label lies on another one or under a box; of both directions the one
+ * that is read larger.
+ */
 export function layoutGraph(
   design: ConceptualDesign,
   profile: Profile,
@@ -83,7 +86,9 @@ function arranged({ boxes, links }: Content, rankdir: 'LR' | 'TB'): CollectionGr
   };
 }
 
-/** Collections with the tables that live in them, what they copy, and the references between them. */
+/**
+ * Collections with the tables that live in them, what they copy, and the references between them.
+ */
 function contentOf(design: ConceptualDesign, profile: Profile): Content {
   const relationship = (id: string) => profile.relationships.find((entry) => entry.id === id);
   const chosen = (choice: RelationshipChoice['choice']) =>

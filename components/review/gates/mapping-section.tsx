@@ -68,7 +68,10 @@ export function MappingSection({ taskId, mapping, open, toggle, id }: MappingPro
   );
 }
 
-/** What both sides begin with, row beside row: nothing of it is kept, so it is asked when a reviewer looks. */
+/**
+ * What both sides begin with, row beside row: nothing of it is kept, so it is asked when a reviewer
+ * looks.
+ */
 function FirstRowsTable({
   taskId,
   mapping: { name, verdict },

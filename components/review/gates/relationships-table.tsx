@@ -25,7 +25,9 @@ type Props = Pick<
   'task' | 'content' | 'before' | 'directives' | 'setDirectives'
 > & { readonly profile: ProfileContent | undefined; readonly workload: Workload | undefined };
 
-/** Every relationship with its measurements, the choice and why, and what could be chosen instead. */
+/**
+ * Every relationship with its measurements, the choice and why, and what could be chosen instead.
+ */
 export function RelationshipsTable({
   task,
   content,
@@ -207,7 +209,10 @@ const Head = ({ name, of }: { readonly name: string; readonly of: string }) => (
   </>
 );
 
-/** The choices that were not made, each with what the workload would cost under it, or why it cannot be. */
+/**
+ * The choices that were not made, each with what the workload would cost under it, or why it cannot
+ * be.
+ */
 function Alternatives({
   choice,
   onRequest,
@@ -261,7 +266,9 @@ function CopiedColumns({
   );
 }
 
-/** What the parents keep of their children without holding them, each with a way to do without it. */
+/**
+ * What the parents keep of their children without holding them, each with a way to do without it.
+ */
 function KeptByParents({
   choice,
   directives,

@@ -93,7 +93,10 @@ export function FirstDocuments({ databaseId, collection }: SamplesProps) {
   );
 }
 
-/** The rows that a document was made from; a single one column by column, as the document has its fields. */
+/**
+ * The rows that a document was made from; a single one column by column, as the document has its
+ * fields.
+ */
 function SourceRows({
   source: { columns, rows, total, children },
   rootTable,

@@ -256,7 +256,10 @@ function FlagGroup({
 
 const SAMPLES_SHOWN = 8;
 
-/** Values of the source, each with what it is stored as; or those of which the documents have nothing. */
+/**
+ * Values of the source, each with what it is stored as; or those of which the documents have
+ * nothing.
+ */
 function FlagSamples({ flag: { samples, stored } }: { readonly flag: LossFlag }) {
   return (
     <div className="flex flex-wrap items-baseline gap-x-4 gap-y-1 wrap-anywhere">

@@ -28,7 +28,10 @@ interface WhatIfDialogProps {
   readonly onRequest: (choice: Choice) => void;
 }
 
-/** One choice changed: what the workload would cost, how large the collections would be, and whether anything would be lost. */
+/**
+ * One choice changed: what the workload would cost, how large the collections would be, and whether
+ * anything would be lost.
+ */
 export function WhatIfDialog({
   databaseId,
   relationship,

@@ -65,7 +65,8 @@ for (const file of readdirSync(folder).sort()) {
 }
 
 it('every operator, accumulator and stage has a case', () => {
-  // What is random or describes the server has no answer to write down; it is tested with the commands.
+  // What is random or describes the server has no answer to write down; it is tested with the
+  // commands.
   const unanswerable = new Set(['$rand', '$sample', '$collStats', '$indexStats']);
   const text = readdirSync(folder)
     .map((file) => readFileSync(path.join(folder, file), 'utf8'))

@@ -6,7 +6,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectMongo } from '../client';
 import { ensureEmbeddedServer, type EmbeddedServer } from './start';
 
-/** What shells and graphical clients send when they connect and when a collection is looked at, through the driver. */
+/**
+ * What shells and graphical clients send when they connect and when a collection is looked at,
+ * through the driver.
+ */
 
 let folder: string;
 let server: EmbeddedServer;

@@ -4,7 +4,9 @@ import { BSON, type Document } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TestEngine } from './testing';
 
-/** Cases of commands other than aggregate, as data: what they answer, and what they leave behind. */
+/**
+ * Cases of commands other than aggregate, as data: what they answer, and what they leave behind.
+ */
 
 interface Case {
   name: string;

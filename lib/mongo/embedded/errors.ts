@@ -1,4 +1,7 @@
-/** An error that a client sees: MongoDB's number and name, a message, and fields that some errors add. */
+/**
+ * An error that a client sees: MongoDB's number and name, a message, and fields that some errors
+ * add.
+ */
 export class ServerError extends Error {
   constructor(
     readonly code: number,

@@ -6,7 +6,10 @@ import { CacheBudget, CacheShares, type Cached } from './storage/cache';
 const MB = 1024 * 1024;
 const held = (): number => v8.getHeapStatistics().used_heap_size;
 
-/** Objects that outlive young generations, `megabytes` of them at least, and are garbage when this returns. */
+/**
+ * Objects that outlive young generations, `megabytes` of them at least, and are garbage when this
+ * returns.
+ */
 function leaveGarbage(megabytes: number): void {
   const before = held();
   const objects: object[] = [];

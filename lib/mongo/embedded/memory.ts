@@ -3,9 +3,9 @@ import vm from 'node:vm';
 import { ServerError } from './errors';
 
 /**
- * How much memory a query may take. MongoDB limits a stage's and an operator's values to 100 MB and lets some stages
- * use the disk beyond; here everything is in memory, so what is counted has MongoDB's limit, and the heap as a whole
- * has one that ends a query before its thread dies.
+ * How much memory a query may take. MongoDB limits a stage's and an operator's values to 100 MB and
+ * lets some stages use the disk beyond; here everything is in memory, so what is counted has
+ * MongoDB's limit, and the heap as a whole has one that ends a query before its thread dies.
  */
 
 export const OPERATOR_LIMIT = 100 * 1024 * 1024;
@@ -64,9 +64,10 @@ export function checkHeap(): void {
 }
 
 /**
- * V8 leaves garbage lying until the heap has grown to several times what lives, by its limit of gigabytes; with as many
- * heaps as threads that would be most of what the process takes. So a thread has it collected by itself: in the middle
- * of a query when there may be more of it than what is needed, and after queries that left much.
+ * V8 leaves garbage lying until the heap has grown to several times what lives, by its limit of
+ * gigabytes; with as many heaps as threads that would be most of what the process takes. So a
+ * thread has it collected by itself: in the middle of a query when there may be more of it than
+ * what is needed, and after queries that left much.
  */
 const QUERY_GARBAGE = 128 * 1024 * 1024;
 /** After a query: this much at once, less when nothing else is to be done. */
@@ -78,7 +79,9 @@ const IDLE_MS = 1000;
 let settled = heldBy(v8.getHeapStatistics());
 let idle: NodeJS.Timeout | undefined;
 
-/** The heap, and what is outside of it until something in it is collected: the rows that were read. */
+/**
+ * The heap, and what is outside of it until something in it is collected: the rows that were read.
+ */
 function heldBy(heap: v8.HeapInfo): number {
   return heap.used_heap_size + heap.external_memory;
 }

@@ -14,7 +14,9 @@ import Database from 'better-sqlite3';
 import { makeCredential } from './wire/scram';
 import { startServer, type RunningServer } from './wire/server';
 
-/** The server as a process: one for a data folder, whose place others learn from its discovery file. */
+/**
+ * The server as a process: one for a data folder, whose place others learn from its discovery file.
+ */
 
 export const DISCOVERY_FILE = 'server.json';
 export const BUSY_EXIT = 3;
@@ -61,7 +63,9 @@ export interface OwnedServer {
   close(): Promise<void>;
 }
 
-/** Serves a data folder. Throws `FolderInUse`, or an error that names the folder or port in the way. */
+/**
+ * Serves a data folder. Throws `FolderInUse`, or an error that names the folder or port in the way.
+ */
 export async function serveFolder(dataDir: string, port: number): Promise<OwnedServer> {
   const folder = path.resolve(dataDir);
   let lock: Database.Database;
@@ -128,7 +132,8 @@ async function main(): Promise<void> {
   process.stdin.on('end', stop).on('close', stop).on('error', stop).resume();
   process.on('SIGTERM', stop).on('SIGINT', () => undefined);
   process.stdout.on('error', stop);
-  process.stderr.on('error', () => undefined); // a message is lost, on a full disk; the data is served
+  // a message is lost, on a full disk; the data is served
+  process.stderr.on('error', () => undefined);
   process.stdout.write(`${JSON.stringify({ uri: server.uri })}\n`);
 }
 

@@ -358,14 +358,12 @@ describe('data', () => {
     expect(
       (
         await failure(
-          client
-            .db('admin')
-            .command({
-              bulkWrite: 1,
-              ops: [{ insert: 3, document: {} }],
-              nsInfo: [{ ns: a.namespace }],
-              extra: 1,
-            }),
+          client.db('admin').command({
+            bulkWrite: 1,
+            ops: [{ insert: 3, document: {} }],
+            nsInfo: [{ ns: a.namespace }],
+            extra: 1,
+          }),
         )
       ).code,
     ).toBe(40415);

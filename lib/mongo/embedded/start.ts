@@ -20,13 +20,14 @@ interface Entry {
 const DISCOVERY_FILE = 'server.json';
 const START_TIMEOUT_MS = 60_000;
 
-// Kept outside the module: bundlers and hot reloading may load this file more than once in a process.
+// Kept outside the module: bundlers and hot reloading may load this file more than once in a
+// process.
 const registry = ((globalThis as Record<symbol, unknown>)[Symbol.for('aptmql.embedded-mongo')] ??=
   new Map<string, Entry>()) as Map<string, Entry>;
 
 /**
- * The MongoDB-compatible server of a data folder: the one that runs, or a new one as a child process that ends with
- * this process. Any number of processes may ask for the same folder.
+ * The MongoDB-compatible server of a data folder: the one that runs, or a new one as a child
+ * process that ends with this process. Any number of processes may ask for the same folder.
  *
  * @throws Error that names the folder or port in the way.
  */
@@ -119,7 +120,10 @@ async function discover(folder: string): Promise<string | null> {
   }
   return (await answers(found.port)) ? found.uri : null;
 }
-/** Whether a server replies there. A connection alone proves nothing: a dying process still accepts some. */
+/**
+ * Whether a server replies there. A connection alone proves nothing: a dying process still accepts
+ * some.
+ */
 function answers(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = net.connect({ port, host: '127.0.0.1' });
@@ -140,8 +144,9 @@ function pingMessage(): Buffer {
 }
 
 /**
- * How glibc's malloc keeps what is freed; others do not look at this. Its threads would each keep pools of their own, at
- * their largest size, and what it learns about sizes would let buffers of megabytes land in those pools.
+ * How glibc's malloc keeps what is freed; others do not look at this. Its threads would each keep
+ * pools of their own, at their largest size, and what it learns about sizes would let buffers of
+ * megabytes land in those pools.
  */
 const allocation = {
   MALLOC_ARENA_MAX: '1',

@@ -5,7 +5,10 @@ import { Engine, type Request } from './commands/engine';
 import { workerCommands } from './commands/table';
 import { Store } from './storage/store';
 
-/** For tests: an engine in this thread, without wire and files, that takes and gives what the driver would. */
+/**
+ * For tests: an engine in this thread, without wire and files, that takes and gives what the driver
+ * would.
+ */
 export class TestEngine {
   private readonly store = new Store(':memory:', true);
   private readonly engine = new Engine(this.store, 0);

@@ -14,7 +14,10 @@ import { Double, typeName, type Value } from './values/value';
 import { parseMessage } from './wire/message';
 import type { FromWorker, ToWorker, WorkerSettings } from './wire/worker-protocol';
 
-/** A thread that runs commands one after another. The wire thread talks to it and can interrupt or end it. */
+/**
+ * A thread that runs commands one after another. The wire thread talks to it and can interrupt or
+ * end it.
+ */
 
 const port = parentPort;
 if (!port) throw new Error('worker.ts runs as a worker thread');

@@ -50,7 +50,10 @@ export interface GoldContent {
   readonly orderSensitive: boolean;
   /** Of an item that depends on the time: the ISO time that both sides took for now. */
   readonly clock?: string;
-  /** Null where nothing was optimised, so that there is nothing to compare, and where the server does not tell. */
+  /**
+   * Null where nothing was optimised, so that there is nothing to compare, and where the server
+   * does not tell.
+   */
   readonly documentsExamined: { readonly before: number | null; readonly after: number | null };
   /** Of an optimised query, in milliseconds; no part of the content hash. */
   readonly timing?: Timing;

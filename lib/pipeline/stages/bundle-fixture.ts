@@ -21,7 +21,10 @@ export interface Converted {
   readonly database: BundleDatabase;
 }
 
-/** For tests of what ships: a MongoDB and a folder, in which small benchmarks are converted and exported. */
+/**
+ * For tests of what ships: a MongoDB and a folder, in which small benchmarks are converted and
+ * exported.
+ */
 export class ConversionWorld {
   readonly signal = new AbortController().signal;
 
@@ -46,7 +49,9 @@ export class ConversionWorld {
     fs.rmSync(this.folder, { recursive: true, force: true });
   }
 
-  /** A benchmark of one database of this name, with these queries by question file, numbered from 0. */
+  /**
+   * A benchmark of one database of this name, with these queries by question file, numbered from 0.
+   */
   async convert(
     name: string,
     ddl: string,

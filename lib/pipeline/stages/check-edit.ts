@@ -43,9 +43,15 @@ export interface EditProblem {
 export type EditOutcome =
   | {
       readonly ok: true;
-      /** What is saved; it can be another artefact than the task's: a collection's validation is edited by its design. */
+      /**
+       * What is saved; it can be another artefact than the task's: a collection's validation is
+       * edited by its design.
+       */
       readonly artefact: ProducedArtefact;
-      /** The stage from which the agents have to catch up, and for which items; null: nothing depends on it. */
+      /**
+       * The stage from which the agents have to catch up, and for which items; null: nothing
+       * depends on it.
+       */
       readonly restart: { readonly stage: StageName; readonly only?: readonly string[] } | null;
       /** What the checks could not show, although they pass. */
       readonly notes?: readonly string[];
@@ -53,11 +59,13 @@ export type EditOutcome =
   | { readonly ok: false; readonly problems: readonly EditProblem[] };
 
 /**
- * Checks what a reviewer edited exactly as an agent's work is checked, and says what to save. Contents by kind:
+ * Checks what a reviewer edited exactly as an agent's work is checked, and says what to save.
+ * Contents by kind:
  *
  * - `conceptual_design`, `index_design`: the artefact's content;
  * - `logical_design` and `collection_validation`: a logical design, or `{csv}`;
- * - `translation`, `gold`: `{text}` in shell syntax or Extended JSON, or `{mql: {collection, pipeline}}`;
+ * - `translation`, `gold`: `{text}` in shell syntax or Extended JSON, or `{mql: {collection,
+ *   pipeline}}`;
  * - `evidence`: `{evidenceMql}`;
  * - `table_validation`: the artefact's content with other classes of its flags.
  */
@@ -122,7 +130,8 @@ async function checkConceptual(content: unknown, input: StageInput): Promise<Edi
       ok: false,
       problems: problems.map(({ subject, detail }) => ({ path: subject, message: detail })),
     };
-  // The parts of the document that state the choices follow them; what a person wrote elsewhere stays.
+  // The parts of the document that state the choices follow them; what a person wrote elsewhere
+  // stays.
   const described = describeDesign(parsed.data, catalog, profile, workload);
   const document = {
     ...parsed.data.document,
@@ -219,7 +228,10 @@ async function checkLogical(
   };
 }
 
-/** Problems as one mends a CSV: at their lines; what has no line because its row is gone, with that row. */
+/**
+ * Problems as one mends a CSV: at their lines; what has no line because its row is gone, with that
+ * row.
+ */
 function atLines(
   lines: ReadonlyMap<string, number>,
   edited: LogicalDesign,
@@ -381,7 +393,10 @@ const toEditProblem = ({ at: stage, message }: MqlProblem): EditProblem => ({
   message,
 });
 
-/** A person may name the output fields as they like: where the known ones are gone, columns are matched by their values. */
+/**
+ * A person may name the output fields as they like: where the known ones are gone, columns are
+ * matched by their values.
+ */
 async function compareEdited(
   item: Item,
   mql: Mql,

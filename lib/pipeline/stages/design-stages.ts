@@ -84,7 +84,8 @@ export const profileStage: Stage = async (input, { progress, signal }) => {
   }
 };
 
-// The source file and the questions never change within a benchmark; their hashes anchor the chain of inputs.
+// The source file and the questions never change within a benchmark; their hashes anchor the chain
+// of inputs.
 const sourceInput = (input: StageInput): ProducedArtefact['inputs'][number] => ({
   kind: 'profile',
   key: input.source.name,

@@ -8,7 +8,10 @@ import {
 } from './migration-stages';
 import type { Stage, StageName } from './stage';
 
-/** Every stage as a pure function; the pipeline wraps them as jobs, the command line calls them directly. */
+/**
+ * Every stage as a pure function; the pipeline wraps them as jobs, the command line calls them
+ * directly.
+ */
 export const stages: Readonly<Record<StageName, Stage>> = {
   profile: profileStage,
   conceptual_design: conceptualDesignStage,

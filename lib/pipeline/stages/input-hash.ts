@@ -3,10 +3,11 @@ import { contentHash } from '../../results/hash';
 import type { ArtefactInput } from './stage';
 
 /**
- * Hash of an input as it is now: of the whole artefact, or of the part that `part` names. Compared with the hash that a
- * version recorded, it tells whether that version is stale.
+ * Hash of an input as it is now: of the whole artefact, or of the part that `part` names. Compared
+ * with the hash that a version recorded, it tells whether that version is stale.
  *
- * `part` is `source` (the source file, whose hash never changes) or `fields:` and a JSON list of field paths.
+ * `part` is `source` (the source file, whose hash never changes) or `fields:` and a JSON list of
+ * field paths.
  */
 export function inputHash(input: ArtefactInput, content: unknown): string {
   if (input.part === undefined) return contentHash(content);
@@ -35,7 +36,9 @@ export function fieldsInput(
   };
 }
 
-/** What each path is, with the embeddings above it; a path that the design does not have is null. */
+/**
+ * What each path is, with the embeddings above it; a path that the design does not have is null.
+ */
 function fieldsOf(design: LogicalDesign, paths: readonly string[]): unknown {
   return [
     design.rootTable,

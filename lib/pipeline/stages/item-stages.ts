@@ -195,7 +195,8 @@ async function judge(
     input,
     context,
   );
-  // What SQL leaves open is a matter of the source: the check tells, whatever the translation had to choose.
+  // What SQL leaves open is a matter of the source: the check tells, whatever the translation had
+  // to choose.
   const own = answer.caveats.filter(
     (caveat) => !(AMBIGUITIES as readonly string[]).includes(caveat),
   );
@@ -311,8 +312,9 @@ function touchedInputs(
 }
 
 /**
- * Optimises every translated item and makes it gold. After the rules the result must still be equal, no more documents may
- * be examined, and it may not take longer; otherwise the translation stays as it was, and the artefact says which rules were undone.
+ * Optimises every translated item and makes it gold. After the rules the result must still be
+ * equal, no more documents may be examined, and it may not take longer; otherwise the translation
+ * stays as it was, and the artefact says which rules were undone.
  */
 export const optimisationStage: Stage = async (input, context) => {
   let optimised = 0;

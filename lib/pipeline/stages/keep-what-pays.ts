@@ -7,7 +7,10 @@ import type { GoldContent, Mql } from './artefacts';
 
 /** How rewritings are tried; each of these runs the query once. */
 export interface Trials {
-  /** `candidate`: a rewriting, which is given up at the first row too many, or when it does not finish in this time. */
+  /**
+   * `candidate`: a rewriting, which is given up at the first row too many, or when it does not
+   * finish in this time.
+   */
   check(mql: Mql, candidate?: { readonly maxTimeMS: number }): Promise<CheckedQuery>;
   /** Documents examined; null where the server does not tell. */
   explain(mql: Mql): Promise<number | null>;
@@ -23,9 +26,10 @@ export interface Kept extends Pick<
 }
 
 /**
- * What is left of the rules when the result must still be equal and no more documents may be examined. Each rule builds on
- * those before it: the last one goes until what is left passes. How long a run takes is measured for the reviewer and
- * decides nothing, so that the same input gives the same gold on every machine.
+ * What is left of the rules when the result must still be equal and no more documents may be
+ * examined. Each rule builds on those before it: the last one goes until what is left passes. How
+ * long a run takes is measured for the reviewer and decides nothing, so that the same input gives
+ * the same gold on every machine.
  */
 export async function keepWhatPays(
   before: Mql,
@@ -36,7 +40,8 @@ export async function keepWhatPays(
   const documentsExamined = { before: null, after: null };
   const unchanged: Kept = { mql: before, rules: [], undone: [], documentsExamined, checked: first };
   if (applied.length === 0) return unchanged;
-  // Not before a rewriting is equal: then both are explained one after the other, under the same conditions.
+  // Not before a rewriting is equal: then both are explained one after the other, under the same
+  // conditions.
   let explained: Explained | undefined;
   const explainBefore = async (): Promise<Explained> =>
     (explained ??= await explain(trials, before));
@@ -76,7 +81,8 @@ async function attempt(
   if (isKnown && now.documents! > explained.documents!) {
     return { worse: `${now.documents} documents were examined instead of ${explained.documents}` };
   }
-  // Explaining runs the query: where that took seconds, it was measurement enough. What could not be explained need not have run.
+  // Explaining runs the query: where that took seconds, it was measurement enough. What could not
+  // be explained need not have run.
   const ran = isKnown ? { before: explained.milliseconds, after: now.milliseconds } : undefined;
   const timing = await timeBoth(
     () => trials.run(before),

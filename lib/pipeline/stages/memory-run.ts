@@ -36,7 +36,10 @@ export interface MemoryRun {
 /** Reads current contents by kind and key. */
 export type ArtefactReader = <T>(ref: ArtefactRef) => Promise<T | undefined>;
 
-/** All stages of one source database, one after the other, artefacts kept in memory: no Postgres, no reviewers. */
+/**
+ * All stages of one source database, one after the other, artefacts kept in memory: no Postgres, no
+ * reviewers.
+ */
 export async function runInMemory(input: MemoryRunInput): Promise<MemoryRun> {
   const kept = new Map<string, string>();
   const read: ArtefactReader = async <T>(ref: ArtefactRef) => {
@@ -55,7 +58,8 @@ export async function runInMemory(input: MemoryRunInput): Promise<MemoryRun> {
         progress: (done, total, unit) => input.onProgress?.(name, done, total, unit),
       },
     );
-    // Kept as text, as the blob store does: what a stage reads is never the object that another one still holds.
+    // Kept as text, as the blob store does: what a stage reads is never the object that another one
+    // still holds.
     for (const artefact of artefacts)
       kept.set(`${artefact.kind}\n${artefact.key}`, canonicalText(artefact.content));
     reports[name] = report;

@@ -2,7 +2,10 @@ import fs from 'node:fs';
 import path from 'node:path';
 import Database from 'better-sqlite3';
 
-/** What `shop` asks of its database: joins of customers with their orders, and what stands beside them. */
+/**
+ * What `shop` asks of its database: joins of customers with their orders, and what stands beside
+ * them.
+ */
 const SQL: readonly string[] = [
   'SELECT c.life, o.total FROM customer c JOIN orders o ON o.customer_id = c.id',
   "SELECT c.life, o.total FROM customer AS c INNER JOIN orders AS o ON c.id = o.customer_id WHERE c.city = 'Oslo'",
@@ -19,7 +22,10 @@ const SQL: readonly string[] = [
   'SELECT c.life, o.note FROM customer c JOIN orders o ON o.customer_id = c.id WHERE o.oid < 9',
 ];
 
-/** A BIRD folder with one database: 2,000 customers with 0–5 orders, but for three that have 1,500; orders of nobody known, nulls, ties. */
+/**
+ * A BIRD folder with one database: 2,000 customers with 0–5 orders, but for three that have 1,500;
+ * orders of nobody known, nulls, ties.
+ */
 export function writeOutlierBenchmark(folder: string): void {
   const home = path.join(folder, 'dev_databases', 'shop');
   fs.mkdirSync(home, { recursive: true });

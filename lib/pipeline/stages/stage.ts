@@ -59,8 +59,9 @@ export interface ArtefactRef {
 }
 
 /**
- * What an artefact depends on: `hash` is the content hash of the whole artefact, or of the part of it that matters
- * (`part` names it, e.g. the fields that a query touches), so that a decision goes stale only when that part changes.
+ * What an artefact depends on: `hash` is the content hash of the whole artefact, or of the part of
+ * it that matters (`part` names it, e.g. the fields that a query touches), so that a decision goes
+ * stale only when that part changes.
  */
 export interface ArtefactInput extends ArtefactRef {
   readonly part?: string;
@@ -68,7 +69,9 @@ export interface ArtefactInput extends ArtefactRef {
 }
 
 export interface ProducedArtefact extends ArtefactRef {
-  /** Anything that canonical Extended JSON can hold. Durations, costs and run ids are not content. */
+  /**
+   * Anything that canonical Extended JSON can hold. Durations, costs and run ids are not content.
+   */
   readonly content: unknown;
   readonly inputs: readonly ArtefactInput[];
   /** The gate at which a person must look at it; absent: recorded, no task. */
@@ -86,7 +89,10 @@ export const gateNames = [
 ] as const;
 export type GateName = (typeof gateNames)[number];
 
-/** Everything that a stage may read. The pipeline backs it with Postgres, the command line with memory. */
+/**
+ * Everything that a stage may read. The pipeline backs it with Postgres, the command line with
+ * memory.
+ */
 export interface StageInput {
   readonly source: SourceDatabase;
   readonly items: readonly Item[];
@@ -94,8 +100,9 @@ export interface StageInput {
   readonly agent: Agent;
   readonly mongo: MongoClient;
   /**
-   * Prefix of the MongoDB databases of this benchmark, at most 20 characters of `[a-z0-9_]`. Every migration has a
-   * database of its own, named by the hash of what went into it; the migration artefact says which one is current.
+   * Prefix of the MongoDB databases of this benchmark, at most 20 characters of `[a-z0-9_]`. Every
+   * migration has a database of its own, named by the hash of what went into it; the migration
+   * artefact says which one is current.
    */
   readonly mongoPrefix: string;
   /** The current version's content of an artefact. */
@@ -104,7 +111,10 @@ export interface StageInput {
   readonly directives: readonly Directive[];
   /** Receives every step of an agent's run, for its transcript. */
   readonly onAgentStep?: (step: AgentStep) => void;
-  /** Restrict item stages to these question ids, and collection stages to these collections; absent: all. */
+  /**
+   * Restrict item stages to these question ids, and collection stages to these collections; absent:
+   * all.
+   */
   readonly only?: readonly string[];
   /** What earlier stages found out on this MongoDB; absent: everything is run. */
   readonly known?: KnownResults;

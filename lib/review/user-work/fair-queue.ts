@@ -8,8 +8,8 @@ interface Waiting {
 export class QueueFull extends Error {}
 
 /**
- * Gives out a fixed number of places. A user has one place at a time while others wait, and users take turns: whoever asks
- * for much waits behind whoever asks for little.
+ * Gives out a fixed number of places. A user has one place at a time while others wait, and users
+ * take turns: whoever asks for much waits behind whoever asks for little.
  */
 export class FairQueue {
   readonly #running = new Map<string, number>();

@@ -7,7 +7,10 @@ import { WorkProcess } from './work-process';
 const PROCESSES = 2;
 /** Pieces of one user that may wait, beside the one that runs. */
 const MOST_WAITING = 4;
-/** A check runs a query on both sides, each within its own limit of a minute; an estimate reads nothing. */
+/**
+ * A check runs a query on both sides, each within its own limit of a minute; an estimate reads
+ * nothing.
+ */
 const LIMIT_MS: Readonly<Record<WorkKind, number>> = {
   check: 150_000,
   what_if: 30_000,
@@ -45,8 +48,9 @@ class UserWorkers {
 const holder = globalThis as typeof globalThis & { aptmqlUserWorkers?: UserWorkers };
 
 /**
- * Does users' work in processes of its own, so that nothing that a user sends stops the application for others: each piece
- * has a limit of time and memory, and a user's pieces run one after the other.
+ * Does users' work in processes of its own, so that nothing that a user sends stops the application
+ * for others: each piece has a limit of time and memory, and a user's pieces run one after the
+ * other.
  *
  * @throws AppError of the work itself; `too_large` beyond its limits; `rate_limited`
  */

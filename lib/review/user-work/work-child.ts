@@ -4,7 +4,10 @@ import type { WorkReply, WorkRequest } from './work-process';
 import { canonicalText } from '../../results/extended-json';
 import type { UserWork, WorkKind } from './work';
 
-/** The process that does users' work, with connections of its own. Its parent ends it when a piece takes too long. */
+/**
+ * The process that does users' work, with connections of its own. Its parent ends it when a piece
+ * takes too long.
+ */
 
 async function answer({ id, kind, input }: WorkRequest): Promise<WorkReply> {
   try {

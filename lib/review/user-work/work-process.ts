@@ -25,7 +25,10 @@ export interface WorkFailure {
 
 const HEAP_MB = 1024;
 
-/** One process that does users' work, a piece at a time; it is ended when a piece takes too long, and started again. */
+/**
+ * One process that does users' work, a piece at a time; it is ended when a piece takes too long,
+ * and started again.
+ */
 export class WorkProcess {
   #child: ChildProcess | undefined;
   #nextId = 1;
@@ -38,7 +41,9 @@ export class WorkProcess {
     this.#child ??= this.#start();
   }
 
-  /** @throws AppError of the work itself, or `too_large` when it takes too long or ends the process */
+  /**
+   * @throws AppError of the work itself, or `too_large` when it takes too long or ends the process
+   */
   run(kind: string, input: unknown, limitMs: number, signal: AbortSignal): Promise<unknown> {
     signal.throwIfAborted();
     const child = (this.#child ??= this.#start());

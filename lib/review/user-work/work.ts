@@ -4,9 +4,13 @@ import type { EditOutcome } from '../../pipeline/stages/check-edit';
 import type { ArtefactRef } from '../../pipeline/stages/stage';
 import type { DesignFiguresResponse } from '../api-types';
 
-/** Work on what users send or ask for that may take long, by kind: what goes in and what comes out. */
+/**
+ * Work on what users send or ask for that may take long, by kind: what goes in and what comes out.
+ */
 export interface UserWork {
-  /** Checks an edit as an agent's work is checked. `content` is as it came: relaxed Extended JSON. */
+  /**
+   * Checks an edit as an agent's work is checked. `content` is as it came: relaxed Extended JSON.
+   */
   check: {
     readonly input: {
       readonly databaseId: string;

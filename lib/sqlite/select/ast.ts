@@ -1,4 +1,7 @@
-/** The syntax tree of a SELECT statement, after https://www.sqlite.org/lang_select.html and lang_expr.html. */
+/**
+ * The syntax tree of a SELECT statement, after https://www.sqlite.org/lang_select.html and
+ * lang_expr.html.
+ */
 
 /** Offsets into the source text: `start` inclusive, `end` exclusive. */
 export interface Span {
@@ -6,7 +9,9 @@ export interface Span {
   readonly end: number;
 }
 
-/** How an identifier was quoted; `'` where SQLite takes a string for a name; `none` for a bare word. */
+/**
+ * How an identifier was quoted; `'` where SQLite takes a string for a name; `none` for a bare word.
+ */
 export type Quote = 'none' | '"' | '`' | '[' | "'";
 
 export type BinaryOperator =

@@ -9,7 +9,10 @@ export interface BenchmarkItem {
   readonly sql: string;
 }
 
-/** The benchmarks that tests read beside the repository, or undefined (with a message) where they are absent. */
+/**
+ * The benchmarks that tests read beside the repository, or undefined (with a message) where they
+ * are absent.
+ */
 export function benchmarkData():
   { items: BenchmarkItem[]; databases: Map<string, string> } | undefined {
   if (!existsSync(DATA)) {

@@ -43,8 +43,8 @@ import { parseSelect } from './parse-select';
 import { Scope, type CommonTableEntry } from './scope';
 
 /**
- * Binds a parsed SELECT to a schema. Throws `SqlBindError` where a table or column does not exist or a name is
- * ambiguous; a double-quoted name that nothing answers to is a string, as in SQLite.
+ * Binds a parsed SELECT to a schema. Throws `SqlBindError` where a table or column does not exist
+ * or a name is ambiguous; a double-quoted name that nothing answers to is a string, as in SQLite.
  */
 export function bindSelect(statement: SelectStatement, catalog: Catalog): Binding {
   const binder = new Binder(catalog);
@@ -56,7 +56,10 @@ interface SelectNames {
   readonly columns: readonly BoundOutput[];
 }
 
-/** The ON of an inner join, bound once all sources of its FROM are known; `names` are those of USING. */
+/**
+ * The ON of an inner join, bound once all sources of its FROM are known; `names` are those of
+ * USING.
+ */
 interface PendingCondition {
   readonly join: { on: BoundExpression | undefined };
   readonly names: readonly BoundExpression[];
@@ -316,7 +319,8 @@ class Binder {
     );
   }
 
-  // ORDER BY of a compound names a result column: by position, by name, or by repeating its expression.
+  // ORDER BY of a compound names a result column: by position, by name, or by repeating its
+  // expression.
   private compoundColumn(
     term: Expression,
     ast: SelectBody,
@@ -355,11 +359,12 @@ class Binder {
     return ordered(term, { kind: 'expression', expression }, collationOfExpression(expression));
   }
 
-  // ---- FROM -------------------------------------------------------------------------------------------------
+  // ---- FROM
+  // -------------------------------------------------------------------------------------------------
 
   /**
-   * Sources first: the ON of an inner join may name a table to its right, as long as no RIGHT or FULL JOIN takes part
-   * (https://www.sqlite.org/lang_select.html#inner_joins).
+   * Sources first: the ON of an inner join may name a table to its right, as long as no RIGHT or
+   * FULL JOIN takes part (https://www.sqlite.org/lang_select.html#inner_joins).
    */
   private from(item: FromItem, scope: Scope): BoundFrom {
     const conditions: PendingCondition[] = [];
@@ -438,7 +443,8 @@ class Binder {
     return { content: { kind: 'table', table }, columns };
   }
 
-  // A view sees nothing of the query that names it; double-quoted strings in its text are none of the query's.
+  // A view sees nothing of the query that names it; double-quoted strings in its text are none of
+  // the query's.
   private view(view: View): { content: BoundSource['content']; columns: readonly BoundOutput[] } {
     if (this.openViews.has(view))
       throw new SqlBindError('unsupported', `the view ${view.name} is defined by itself`);
@@ -515,7 +521,8 @@ class Binder {
     return compare('=', a, b);
   }
 
-  // ---- expressions ------------------------------------------------------------------------------------------
+  // ---- expressions
+  // ------------------------------------------------------------------------------------------
 
   private expression(node: Expression, scope: Scope): BoundExpression {
     switch (node.kind) {

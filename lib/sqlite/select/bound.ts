@@ -2,8 +2,9 @@ import type { Affinity, Table } from '../catalog';
 import type { CompoundOperator, SelectCore, SelectStatement, Span } from './ast';
 
 /**
- * The bound tree of a SELECT: every name is resolved, sugar is gone (BETWEEN, CASE x WHEN, row comparison, stars,
- * positions in ORDER BY), and every comparison states the affinity and the collation that SQLite would apply.
+ * The bound tree of a SELECT: every name is resolved, sugar is gone (BETWEEN, CASE x WHEN, row
+ * comparison, stars, positions in ORDER BY), and every comparison states the affinity and the
+ * collation that SQLite would apply.
  */
 export interface BoundQuery {
   readonly body: BoundBody;

@@ -61,7 +61,8 @@ function collating(expression: BoundExpression): Collating | undefined {
   }
 }
 
-// COLLATE anywhere below an operator counts as explicit, but not across a subquery or a function's result.
+// COLLATE anywhere below an operator counts as explicit, but not across a subquery or a function's
+// result.
 function operandsOf(expression: BoundExpression): readonly BoundExpression[] {
   switch (expression.kind) {
     case 'concat':
@@ -75,7 +76,10 @@ function operandsOf(expression: BoundExpression): readonly BoundExpression[] {
 export const collationOfExpression = (expression: BoundExpression): string =>
   collating(expression)?.collation ?? 'BINARY';
 
-/** §7.1: an explicit COLLATE wins, the left one first; then the left column's, then the right column's. */
+/**
+ * §7.1: an explicit COLLATE wins, the left one first; then the left column's, then the right
+ * column's.
+ */
 export function comparisonCollation(left: BoundExpression, right: BoundExpression): string {
   const sides = [collating(left), collating(right)];
   return (

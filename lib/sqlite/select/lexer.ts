@@ -26,7 +26,10 @@ const PARAMETER = /\?\d*|[:@$][A-Za-z0-9_\u0080-\uFFFF]+/y;
 const SYMBOL = /->>|->|\|\||<=|>=|<>|!=|==|<<|>>|[()*,.;+\-/%&|~<>=]/y;
 const WORD_PART = /[A-Za-z0-9_$\u0080-\uFFFF]/;
 
-/** Splits SQL text into tokens by https://www.sqlite.org/lang_keywords.html and tokenize.c's documented rules. */
+/**
+ * Splits SQL text into tokens by https://www.sqlite.org/lang_keywords.html and tokenize.c's
+ * documented rules.
+ */
 export function tokenize(sql: string): Token[] {
   const tokens: Token[] = [];
   let at = 0;

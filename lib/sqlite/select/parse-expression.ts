@@ -13,10 +13,15 @@ import type {
 } from './ast';
 import { MAX_DEPTH, type TokenCursor } from './token-cursor';
 
-/** Reads a nested query; given from outside because statements and expressions contain each other. */
+/**
+ * Reads a nested query; given from outside because statements and expressions contain each other.
+ */
 export type QueryReader = (cursor: TokenCursor) => SelectStatement;
 
-/** Binding strength, weakest first: https://www.sqlite.org/lang_expr.html#operators_and_parse_affecting_attributes */
+/**
+ * Binding strength, weakest first:
+ * https://www.sqlite.org/lang_expr.html#operators_and_parse_affecting_attributes
+ */
 const Strength = {
   or: 1,
   and: 2,

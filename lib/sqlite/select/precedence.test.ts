@@ -5,7 +5,8 @@ import { parseSelect } from './parse-select';
 import { printSelect } from './print-select';
 import { SqlSyntaxError } from './syntax-error';
 
-// SQLite is the oracle: a text without parentheses must mean the same once every operator has its own.
+// SQLite is the oracle: a text without parentheses must mean the same once every operator has its
+// own.
 const atom = fc.constantFrom(
   '1',
   '2',

@@ -13,8 +13,8 @@ import type {
 import { quoteName } from '../catalog';
 
 /**
- * Prints a statement with every operator in parentheses, so that its meaning no longer depends on precedence.
- * Names keep their kind of quoting, because SQLite may read `"x"` as a string.
+ * Prints a statement with every operator in parentheses, so that its meaning no longer depends on
+ * precedence. Names keep their kind of quoting, because SQLite may read `"x"` as a string.
  */
 export function printSelect(statement: SelectStatement): string {
   const { recursive, with: tables, body, orderBy, limit, offset } = statement;
@@ -99,7 +99,8 @@ function printSet(set: Extract<Expression, { kind: 'in' }>['set']): string {
 
 function printName({ schema, table, name, quote }: NameReference): string {
   const bare = quote === 'none' && /^(true|false)$/i.test(name);
-  // A name written as 'x' or "x" keeps double quotes; any other gets quotes that can never mean a string.
+  // A name written as 'x' or "x" keeps double quotes; any other gets quotes that can never mean a
+  // string.
   const last = bare ? name : quote === '"' || quote === "'" ? quoteName(name) : backtick(name);
   return (
     [schema, table]

@@ -12,9 +12,10 @@ import {
 } from './bound';
 
 /**
- * One pass over the data that a statement asks for: the tables of one FROM, with those of the subqueries that depend on
- * its rows, and how their rows are found. A set operation has two, a derived table is one of its own. Plain data: the
- * estimate of costs reads it, long after the statement is forgotten.
+ * One pass over the data that a statement asks for: the tables of one FROM, with those of the
+ * subqueries that depend on its rows, and how their rows are found. A set operation has two, a
+ * derived table is one of its own. Plain data: the estimate of costs reads it, long after the
+ * statement is forgotten.
  */
 export interface QueryBlock {
   readonly sources: readonly BlockSource[];
@@ -23,9 +24,14 @@ export interface QueryBlock {
   readonly grouped: readonly BlockColumn[];
   readonly sorted: readonly BlockColumn[];
   readonly aggregates: readonly BlockAggregate[];
-  /** Rows that a literal LIMIT lets through, where nothing is grouped or made distinct before it. */
+  /**
+   * Rows that a literal LIMIT lets through, where nothing is grouped or made distinct before it.
+   */
   readonly limit: number | null;
-  /** What ORDER BY sorts those rows by, where it names columns alone, in the order that SQLite takes without being told; else null. */
+  /**
+   * What ORDER BY sorts those rows by, where it names columns alone, in the order that SQLite takes
+   * without being told; else null.
+   */
   readonly top: readonly BlockOrder[] | null;
 }
 
@@ -33,7 +39,10 @@ export interface BlockOrder extends BlockColumn {
   readonly direction: 'asc' | 'desc';
 }
 
-/** One use of a table. Conditions that hold whatever the rest says (top-level ANDs) are told by how an index serves them. */
+/**
+ * One use of a table. Conditions that hold whatever the rest says (top-level ANDs) are told by how
+ * an index serves them.
+ */
 export interface BlockSource {
   readonly table: string;
   /** Columns that something else than a join condition reads. */
@@ -46,7 +55,10 @@ export interface BlockSource {
   readonly nested?: true;
   /** Of `equality`, what is asked for null or for what a subquery finds, where there is any. */
   readonly notLiteral?: readonly string[];
-  /** Columns of which at least one is to equal one and the same literal, where there are any; each is in `other` as well. */
+  /**
+   * Columns of which at least one is to equal one and the same literal, where there are any; each
+   * is in `other` as well.
+   */
   readonly anyOf?: readonly (readonly string[])[];
 }
 
@@ -329,7 +341,10 @@ function readCondition(
   readSubqueries(expression, block, blocks);
 }
 
-/** A condition on one column against what does not vary by row, and whether an index finds its values or only a range. */
+/**
+ * A condition on one column against what does not vary by row, and whether an index finds its
+ * values or only a range.
+ */
 function filterOf(
   expression: BoundExpression,
 ): { column: BoundColumn; how: 'equality' | 'range'; notLiteral?: true } | undefined {
@@ -420,7 +435,10 @@ function readSubqueries(
   for (const child of childrenOf(expression)) readSubqueries(child, block, blocks);
 }
 
-/** A subquery that depends on the rows of the block is read with them; one that does not is read once, on its own. */
+/**
+ * A subquery that depends on the rows of the block is read with them; one that does not is read
+ * once, on its own.
+ */
 function readInner(
   query: BoundQuery,
   block: BlockBuilder,

@@ -5,9 +5,9 @@ import { parseSelect } from './parse-select';
 import { SqlSyntaxError } from './syntax-error';
 
 /**
- * Gold SQL as better-sqlite3 accepts it: `"text"` that names nothing becomes `'text'`, because that build refuses
- * SQLite's double-quoted strings. Everything else stays as it was written; SQL that cannot be bound is returned
- * unchanged, so that running it gives SQLite's own error.
+ * Gold SQL as better-sqlite3 accepts it: `"text"` that names nothing becomes `'text'`, because that
+ * build refuses SQLite's double-quoted strings. Everything else stays as it was written; SQL that
+ * cannot be bound is returned unchanged, so that running it gives SQLite's own error.
  */
 export function runnableSql(sql: string, catalog: Catalog): string {
   try {

@@ -20,7 +20,10 @@ export class Scope {
   readonly sources: BoundSource[] = [];
   /** Latest first: `a JOIN b USING (x) JOIN c USING (x)` replaces the entry of `x`. */
   readonly shared: SharedColumn[] = [];
-  /** Aliases of result columns, usable in WHERE, GROUP BY, HAVING and ORDER BY where no column has the name. */
+  /**
+   * Aliases of result columns, usable in WHERE, GROUP BY, HAVING and ORDER BY where no column has
+   * the name.
+   */
   aliases: { readonly name: string; readonly expression: Expression }[] = [];
   readonly outer: BoundColumn[] = [];
 

@@ -1,7 +1,10 @@
 import { tokenize, type Token } from './lexer';
 import { SqlSyntaxError } from './syntax-error';
 
-/** Words that cannot name anything unquoted; SQLite lets every other keyword fall back to an identifier. */
+/**
+ * Words that cannot name anything unquoted; SQLite lets every other keyword fall back to an
+ * identifier.
+ */
 const RESERVED = new Set(
   `ADD ALL ALTER AND AS AUTOINCREMENT BETWEEN CASE CHECK COLLATE COMMIT CONSTRAINT CREATE DEFAULT DEFERRABLE DELETE
   DISTINCT DROP ELSE ESCAPE EXCEPT EXISTS FOREIGN FROM GROUP HAVING IN INDEX INSERT INTERSECT INTO IS ISNULL JOIN LIMIT
@@ -97,7 +100,10 @@ export class TokenCursor {
     return ['SELECT', 'VALUES', 'WITH'].includes(this.peek(distance).keyword);
   }
 
-  /** Reads something that may contain itself. Throws beyond SQLite's own limit, so that no stack overflows. */
+  /**
+   * Reads something that may contain itself. Throws beyond SQLite's own limit, so that no stack
+   * overflows.
+   */
   nested<T>(read: () => T): T {
     if (++this.depth > MAX_DEPTH) this.fail('nested too deeply');
     const result = read();

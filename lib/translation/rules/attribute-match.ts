@@ -5,8 +5,9 @@ import { fingerprint, isDocument, type Mql, type MqlDocument } from '../mql';
 import { documentsOf, replaceStages, type Rule, type RuleContext } from '../rule';
 
 /**
- * `{home_player_1: 5}` → `{attributes: {$elemMatch: {k: 'home_player_1', v: 5}}}`, and the same for several fields of which
- * one is to have a value, where the documents repeat names and values and one index serves them all.
+ * `{home_player_1: 5}` → `{attributes: {$elemMatch: {k: 'home_player_1', v: 5}}}`, and the same for
+ * several fields of which one is to have a value, where the documents repeat names and values and
+ * one index serves them all.
  */
 export const attributeMatch: Rule = {
   name: 'attribute-match',
@@ -46,7 +47,9 @@ interface Asked {
   readonly values: number;
 }
 
-/** What a clause asks of fields that are repeated: of one a value, or of one of several the same. */
+/**
+ * What a clause asks of fields that are repeated: of one a value, or of one of several the same.
+ */
 function asked(key: string, value: Mql, field: AttributeField): Asked[] {
   if (key !== '$or') {
     const test = isRepeated(key, field) ? constants(value) : undefined;
@@ -69,7 +72,10 @@ function asked(key: string, value: Mql, field: AttributeField): Asked[] {
 const isRepeated = (path: string, { fields }: AttributeField): boolean =>
   fields.some(({ name }) => name === path);
 
-/** An equality with what is no null, no pattern and no array: those mean something else of an entry, or are not in it. */
+/**
+ * An equality with what is no null, no pattern and no array: those mean something else of an entry,
+ * or are not in it.
+ */
 function constants(value: Mql): Pick<Asked, 'test' | 'values'> | undefined {
   const isConstant = (one: Mql | undefined): boolean =>
     one !== undefined &&

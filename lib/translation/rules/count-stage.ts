@@ -2,7 +2,9 @@ import type { MqlDocument } from '../mql';
 import { isDocument } from '../mql';
 import { replaceStages, type Rule } from '../rule';
 
-/** `$group` over everything that only counts, with the `$project` that hides its `_id` → `$count`. */
+/**
+ * `$group` over everything that only counts, with the `$project` that hides its `_id` → `$count`.
+ */
 export const countStage: Rule = {
   name: 'count-stage',
   apply(pipeline) {

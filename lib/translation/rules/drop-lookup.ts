@@ -6,8 +6,8 @@ import { replaceStages, type Rule, type RuleContext } from '../rule';
 import { simpleJoin, type SimpleJoin } from './lookup-key';
 
 /**
- * A join whose fields nobody reads only filters: to a parent that every key has, it keeps each row once and drops
- * those without a key.
+ * A join whose fields nobody reads only filters: to a parent that every key has, it keeps each row
+ * once and drops those without a key.
  */
 export const dropLookup: Rule = {
   name: 'drop-lookup',
@@ -44,7 +44,10 @@ function unusedLookup(pipeline: readonly MqlDocument[], at: number): string | un
 const isRead = (stages: readonly MqlDocument[], field: string): boolean =>
   [...pathsReadByAll(stages)].some((path) => path === '*' || overlaps(path, field));
 
-/** The local field is still the source's own, and refers to a unique key of the other collection without orphans. */
+/**
+ * The local field is still the source's own, and refers to a unique key of the other collection
+ * without orphans.
+ */
 function totalReference(
   join: SimpleJoin,
   before: readonly MqlDocument[],

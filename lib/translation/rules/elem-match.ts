@@ -10,7 +10,10 @@ import {
 import { embeddedArrays } from '../design-fields';
 import { replaceStages, type Rule } from '../rule';
 
-/** Unwind, filter the entries, then group by the parent alone → `$elemMatch`: it does not matter how many entries match. */
+/**
+ * Unwind, filter the entries, then group by the parent alone → `$elemMatch`: it does not matter how
+ * many entries match.
+ */
 export const elemMatch: Rule = {
   name: 'elem-match',
   apply(pipeline, context) {

@@ -4,7 +4,9 @@ import { pathsInExpression } from '../pipeline-paths';
 import { replaceStages, type Rule } from '../rule';
 import { countedField } from './count-stage';
 
-/** Inside a `$facet` whose rows are read by one field, a `$group` that only counts is a `$count`. */
+/**
+ * Inside a `$facet` whose rows are read by one field, a `$group` that only counts is a `$count`.
+ */
 export const facetCount: Rule = {
   name: 'facet-count',
   apply(pipeline) {

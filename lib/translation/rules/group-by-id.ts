@@ -2,7 +2,9 @@ import { isDocument } from '../mql';
 import { stageName } from '../pipeline-paths';
 import { replaceStages, type Rule } from '../rule';
 
-/** Grouping root documents by `_id`, without collecting anything, changes nothing: `_id` is unique. */
+/**
+ * Grouping root documents by `_id`, without collecting anything, changes nothing: `_id` is unique.
+ */
 export const groupById: Rule = {
   name: 'group-by-id',
   apply(pipeline) {

@@ -5,7 +5,10 @@ import { isDocument, type Mql, type MqlDocument } from '../mql';
 import { isUnder, pathsInMatch, pathsWrittenBy, stageName } from '../pipeline-paths';
 import { replaceStages, type Rule, type RuleContext } from '../rule';
 
-/** Groups of one document each: every accumulator is the document's own value, and the `$group` a `$project`. */
+/**
+ * Groups of one document each: every accumulator is the document's own value, and the `$group` a
+ * `$project`.
+ */
 export const groupByKey: Rule = {
   name: 'group-by-key',
   apply(pipeline, context) {
@@ -79,7 +82,8 @@ function ofOneDocument(
     case '$min':
     case '$max':
       if (isStored) return operand;
-      // These operators add up an array that they are given, and $first gives null where there is nothing.
+      // These operators add up an array that they are given, and $first gives null where there is
+      // nothing.
       return isDocument(operand) && NUMERIC.includes(Object.keys(operand)[0] ?? '')
         ? operand
         : operator === '$first'
@@ -146,7 +150,10 @@ function storedAt(
   );
 }
 
-/** The stages up to the next `$project`, reading the documents' own fields; where they cannot, a `$project` of its own. */
+/**
+ * The stages up to the next `$project`, reading the documents' own fields; where they cannot, a
+ * `$project` of its own.
+ */
 function readThrough(
   following: readonly MqlDocument[],
   values: ReadonlyMap<string, Mql>,

@@ -1,7 +1,10 @@
 import { isDocument, type Mql, type MqlDocument } from '../mql';
 import { replaceStages, type Rule } from '../rule';
 
-/** `{a: {$ne: null}, 'a.b': 4}` → `{'a.b': 4}`: what lies in a field is there only where the field is. */
+/**
+ * `{a: {$ne: null}, 'a.b': 4}` → `{'a.b': 4}`: what lies in a field is there only where the field
+ * is.
+ */
 export const impliedPresence: Rule = {
   name: 'implied-presence',
   apply(pipeline) {

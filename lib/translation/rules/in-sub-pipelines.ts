@@ -1,7 +1,10 @@
 import { isDocument, type MqlDocument } from '../mql';
 import { replaceStages, type Rewriting, type Rule, type RuleContext } from '../rule';
 
-/** Applies a rule inside `$lookup` and `$unionWith`; their pipelines start from a collection of their own. */
+/**
+ * Applies a rule inside `$lookup` and `$unionWith`; their pipelines start from a collection of
+ * their own.
+ */
 export function inSubPipelines(rule: Rule): Rule {
   return {
     name: rule.name,
@@ -28,9 +31,7 @@ export function inSubPipelines(rule: Rule): Rule {
   };
 }
 
-function subPipeline(
-  stage: MqlDocument,
-):
+function subPipeline(stage: MqlDocument):
   | {
       collection: string;
       joinedBy?: string;

@@ -5,8 +5,9 @@ import { dropsEmpty, stageName, unwindPath } from '../pipeline-paths';
 import { replaceStages, type Rule, type RuleContext } from '../rule';
 
 /**
- * A `$lookup` that compares one `let` variable with one field → `localField` and `foreignField`, which an index serves. What
- * is unwound before the comparison stays as it is only where the lookup asks for nothing but a first partner.
+ * A `$lookup` that compares one `let` variable with one field → `localField` and `foreignField`,
+ * which an index serves. What is unwound before the comparison stays as it is only where the lookup
+ * asks for nothing but a first partner.
  */
 export const lookupByFields: Rule = {
   name: 'lookup-by-fields',
@@ -76,7 +77,8 @@ function byFields(
       ...(rest.length > 0 ? { pipeline: rest } : {}),
       as,
     };
-  // The fields form finds documents, not entries: enough for whether there is one, if nothing else is asked of the entry.
+  // The fields form finds documents, not entries: enough for whether there is one, if nothing else
+  // is asked of the entry.
   const array = unwindPath(stages.slice(0, where).find((stage) => '$unwind' in stage) ?? {}) ?? '';
   const plain = rest.filter((stage) => !('$unwind' in stage));
   const isExistence =
@@ -104,8 +106,8 @@ const isReordered = (stages: readonly MqlDocument[]): boolean =>
   stages.every((stage) => '$match' in stage || ('$unwind' in stage && dropsEmpty(stage)));
 
 /**
- * A field of the design that is never null, so that the two forms agree: by fields, null and missing are equal. Arrays on
- * the way must be unwound.
+ * A field of the design that is never null, so that the two forms agree: by fields, null and
+ * missing are equal. Arrays on the way must be unwound.
  */
 function isPlainKey(
   path: string,

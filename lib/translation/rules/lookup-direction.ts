@@ -18,8 +18,9 @@ import { documentsOf, type Rewriting, type Rule, type RuleContext } from '../rul
 import { simpleJoin } from './lookup-key';
 
 /**
- * A join that filters by the other side only, turned round: the pipeline starts from the documents that the filter finds,
- * and looks up those of the other collection that belong to them, by a key that an index serves.
+ * A join that filters by the other side only, turned round: the pipeline starts from the documents
+ * that the filter finds, and looks up those of the other collection that belong to them, by a key
+ * that an index serves.
  */
 export const lookupDirection: Rule = {
   name: 'lookup-direction',
@@ -54,7 +55,8 @@ export const lookupDirection: Rule = {
         .filter(({ column }) => column && startsIndex(column, context))
         .map((entry) => entry.found),
     );
-    // Everything here, each with its partners, of which the filter leaves few, against what the filter finds there, each with its own.
+    // Everything here, each with its partners, of which the filter leaves few, against what the
+    // filter finds there, each with its own.
     const asIs = turned.kept
       ? keptCost(here, there, turned.kept)
       : joinCost(here, here, there / distinct(foreign, context));
@@ -71,7 +73,10 @@ export const lookupDirection: Rule = {
   },
 };
 
-/** To start from the larger side is worth it in thousands of documents; in a few the natural order reads better. */
+/**
+ * To start from the larger side is worth it in thousands of documents; in a few the natural order
+ * reads better.
+ */
 const WORTH_A_LARGER_SIDE = 1000;
 
 /** Of reading so many documents and looking up the partners of some of them. */
@@ -83,7 +88,10 @@ const joinCost = (read: number, lookups: number, partners: number): number =>
     bytes: 0,
   });
 
-/** Of a join by which only the children of outliers have to be found; those of all others are taken out of arrays. */
+/**
+ * Of a join by which only the children of outliers have to be found; those of all others are taken
+ * out of arrays.
+ */
 const keptCost = (read: number, children: number, { parents, children: found }: Outliers): number =>
   score({ documents: read + found, lookups: parents, entries: children, bytes: 0 });
 
@@ -114,7 +122,9 @@ function innerJoin(pipeline: readonly MqlDocument[]): Turned | undefined {
   return { kind: 'inner', ...join, filter, rest: pipeline.slice(3) };
 }
 
-/** An inner join to children that their parents keep, but for outliers: the flag stands for the key. */
+/**
+ * An inner join to children that their parents keep, but for outliers: the flag stands for the key.
+ */
 function keptJoin(
   pipeline: readonly MqlDocument[],
   { collection, design, profile }: RuleContext,

@@ -16,8 +16,8 @@ import { columnType, INTEGER, REAL, TEXT } from '../value-type';
 import type { Rule, RuleContext } from '../rule';
 
 /**
- * Behind `$lookup` and `$unwind` the foreign key field equals the local one: reading the local field instead can
- * make the join unnecessary.
+ * Behind `$lookup` and `$unwind` the foreign key field equals the local one: reading the local
+ * field instead can make the join unnecessary.
  */
 export const lookupKey: Rule = {
   name: 'lookup-key',
@@ -53,8 +53,8 @@ export const lookupKey: Rule = {
 };
 
 /**
- * Equal values of one storage class are the same value in every expression, and an expression that moves in front of
- * the join meets nothing there that it could fail on.
+ * Equal values of one storage class are the same value in every expression, and an expression that
+ * moves in front of the join meets nothing there that it could fail on.
  */
 function isSameKind(
   { from, localField, foreignField }: SimpleJoin,

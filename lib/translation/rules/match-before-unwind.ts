@@ -8,8 +8,8 @@ import { needsValue } from './implied-presence';
 const WORTH_ROWS = 1000;
 
 /**
- * Entries that a filter lets through lie in documents that have such an entry: asking for those first spares unwinding the
- * others, and is what an index over the array serves.
+ * Entries that a filter lets through lie in documents that have such an entry: asking for those
+ * first spares unwinding the others, and is what an index over the array serves.
  */
 export const matchBeforeUnwind: Rule = {
   name: 'match-before-unwind',

@@ -3,8 +3,8 @@ import { overlaps, pathsInMatch, pathsWrittenBy, stageName } from '../pipeline-p
 import { replaceStages, type Rule } from '../rule';
 
 /**
- * Moves a filter, or the part of it that can move, in front of stages that do not change what it reads: fewer
- * documents are unwound, joined and sorted, and at the front an index can serve it.
+ * Moves a filter, or the part of it that can move, in front of stages that do not change what it
+ * reads: fewer documents are unwound, joined and sorted, and at the front an index can serve it.
  */
 export const matchEarly: Rule = {
   name: 'match-early',

@@ -23,7 +23,9 @@ export const mergeMatches: Rule = {
   },
 };
 
-/** The first filter without lower bounds that the second one tightens: more than 1 is more than 0. */
+/**
+ * The first filter without lower bounds that the second one tightens: more than 1 is more than 0.
+ */
 function withoutImplied(first: MqlDocument, second: MqlDocument): MqlDocument {
   const bound = (
     value: unknown,

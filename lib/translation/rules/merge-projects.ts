@@ -2,7 +2,8 @@ import { fingerprint, isDocument, type Mql, type MqlDocument } from '../mql';
 import { replaceStages, type Rule } from '../rule';
 
 /**
- * A `$project` of plain paths right before a `$project` or `$group`, which can read those paths itself.
+ * A `$project` of plain paths right before a `$project` or `$group`, which can read those paths
+ * itself.
  */
 export const mergeProjects: Rule = {
   name: 'merge-projects',
@@ -68,7 +69,10 @@ function readThrough(
   return replaced === undefined ? undefined : { $group: replaced };
 }
 
-/** The expression over the original paths; undefined where it reads a field that the `$project` did not pass on. */
+/**
+ * The expression over the original paths; undefined where it reads a field that the `$project` did
+ * not pass on.
+ */
 function substitute(value: Mql, paths: ReadonlyMap<string, string>): Mql | undefined {
   if (typeof value === 'string') {
     if (!value.startsWith('$') || value.startsWith('$$')) return value;

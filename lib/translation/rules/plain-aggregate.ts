@@ -6,9 +6,9 @@ import { replaceStages, type Rule } from '../rule';
 export const PLAIN_AGGREGATE = 'plain-aggregate';
 
 /**
- * An aggregate over no rows gives one row in SQL and no document in MongoDB; the `$facet` around it makes up for that. On
- * data that has such rows nobody would write it. That the data has some only a run shows: whoever applies this rule
- * compares the results, and undoes it where they differ.
+ * An aggregate over no rows gives one row in SQL and no document in MongoDB; the `$facet` around it
+ * makes up for that. On data that has such rows nobody would write it. That the data has some only
+ * a run shows: whoever applies this rule compares the results, and undoes it where they differ.
  */
 export const plainAggregate: Rule = {
   name: PLAIN_AGGREGATE,

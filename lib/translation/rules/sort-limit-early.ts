@@ -4,7 +4,10 @@ import { replaceStages, type Rule } from '../rule';
 import { dropLookup } from './drop-lookup';
 import { simpleJoin } from './lookup-key';
 
-/** `$sort` and `$limit` in front of a join that keeps every row exactly once: only the rows that stay are joined. */
+/**
+ * `$sort` and `$limit` in front of a join that keeps every row exactly once: only the rows that
+ * stay are joined.
+ */
 export const sortLimitEarly: Rule = {
   name: 'sort-limit-early',
   apply(pipeline, context) {
@@ -32,7 +35,8 @@ export const sortLimitEarly: Rule = {
   },
 };
 
-// The join could be dropped without a guard if nobody read it: then it neither adds nor removes rows.
+// The join could be dropped without a guard if nobody read it: then it neither adds nor removes
+// rows.
 function keepsEveryRow(
   upToJoin: readonly MqlDocument[],
   context: Parameters<typeof dropLookup.apply>[1],

@@ -3,10 +3,16 @@ import { isDocument, type Mql } from '../mql';
 import { readsArray, storedArrayGroup } from '../pipeline-paths';
 import { replaceStages, type Rule } from '../rule';
 
-/** Accumulators that give the same over each document's own sum, least or greatest value as over the entries. */
+/**
+ * Accumulators that give the same over each document's own sum, least or greatest value as over the
+ * entries.
+ */
 const FOLDED = ['$sum', '$min', '$max'];
 
-/** Unwinding an array only to add up its entries, or to find their extremes → the same operator over the array. */
+/**
+ * Unwinding an array only to add up its entries, or to find their extremes → the same operator over
+ * the array.
+ */
 export const unwindFold: Rule = {
   name: 'unwind-fold',
   apply(pipeline, context) {

@@ -348,7 +348,9 @@ export function percentileArguments(
     median,
   };
 }
-/** What the operators give: one value, or one for each percentile; nothing to choose from is null. */
+/**
+ * What the operators give: one value, or one for each percentile; nothing to choose from is null.
+ */
 const chosen = (
   found: readonly number[] | null,
   { p, median }: { p: readonly number[]; median: boolean },

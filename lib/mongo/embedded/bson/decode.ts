@@ -215,8 +215,8 @@ function readBinary(b: Buffer, at: number): Binary {
 }
 
 /**
- * Checks that bytes from outside are one well-formed document, so that later readers need no bounds checks.
- * Returns its length.
+ * Checks that bytes from outside are one well-formed document, so that later readers need no bounds
+ * checks. Returns its length.
  */
 export function validateDocument(b: Buffer, start: number, end: number, depth = 0): number {
   if (depth > 200) throw new ServerError(15, 'BSON exceeds the maximum nesting depth of 200');

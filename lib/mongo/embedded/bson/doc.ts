@@ -13,8 +13,8 @@ export class FieldName {
 /**
  * A document: either raw BSON, read field by field on demand, or keys and values in order.
  *
- * Not a plain object, because those reorder integer-like keys. Never changed once it is visible to anyone else:
- * stages build new ones.
+ * Not a plain object, because those reorder integer-like keys. Never changed once it is visible to
+ * anyone else: stages build new ones.
  */
 export class Doc {
   private rawBytes: Buffer | undefined;
@@ -35,7 +35,10 @@ export class Doc {
     doc.rawStart = start;
     return doc;
   }
-  /** A document that differs from another in some top-level fields (a missing value removes); built when it is read whole. */
+  /**
+   * A document that differs from another in some top-level fields (a missing value removes); built
+   * when it is read whole.
+   */
   static over(base: Doc, names: readonly string[], values: readonly Value[]): Doc {
     if (base.overlay && base.overlay.depth >= 8) base.decode();
     const doc = new Doc();
@@ -57,7 +60,10 @@ export class Doc {
     if (!this.valueList) this.decode();
     return this.valueList as Value[];
   }
-  /** What the server would remember of how this document was made; undefined: it was put together from values. */
+  /**
+   * What the server would remember of how this document was made; undefined: it was put together
+   * from values.
+   */
   get past(): Past | undefined {
     if (this.rawBytes) return storedPast;
     if (this.overlay && (this.overlay.values.includes(undefined) || this.overlay.base.past?.order))
@@ -134,8 +140,9 @@ export class Doc {
   }
 
   /**
-   * Fills `values` with the first `count` of the wanted fields if the document has just those of them, in this order;
-   * says whether it was so. Documents of a collection mostly have one shape, whose key list they can share.
+   * Fills `values` with the first `count` of the wanted fields if the document has just those of
+   * them, in this order; says whether it was so. Documents of a collection mostly have one shape,
+   * whose key list they can share.
    */
   pickAs(wanted: readonly FieldName[], count: number, values: Value[]): boolean {
     const bytes = this.rawBytes;

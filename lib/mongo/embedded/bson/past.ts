@@ -1,12 +1,16 @@
 import { unsupported } from '../errors';
 
 /**
- * What decides where a removed field returns when it is set again. The server keeps the place of a field that it removed
- * from a document it is working on, and an exclusion of a document that still is BSON makes new BSON, without the place:
- * SERVER's `ExclusionNode` against `FastPathEligibleExclusionNode`, and `DocumentStorage`, which marks fields deleted.
+ * What decides where a removed field returns when it is set again. The server keeps the place of a
+ * field that it removed from a document it is working on, and an exclusion of a document that still
+ * is BSON makes new BSON, without the place: SERVER's `ExclusionNode` against
+ * `FastPathEligibleExclusionNode`, and `DocumentStorage`, which marks fields deleted.
  */
 export interface Past {
-  /** Whether the server has the document as BSON. `maybe` after stages that it runs in either of its two engines. */
+  /**
+   * Whether the server has the document as BSON. `maybe` after stages that it runs in either of its
+   * two engines.
+   */
   readonly bson: 'yes' | 'maybe' | 'no';
   /** All names in their places, those of removed fields too. Absent: none was removed. */
   readonly order?: readonly string[];
@@ -30,7 +34,10 @@ export function afterRemoval(
   return { ...past, bson, order: past?.order ?? [...keys], ...(unsure ? { unsure } : {}) };
 }
 
-/** Where a field that a document does not have is to be put among its keys; the end, when it never was there. */
+/**
+ * Where a field that a document does not have is to be put among its keys; the end, when it never
+ * was there.
+ */
 export function placeOf(
   past: Past,
   keys: readonly string[],
@@ -54,7 +61,10 @@ export function placeOf(
   };
 }
 
-/** An inclusion of a field that came back: the server may never have read it, and then it has no place to return to. */
+/**
+ * An inclusion of a field that came back: the server may never have read it, and then it has no
+ * place to return to.
+ */
 export function checkReturned(past: Past | undefined, named: { has(name: string): boolean }): void {
   for (const name of past?.returned ?? []) {
     if (named.has(name))

@@ -158,7 +158,10 @@ const ignoredModOptions = new Set([
   'maxTimeMS',
 ]);
 
-/** `collMod`: a view's definition, a collection's validator, or whether an index is hidden and when it expires. */
+/**
+ * `collMod`: a view's definition, a collection's validator, or whether an index is hidden and when
+ * it expires.
+ */
 export function collMod(engine: Engine, request: Request): Buffer {
   const { command, database } = request;
   const name = stringField(command, 'collMod');
@@ -233,24 +236,22 @@ export function listCollections(engine: Engine, request: Request): Buffer {
   const { command, database } = request;
   const test = filtering(docField(command, 'filter'));
   const nameOnly = command.get('nameOnly') === true;
-  const docs = engine.store
-    .list(database)
-    .map((c) =>
-      c.isView
-        ? Doc.of({
-            name: c.name,
-            type: 'view',
-            options: c.options,
-            info: Doc.of({ readOnly: true }),
-          })
-        : Doc.of({
-            name: c.name,
-            type: 'collection',
-            options: c.options,
-            info: Doc.of({ readOnly: false, uuid: c.uuid }),
-            idIndex: idIndexOf(c),
-          }),
-    );
+  const docs = engine.store.list(database).map((c) =>
+    c.isView
+      ? Doc.of({
+          name: c.name,
+          type: 'view',
+          options: c.options,
+          info: Doc.of({ readOnly: true }),
+        })
+      : Doc.of({
+          name: c.name,
+          type: 'collection',
+          options: c.options,
+          info: Doc.of({ readOnly: false, uuid: c.uuid }),
+          idIndex: idIndexOf(c),
+        }),
+  );
   const matching = docs
     .filter(test)
     .map((d) => (nameOnly ? Doc.of({ name: d.get('name'), type: d.get('type') }) : d));

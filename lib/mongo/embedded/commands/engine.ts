@@ -59,7 +59,10 @@ export class Engine {
     private readonly workerIndex: number,
   ) {}
 
-  /** The variables, clock and collation of one query: of its own, or else of the collection that it names. */
+  /**
+   * The variables, clock and collation of one query: of its own, or else of the collection that it
+   * names.
+   */
   environmentOf(
     request: Request,
     collectionName: Value = request.command.values[0],

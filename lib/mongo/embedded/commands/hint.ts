@@ -5,8 +5,9 @@ import type { Engine } from './engine';
 import { sameKey } from './indexes';
 
 /**
- * The planner chooses for itself, so that a hint can only be right or wrong about what there is. Hints that change the
- * answer (an index that lacks documents, the reverse natural order) are refused.
+ * The planner chooses for itself, so that a hint can only be right or wrong about what there is.
+ * Hints that change the answer (an index that lacks documents, the reverse natural order) are
+ * refused.
  */
 export function checkHint(engine: Engine, database: string, name: string, hint: Value): void {
   if (hint === undefined || (hint instanceof Doc && hint.size === 0)) return;

@@ -15,7 +15,10 @@ export interface WorkerCommand {
 const reads = (run: WorkerCommand['run']): WorkerCommand => ({ run, writes: false });
 const writes = (run: WorkerCommand['run']): WorkerCommand => ({ run, writes: true });
 
-/** Commands that need storage, by lower-case name. What needs none is answered by the wire thread itself. */
+/**
+ * Commands that need storage, by lower-case name. What needs none is answered by the wire thread
+ * itself.
+ */
 export const workerCommands: Readonly<Record<string, WorkerCommand>> = {
   find: reads(read.find),
   aggregate: reads(read.aggregate),

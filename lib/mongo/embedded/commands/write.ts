@@ -46,7 +46,8 @@ export function operations(request: Request, key: string): Doc[] {
 }
 
 /**
- * Does them in order in one transaction; a failed one is reported and, when order matters, ends the work.
+ * Does them in order in one transaction; a failed one is reported and, when order matters, ends the
+ * work.
  *
  * @param ahead may do some of the next ones at once, and says how many.
  */
@@ -154,7 +155,10 @@ export function insert(engine: Engine, request: Request): Buffer {
 export const prepare = (doc: Doc): Insertion => stamped(firstId(doc) ?? withId(doc));
 
 const NOTHING = Buffer.alloc(8);
-/** An empty timestamp beside others at the top of a document becomes the time of the insertion; not in `_id`. */
+/**
+ * An empty timestamp beside others at the top of a document becomes the time of the insertion; not
+ * in `_id`.
+ */
 function stamped(insertion: Insertion): Insertion {
   const { raw } = insertion;
   if (raw.indexOf(NOTHING) < 0) return insertion;

@@ -1,4 +1,7 @@
-/** MongoDB's numbers for mistakes in the named arguments of operators that have numbers of their own. */
+/**
+ * MongoDB's numbers for mistakes in the named arguments of operators that have numbers of their
+ * own.
+ */
 interface ArgumentErrors {
   readonly notObject?: number;
   readonly unknown?: number;

@@ -102,7 +102,9 @@ function toWhole(mode: 'floor' | 'ceil') {
   });
 }
 
-/** `$round` and `$trunc`: doubles go through their exact decimal value, so that ties are real ties. */
+/**
+ * `$round` and `$trunc`: doubles go through their exact decimal value, so that ties are real ties.
+ */
 function roundTo(mode: 'half-even' | 'trunc') {
   return variadic(
     (values, name) => {

@@ -127,8 +127,8 @@ function dateOf(v: Value, key: string, name: string): number {
 }
 
 /**
- * Constants are read before the first document comes, and their mistakes are errors even where null decides; other
- * operands are looked at one after another, and the first null ends it.
+ * Constants are read before the first document comes, and their mistakes are errors even where null
+ * decides; other operands are looked at one after another, and the first null ends it.
  */
 const constantsFirst =
   (build: OperatorBuilder): OperatorBuilder =>

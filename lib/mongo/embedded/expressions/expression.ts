@@ -5,7 +5,10 @@ import { pathReader, splitPath } from '../values/path';
 import { argumentErrors } from './argument-errors';
 import { Code, DateTime, type Value } from '../values/value';
 
-/** Computes a value from the document that the pipeline is at. Variables live in the environment's frame. */
+/**
+ * Computes a value from the document that the pipeline is at. Variables live in the environment's
+ * frame.
+ */
 export type Evaluate = (doc: Doc) => Value;
 
 /** A parsed expression: what it is (for the planner) and how it is computed. */
@@ -24,7 +27,9 @@ export interface Expression {
 /** Stands among the variables that something uses for chance: what uses it differs each time. */
 export const RANDOM = -1;
 
-/** What a query shares among its parts: variables, clock, collation, and a way to be interrupted. */
+/**
+ * What a query shares among its parts: variables, clock, collation, and a way to be interrupted.
+ */
 export class Environment {
   readonly frame: Value[] = [];
   /** Variables whose value is known before the query starts: those of a command's `let`. */
@@ -39,7 +44,9 @@ export class Environment {
   readonly now = new DateTime(Date.now());
   constructor(
     readonly collation: Collation = simpleCollation,
-    /** Throws when the query was killed or its time is over. Called now and then by whatever loops. */
+    /**
+     * Throws when the query was killed or its time is over. Called now and then by whatever loops.
+     */
     readonly checkpoint: () => void = () => undefined,
   ) {}
   private touched: Set<number> | undefined;
@@ -97,7 +104,10 @@ export class Scope {
 export type OperatorBuilder = (operand: Value, scope: Scope, name: string) => Built;
 export interface Built {
   readonly evaluate: Evaluate;
-  /** Operands; an operator all of whose operands are constant is computed once. Absent: never folded. */
+  /**
+   * Operands; an operator all of whose operands are constant is computed once. Absent: never
+   * folded.
+   */
   readonly operands?: readonly Expression[];
 }
 export type Family = Readonly<Record<string, OperatorBuilder>>;
@@ -243,7 +253,8 @@ function parseOperator(name: string, operand: Value, scope: Scope): Expression {
   const build = operators.get(name);
   if (!build) throw unsupported(`Unrecognized expression '${name}': it`, 168);
   const { evaluate, operands } = build(operand, scope, name);
-  // As on the server, a constant that cannot be computed fails the whole pipeline, even where it is never reached.
+  // As on the server, a constant that cannot be computed fails the whole pipeline, even where it is
+  // never reached.
   if (operands?.every((o) => o.kind === 'constant')) return constant(evaluate(Doc.empty()));
   return operands
     ? { kind: 'operator', operator: name, operands, evaluate }

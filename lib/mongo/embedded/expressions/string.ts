@@ -246,7 +246,8 @@ const indexOf = (unit: 'bytes' | 'codePoints') =>
         const at = haystack.subarray(start, end).indexOf(Buffer.from(find, 'utf8'));
         return at < 0 ? -1 : at + start;
       }
-      // By code points a match only has to begin before the end, and the end of a text is no place to begin, unless it is empty.
+      // By code points a match only has to begin before the end, and the end of a text is no place
+      // to begin, unless it is empty.
       if (text === '' && find === '') return 0;
       const at = haystack.slice(start).join('').indexOf(find);
       const found = at < 0 ? -1 : start + codePointIndex(haystack.slice(start).join(''), at);
@@ -287,7 +288,8 @@ export const string: Family = {
       if (!o) return out;
       const { text } = o;
       const searching = new RegExp(o.regex.source, `${o.regex.flags}g`);
-      // A search starts at every position but the end; one that starts earlier may still match there.
+      // A search starts at every position but the end; one that starts earlier may still match
+      // there.
       do {
         const match = execRegex(searching, text);
         if (!match) break;

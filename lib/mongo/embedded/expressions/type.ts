@@ -172,7 +172,9 @@ const conversions: Record<string, Convert> = {
   },
 };
 
-/** Reads a whole text as a number. Hexadecimal as the server does: with a small x only after a sign. */
+/**
+ * Reads a whole text as a number. Hexadecimal as the server does: with a small x only after a sign.
+ */
 function parseDouble(text: string): number {
   const failed = (why: string): ServerError =>
     failure(`Failed to parse number '${text}' in $convert with no onError value: ${why}`);
@@ -235,7 +237,8 @@ function targetOf(to: Value): Target | null {
       convert,
       subtype: to instanceof Doc && name === 'binData' ? subtypeOf(to.get('subtype')) : 0,
     };
-  // A type that exists but is no target fails when a value is converted to it, so that `onError` can catch it.
+  // A type that exists but is no target fails when a value is converted to it, so that `onError`
+  // can catch it.
   if (name in BsonType)
     return {
       convert: (v) => {

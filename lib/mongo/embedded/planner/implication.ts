@@ -5,9 +5,10 @@ import { compareValues, rankOf } from '../values/compare';
 import { BsonType, isNullish, isNumeric, toDouble, type Value } from '../values/value';
 
 /**
- * Whether whatever passes a query's filter also passes a partial index's, so that the index holds all that the query
- * looks for. Conservative: no says nothing. Every condition here holds of a document when it holds of some value at its
- * path, so that it is enough to compare what they say of one value.
+ * Whether whatever passes a query's filter also passes a partial index's, so that the index holds
+ * all that the query looks for. Conservative: no says nothing. Every condition here holds of a
+ * document when it holds of some value at its path, so that it is enough to compare what they say
+ * of one value.
  */
 export function implies(
   query: Filter,
@@ -60,8 +61,8 @@ function saidBy(filter: Filter): Said | null {
 
 const NUMBERS = [BsonType.double, BsonType.int, BsonType.long, BsonType.decimal];
 /**
- * The stored types that can equal, or lie in a range of, a value of some rank. Null is left out, which means missing as
- * well, and so are arrays and documents, which are more than one value.
+ * The stored types that can equal, or lie in a range of, a value of some rank. Null is left out,
+ * which means missing as well, and so are arrays and documents, which are more than one value.
  */
 const typesOfRank = new Map<number, readonly number[]>([
   [15, NUMBERS],
@@ -150,8 +151,8 @@ function within(
 }
 
 /**
- * `$expr: {$eq: ["$path", scalar]}`. The whole value at the path decides there, which an index holds for scalars; null is
- * left alone because missing is another thing in an expression.
+ * `$expr: {$eq: ["$path", scalar]}`. The whole value at the path decides there, which an index
+ * holds for scalars; null is left alone because missing is another thing in an expression.
  */
 export function constantEquality(e: Expression): { path: string; value: Value } | null {
   if (e.operator !== '$eq' || e.operands?.length !== 2) return null;

@@ -3,7 +3,10 @@ import { Decimal128, Double, Long, type Document } from 'mongodb';
 import { afterAll, describe, expect, it } from 'vitest';
 import { TestEngine } from '../testing';
 
-/** Whatever indexes there are, the answer is the same as without them: documents, their order, joins and errors. */
+/**
+ * Whatever indexes there are, the answer is the same as without them: documents, their order, joins
+ * and errors.
+ */
 
 const engine = new TestEngine();
 afterAll(() => engine.close());
@@ -364,11 +367,9 @@ describe('indexes never change an answer', () => {
       { weight: 4, arbitrary: one.map((inner): Document => ({ e: { $elemMatch: inner } })) },
       {
         weight: 2,
-        arbitrary: fc
-          .tuple(one, one)
-          .map(([a, b]): Document => ({
-            $and: [{ e: { $elemMatch: a } }, { e: { $elemMatch: b } }],
-          })),
+        arbitrary: fc.tuple(one, one).map(([a, b]): Document => ({
+          $and: [{ e: { $elemMatch: a } }, { e: { $elemMatch: b } }],
+        })),
       },
       {
         weight: 2,

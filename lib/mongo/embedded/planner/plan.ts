@@ -18,7 +18,9 @@ import {
   type Value,
 } from '../values/value';
 
-/** How candidates for a filter are found. They are a superset: the filter is always tested on them. */
+/**
+ * How candidates for a filter are found. They are a superset: the filter is always tested on them.
+ */
 export type Plan =
   | { readonly kind: 'scan' }
   | {
@@ -52,7 +54,10 @@ function odd(value: Value): boolean {
 const untouched = new Set([10, 15, 40, 45, 50]);
 const STRING = 20;
 
-/** Whether an index says the same about a value as the query does: their collations must agree where strings are concerned. */
+/**
+ * Whether an index says the same about a value as the query does: their collations must agree where
+ * strings are concerned.
+ */
 function indexable(value: Value, index: Collation, query: Collation): boolean {
   if (odd(value)) return false;
   if (untouched.has(rankOf(value))) return true;
@@ -96,7 +101,10 @@ interface ElementBounds {
   readonly bounds: ReadonlyMap<string, Bounds>;
 }
 
-/** Not what null would be equal to: elements that are arrays have no fields, which counts as null there and has no key. */
+/**
+ * Not what null would be equal to: elements that are arrays have no fields, which counts as null
+ * there and has no key.
+ */
 function elementBounds(filter: Filter): ElementBounds[] {
   if (filter.kind === 'and') return filter.parts.flatMap(elementBounds);
   if (filter.kind !== 'elemMatch' || !filter.inner) return [];
@@ -159,7 +167,10 @@ const usable = (b: Bounds, sparse: boolean): boolean => {
   return b.low !== undefined || b.high !== undefined;
 };
 
-/** Of an index over arrays: whether the elements that meet two bounds are the same, or no elements of one array. */
+/**
+ * Of an index over arrays: whether the elements that meet two bounds are the same, or no elements
+ * of one array.
+ */
 function together(a: string, b: string, element: ElementBounds | undefined): boolean {
   const [first, second] = [a.split('.'), b.split('.')];
   if (first[0] !== second[0]) return true;
@@ -246,7 +257,10 @@ function rangesOf(prefix: Buffer, b: Bounds, multikey: boolean): [Buffer, Buffer
 
 const MAX_ORDERED = 1000;
 
-/** Rows in sort order through an index whose fields are the sort's, when few of them will be asked for. */
+/**
+ * Rows in sort order through an index whose fields are the sort's, when few of them will be asked
+ * for.
+ */
 export function inSortOrder(
   collection: Collection,
   filter: Filter | null,
@@ -331,7 +345,10 @@ export function candidates(
 
 export const rowDoc = (row: Row): Doc => Doc.fromRaw(row.d);
 
-/** Rows whose first key in an index equals any of the values; null when a value cannot be found by its key. */
+/**
+ * Rows whose first key in an index equals any of the values; null when a value cannot be found by
+ * its key.
+ */
 export function probeIndex(
   collection: Collection,
   index: IndexSpec | '_id_',

@@ -3,8 +3,9 @@ import { compareValues } from '../values/compare';
 import type { Value } from '../values/value';
 
 /**
- * What `distinct` sees at a path of one document: the elements of arrays at its end, through arrays on the way. A number
- * after an array is a position there and nothing else. As on the server, one document's values come sorted.
+ * What `distinct` sees at a path of one document: the elements of arrays at its end, through arrays
+ * on the way. A number after an array is a position there and nothing else. As on the server, one
+ * document's values come sorted.
  */
 export function elementsAt(path: string): (doc: Doc) => Value[] {
   const parts = path.split('.');

@@ -9,7 +9,9 @@ import { compileRegex, testRegex } from './regex';
 
 type Check = (value: Value) => boolean;
 
-/** `$jsonSchema`: draft 4 with MongoDB's `bsonType`. Keywords that are not listed here are refused. */
+/**
+ * `$jsonSchema`: draft 4 with MongoDB's `bsonType`. Keywords that are not listed here are refused.
+ */
 export function compileJsonSchema(schema: Value): (doc: Doc) => boolean {
   return compileSchema(schema);
 }

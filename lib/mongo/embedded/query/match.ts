@@ -24,7 +24,10 @@ import { compileRegex, testRegex } from './regex';
 
 export type Test = (doc: Doc) => boolean;
 
-/** A parsed filter. The planner reads what it knows of (`compare`, `in`, `and`); `test` decides for all. */
+/**
+ * A parsed filter. The planner reads what it knows of (`compare`, `in`, `and`); `test` decides for
+ * all.
+ */
 export type Filter =
   | { readonly kind: 'and'; readonly parts: readonly Filter[]; readonly test: Test }
   | { readonly kind: 'or'; readonly parts: readonly Filter[]; readonly test: Test }
@@ -65,7 +68,9 @@ export type Filter =
   | { readonly kind: 'other'; readonly path?: string; readonly test: Test };
 export type Comparison = '$eq' | '$lt' | '$lte' | '$gt' | '$gte';
 
-/** Whether a value found at the path satisfies a condition; `undefined` stands for a missing one. */
+/**
+ * Whether a value found at the path satisfies a condition; `undefined` stands for a missing one.
+ */
 type Condition = (value: Value) => boolean;
 
 export function parseFilter(spec: Value, scope: Scope): Filter {
@@ -234,7 +239,10 @@ function parseNot(path: string, value: Value, scope: Scope): Filter {
 /** Calls `visit` with what a filter's path leads to, until it says yes. */
 type Walk = (doc: Doc, visit: Condition) => boolean;
 
-/** Every value that an equality filter on the path would see, once each; a missing one as `undefined`. */
+/**
+ * Every value that an equality filter on the path would see, once each; a missing one as
+ * `undefined`.
+ */
 export function valuesAt(path: string): (doc: Doc) => Value[] {
   const walk = walker(path, true);
   return (doc) => {
@@ -247,7 +255,10 @@ export function valuesAt(path: string): (doc: Doc) => Value[] {
   };
 }
 
-/** The values at a path: through arrays on the way; at its end an array's elements, then the array itself. */
+/**
+ * The values at a path: through arrays on the way; at its end an array's elements, then the array
+ * itself.
+ */
 function walker(path: string, elements: boolean): Walk {
   if (path.includes('\0')) throw badValue('a path must not contain a null byte');
   const fields = path.split('.').map(fieldName);
@@ -277,7 +288,10 @@ function walker(path: string, elements: boolean): Walk {
   return (doc, visit) => inDoc(doc, 0, visit);
 }
 
-/** Not a path (no path may contain it): the element that `$elemMatch` is looking at, itself, even if it is an array. */
+/**
+ * Not a path (no path may contain it): the element that `$elemMatch` is looking at, itself, even if
+ * it is an array.
+ */
 const ELEMENT = '\0';
 
 function onPath(path: string, condition: Condition): Filter {

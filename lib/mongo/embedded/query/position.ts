@@ -5,8 +5,9 @@ import type { Value } from '../values/value';
 import type { Filter } from './match';
 
 /**
- * The position that a positional `$` stands for: of the first element with which alone a document still matches. null when
- * none does, and when the elements have no say, because the document matches without any.
+ * The position that a positional `$` stands for: of the first element with which alone a document
+ * still matches. null when none does, and when the elements have no say, because the document
+ * matches without any.
  */
 export function decidingElement(
   items: readonly Value[],
@@ -18,9 +19,9 @@ export function decidingElement(
 }
 
 /**
- * Where a filter matched in arrays, which is what `$` in an update's path becomes, whatever array it is in. Each condition
- * has its own first element; the server takes the one of the condition that it looks at last, which are sorted by their
- * kinds, then by their paths.
+ * Where a filter matched in arrays, which is what `$` in an update's path becomes, whatever array
+ * it is in. Each condition has its own first element; the server takes the one of the condition
+ * that it looks at last, which are sorted by their kinds, then by their paths.
  */
 export function matchedPosition(doc: Doc, filter: Filter): number | null {
   const found = foundBy(doc, filter);
@@ -92,7 +93,10 @@ function positionIn(doc: Doc, condition: Condition): number | null {
   return decidingElement(value, (only) => condition.test(rebuilt(only)));
 }
 
-/** A number after an array is a position that is given, not found, unless it is a name in an element. */
+/**
+ * A number after an array is a position that is given, not found, unless it is a name in an
+ * element.
+ */
 function numberedPosition(
   items: readonly Value[],
   condition: Condition,

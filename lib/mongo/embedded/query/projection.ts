@@ -90,8 +90,9 @@ class Node {
       past?.bson === 'yes' && this.computed.size === 0 ? storedPast : undefined,
     );
   }
-  // What the last document came out as: the next one is tried for the same shape first. Its values start as a copy of
-  // `blank`: an array that starts empty is copied by the JavaScript engine when its first double comes after an integer.
+  // What the last document came out as: the next one is tried for the same shape first. Its values
+  // start as a copy of `blank`: an array that starts empty is copied by the JavaScript engine when
+  // its first double comes after an integer.
   private last: {
     readonly shape: string[];
     readonly picked: number;
@@ -232,7 +233,10 @@ function collect(doc: Doc, prefix: readonly string[], into: Leaves, positionals:
   });
 }
 
-/** `$project`; with `find`, the projection of a find, whose `$` means the element by which its filter matched. */
+/**
+ * `$project`; with `find`, the projection of a find, whose `$` means the element by which its
+ * filter matched.
+ */
 export function parseProjection(
   spec: Value,
   scope: Scope,
@@ -386,7 +390,8 @@ function specialOf(path: readonly string[], spec: Doc, scope: Scope): Special | 
       const { test } = parseFilter(Doc.of({ [name]: spec }), scope);
       return {
         includes: true,
-        // The first element that matches, in an array of its own; the field goes when there is none.
+        // The first element that matches, in an array of its own; the field goes when there is
+        // none.
         apply: (input, output) => {
           const items = input.get(name);
           const hit = Array.isArray(items)

@@ -1,9 +1,9 @@
 import { ServerError, unsupported } from '../errors';
 
 /**
- * MongoDB's regular expressions are PCRE's; JavaScript's differ in what `.`, `^`, `$` and `\s` mean, in inline
- * options and in syntax. A pattern is translated construct by construct into one that JavaScript reads the same
- * way over code points; what has no equal is refused.
+ * MongoDB's regular expressions are PCRE's; JavaScript's differ in what `.`, `^`, `$` and `\s`
+ * mean, in inline options and in syntax. A pattern is translated construct by construct into one
+ * that JavaScript reads the same way over code points; what has no equal is refused.
  */
 export function compileRegex(pattern: string, options: string): RegExp {
   const key = `${options}/${pattern}`;
@@ -18,8 +18,8 @@ export function compileRegex(pattern: string, options: string): RegExp {
 const cache = new Map<string, RegExp>();
 
 /**
- * A regular expression that backtracks without end cannot be interrupted from within. Odd while one runs: whoever
- * watches the thread sees that it does not come back.
+ * A regular expression that backtracks without end cannot be interrupted from within. Odd while one
+ * runs: whoever watches the thread sees that it does not come back.
  */
 let watch: Int32Array<ArrayBufferLike> = new Int32Array(1);
 export function watchRegexes(shared: Int32Array<ArrayBufferLike>): void {

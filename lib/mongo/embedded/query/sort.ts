@@ -9,10 +9,16 @@ import { bsonUndefined, Double, isNumeric, toDouble, type Value } from '../value
 export interface SortPattern {
   readonly parts: readonly { readonly path: string; readonly direction: 1 | -1 }[];
   readonly order: StringOrder;
-  /** The values by which a document is ordered. `self` stands in for it when it is not a document ($sortArray). */
+  /**
+   * The values by which a document is ordered. `self` stands in for it when it is not a document
+   * ($sortArray).
+   */
   keyOf(doc: Doc, self?: Value): Value[];
   compareKeys(a: readonly Value[], b: readonly Value[]): number;
-  /** The first value of the key, where the key as a whole cannot be an error (of parallel arrays); else missing. */
+  /**
+   * The first value of the key, where the key as a whole cannot be an error (of parallel arrays);
+   * else missing.
+   */
   leadOf(doc: Doc): Value;
 }
 
@@ -63,7 +69,8 @@ function makeSortPattern(parts: readonly Part[], collation: Collation): SortPatt
     }
     return 0;
   };
-  // Copied rather than made by length, because the JavaScript engine then leaves the values where they are put.
+  // Copied rather than made by length, because the JavaScript engine then leaves the values where
+  // they are put.
   const blank: readonly Value[] = readers.map(() => undefined);
   const keyOf = (doc: Doc): Value[] => {
     const key = blank.slice();
@@ -120,7 +127,10 @@ function parallelKey(
   return best ?? readers.map(() => bsonUndefined);
 }
 
-/** Reads the value by which a document sorts: of an array the least element, or the greatest when descending. */
+/**
+ * Reads the value by which a document sorts: of an array the least element, or the greatest when
+ * descending.
+ */
 class KeyReader {
   private readonly fields;
   /** The field of a path that is just one. */
@@ -197,8 +207,8 @@ export class TopItems<T> {
     return c > 0 || (c === 0 && a.n > b.n);
   }
   /**
-   * Whether something with this first key value is sure to come after all that is kept: of a long input nearly
-   * everything does, and needs no whole key.
+   * Whether something with this first key value is sure to come after all that is kept: of a long
+   * input nearly everything does, and needs no whole key.
    */
   beyond(lead: Value): boolean {
     const { bar } = this;

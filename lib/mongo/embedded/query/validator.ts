@@ -14,7 +14,10 @@ export interface Validator {
 const LEVELS: readonly Value[] = ['off', 'strict', 'moderate'];
 const ACTIONS: readonly Value[] = ['error', 'warn'];
 
-/** Reads the options of `create` and `collMod` that have to do with validation; null when nothing is demanded. */
+/**
+ * Reads the options of `create` and `collMod` that have to do with validation; null when nothing is
+ * demanded.
+ */
 export function parseValidator(options: Doc): Validator | null {
   const spec = options.get('validator');
   const level = options.get('validationLevel') ?? 'strict';

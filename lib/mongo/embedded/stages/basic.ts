@@ -85,7 +85,10 @@ const sort: StageBuilder = (operand, { scope }, name) => {
   return { ...all, sort: pattern, openBounded } as Stage;
 };
 
-/** The positions of rows in sort order. Columns that hold only numbers, the usual ones, are compared as such. */
+/**
+ * The positions of rows in sort order. Columns that hold only numbers, the usual ones, are compared
+ * as such.
+ */
 function sortedOrder(n: number, columns: readonly Value[][], pattern: SortPattern): Uint32Array {
   const order = new Uint32Array(n);
   for (let i = 0; i < n; i++) order[i] = i;
@@ -93,7 +96,8 @@ function sortedOrder(n: number, columns: readonly Value[][], pattern: SortPatter
     ascendingNumbers(column, (pattern.parts[i] as Part).direction),
   );
   const [x, y] = numbers;
-  // The position decides last: equal rows keep their order. (The difference of equal infinities is NaN, which is falsy as 0 is.)
+  // The position decides last: equal rows keep their order. (The difference of equal infinities is
+  // NaN, which is falsy as 0 is.)
   if (x && columns.length === 1)
     return order.sort((a, b) => (x[a] as number) - (x[b] as number) || a - b);
   if (x && y && columns.length === 2)
@@ -116,7 +120,10 @@ function sortedOrder(n: number, columns: readonly Value[][], pattern: SortPatter
 }
 type Part = SortPattern['parts'][number];
 
-/** A column of nothing but numbers, turned around if it is to descend; null when there is something else, or NaN. */
+/**
+ * A column of nothing but numbers, turned around if it is to descend; null when there is something
+ * else, or NaN.
+ */
 function ascendingNumbers(column: readonly Value[], direction: 1 | -1): Float64Array | null {
   const numbers = new Float64Array(column.length);
   for (let i = 0; i < column.length; i++) {
@@ -176,7 +183,10 @@ const skip: StageBuilder = (operand, _context, name) => {
   };
 };
 
-/** `$unwind`: one document for each element; null, missing and empty give none unless they are preserved. */
+/**
+ * `$unwind`: one document for each element; null, missing and empty give none unless they are
+ * preserved.
+ */
 const unwind: StageBuilder = (operand, _context, name) => {
   let path: Value = operand;
   let preserve = false;

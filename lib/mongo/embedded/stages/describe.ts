@@ -5,7 +5,10 @@ import { fromArray, type Next, type StageBuilder } from './stage';
 
 /** Stages whose documents describe a collection instead of coming from it. */
 
-/** `$collStats`, as far as it tells what is stored: what shells and graphical clients show of a collection. */
+/**
+ * `$collStats`, as far as it tells what is stored: what shells and graphical clients show of a
+ * collection.
+ */
 const collStats: StageBuilder = (operand, { source, collection }, name) => {
   if (!(operand instanceof Doc))
     throw new ServerError(14, `${name} must take a nested object but found: ${typeName(operand)}`);

@@ -50,7 +50,10 @@ function stepOf(step: Numeric, unit: Unit | undefined): Step {
 
 const MAX_GENERATED = 500_000;
 
-/** Checks a stage's fields as the server's declared ones: none unknown, none missing, each of its type. */
+/**
+ * Checks a stage's fields as the server's declared ones: none unknown, none missing, each of its
+ * type.
+ */
 function checkFields(
   spec: Doc,
   name: string,
@@ -264,8 +267,9 @@ interface Range {
 }
 
 /**
- * Walks one partition. As on the server each value is a step from the one before it, whether that was made or found: what
- * sums of doubles lose adds up, and a month's end that was cut short stays short.
+ * Walks one partition. As on the server each value is a step from the one before it, whether that
+ * was made or found: what sums of doubles lose adds up, and a month's end that was cut short stays
+ * short.
  */
 class Steps {
   /** The last value on a step. */

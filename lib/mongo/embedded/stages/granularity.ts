@@ -41,18 +41,24 @@ const decades: Readonly<Record<string, readonly number[]>> = {
   E192: eSeries(192),
 };
 
-/** The finer E series are the powers of a root of ten to three digits; one number of E192 is an exception. */
+/**
+ * The finer E series are the powers of a root of ten to three digits; one number of E192 is an
+ * exception.
+ */
 function eSeries(n: number): number[] {
   return Array.from({ length: n }, (_, i) =>
     n === 192 && i === 185 ? 920 : Math.round(100 * 10 ** (i / n)),
   );
 }
 
-/** Numbers of a decade repeated at every power of ten, in the type of the number that is rounded. */
+/**
+ * Numbers of a decade repeated at every power of ten, in the type of the number that is rounded.
+ */
 function preferred(decade: readonly number[]): Granularity {
   const first = decade[0] as number;
   const last = decade[decade.length - 1] as number;
-  // The series' number at a power of ten: doubles are multiplied as the server does, decimals exactly.
+  // The series' number at a power of ten: doubles are multiplied as the server does, decimals
+  // exactly.
   const scale = (n: Numeric): ((member: number, power: Numeric) => Numeric) =>
     n instanceof Decimal
       ? (member, power) => toDecimal(member).multiply(toDecimal(power))

@@ -14,7 +14,10 @@ import { blocking, fromArray, type Next, type StageBuilder, type StageContext } 
 
 export type Fields = readonly (readonly [string, AccumulatorFactory])[];
 
-/** Streams documents into groups and gives one document for each, in the order in which the groups appeared. */
+/**
+ * Streams documents into groups and gives one document for each, in the order in which the groups
+ * appeared.
+ */
 export function groupBy(
   id: Evaluate,
   fields: Fields,

@@ -158,7 +158,10 @@ interface Join {
   (doc: Doc): Doc[];
 }
 
-/** Finds `$expr: {$eq: ["$field", <something of the outer document>]}` at the head of a sub-pipeline. */
+/**
+ * Finds `$expr: {$eq: ["$field", <something of the outer document>]}` at the head of a
+ * sub-pipeline.
+ */
 function correlatedEquality(
   filter: Filter | undefined,
   outer: ReadonlySet<number>,
@@ -195,8 +198,8 @@ function equalityIn(
 }
 
 /**
- * What the beginning of a sub-pipeline gives that is the same for every document. It is read as far as the rest asks
- * for it, never twice while it fits the memory of one operator.
+ * What the beginning of a sub-pipeline gives that is the same for every document. It is read as far
+ * as the rest asks for it, never twice while it fits the memory of one operator.
  */
 class SharedHead {
   private docs: Doc[] = [];
@@ -228,7 +231,10 @@ class SharedHead {
   }
 }
 
-/** The first stages cannot differ from document to document: they run once, and a key finds what the next one keeps of them. */
+/**
+ * The first stages cannot differ from document to document: they run once, and a key finds what the
+ * next one keeps of them.
+ */
 function headedJoin(
   pipeline: Pipeline,
   at: number,
@@ -292,11 +298,13 @@ function pipelineJoin(
     bind(doc);
     if (probe) {
       const value = key.value(doc);
-      // An array may be put together from several documents of an array, which an index does not hold.
+      // An array may be put together from several documents of an array, which an index does not
+      // hold.
       if (!Array.isArray(value))
         return drain(pipeline.open(listNext(probe([value ?? null]))), checkpoint);
     }
-    // The whole value decides in `$expr`: no arrays are entered, and missing is not null. The stages check again.
+    // The whole value decides in `$expr`: no arrays are entered, and missing is not null. The
+    // stages check again.
     index ??= new HashIndex(allOf(from, context), (d) => [read(d)], context.scope);
     return drain(pipeline.open(listNext(index.find([key.value(doc)]))), checkpoint);
   };
@@ -337,7 +345,10 @@ const lookup: StageBuilder = (operand, context, name) => {
   });
 };
 
-/** Few documents are within any limit: they are not counted. An error costs its stack: it is made when it is thrown. */
+/**
+ * Few documents are within any limit: they are not counted. An error costs its stack: it is made
+ * when it is thrown.
+ */
 function limitSize(docs: readonly Doc[], error: () => ServerError): void {
   if (docs.length < 8) return;
   let bytes = 0;

@@ -5,14 +5,19 @@ import { divideNumbers, multiplyNumbers, subtractNumbers, Sum } from '../values/
 import { Decimal } from '../values/decimal';
 import { double, isNumeric, toDouble, type Numeric, type Value } from '../values/value';
 
-/** An accumulator that can also forget, so that a sliding window costs the same whatever its width. */
+/**
+ * An accumulator that can also forget, so that a sliding window costs the same whatever its width.
+ */
 export interface Removable {
   add(doc: Doc): void;
   remove(doc: Doc): void;
   result(): Value;
 }
 
-/** What is taken away again is added with the other sign, as on the server: the digits lost on the way are its digits. */
+/**
+ * What is taken away again is added with the other sign, as on the server: the digits lost on the
+ * way are its digits.
+ */
 const negated = (v: Numeric): Numeric => multiplyNumbers(v, -1);
 const isFinite = (v: Numeric): boolean =>
   v instanceof Decimal ? v.isFinite : Number.isFinite(toDouble(v));

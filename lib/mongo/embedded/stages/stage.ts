@@ -26,15 +26,21 @@ export interface Source {
   /** Documents that may pass the filter (a superset), through an index where one helps. */
   scan(collection: string, filter: Filter | null): Next;
   /**
-   * Documents in sort order (equal ones in order of insertion), read through an index as far as they are asked for.
-   * null when no index has this order, or another plan is better.
+   * Documents in sort order (equal ones in order of insertion), read through an index as far as
+   * they are asked for. null when no index has this order, or another plan is better.
    */
   sorted(collection: string, filter: Filter | null, sort: SortPattern, bound: number): Next | null;
-  /** Looks up by equality of a path with any of the values through an index: candidates, each once, to be checked again. */
+  /**
+   * Looks up by equality of a path with any of the values through an index: candidates, each once,
+   * to be checked again.
+   */
   probe(collection: string, path: string): ((values: readonly Value[]) => Doc[]) | null;
   /** What a view stands for; null when it is a collection, or nothing. */
   view(name: string): ViewDefinition | null;
-  /** How many documents a collection has and what they occupy, sizes divided by `scale`; null when there is none. */
+  /**
+   * How many documents a collection has and what they occupy, sizes divided by `scale`; null when
+   * there is none.
+   */
   statistics(collection: string, scale: Value): Readonly<Record<string, Value>> | null;
   /** One document for each index of a collection, as `$indexStats` has them. */
   indexes(collection: string): Doc[];
@@ -55,7 +61,10 @@ export interface Stage {
   readonly sort?: SortPattern;
   readonly limit?: number;
   readonly skip?: number;
-  /** Ignores its input and starts anew, from nothing (`$documents`) or from its collection's description (`$collStats`). */
+  /**
+   * Ignores its input and starts anew, from nothing (`$documents`) or from its collection's
+   * description (`$collStats`).
+   */
   readonly generates?: 'alone' | 'collection';
   /** The variables that it reads, by their slots. */
   readonly uses?: ReadonlySet<number>;

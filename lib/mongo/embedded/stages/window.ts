@@ -320,7 +320,10 @@ class RemovableCount implements Removable {
     return this.n;
   }
 }
-/** Exact for integers; anything else is summed afresh, because taking a double away again is not exact. */
+/**
+ * Exact for integers; anything else is summed afresh, because taking a double away again is not
+ * exact.
+ */
 class RemovableSum implements Removable {
   private total = 0n;
   private longs = 0;

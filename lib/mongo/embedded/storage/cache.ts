@@ -40,7 +40,10 @@ export class CacheShares {
   }
 }
 
-/** Which collections' documents are held in memory, and for how much. The least recently scanned goes first. */
+/**
+ * Which collections' documents are held in memory, and for how much. The least recently scanned
+ * goes first.
+ */
 export class CacheBudget {
   private readonly entries = new Map<number, Cached>();
   private used = 0;
@@ -76,7 +79,9 @@ export class CacheBudget {
     this.used -= entry.bytes;
     this.shares.hold(this.used);
   }
-  /** Lets go of what there is no room for, perhaps because another thread has taken its share since. */
+  /**
+   * Lets go of what there is no room for, perhaps because another thread has taken its share since.
+   */
   fit(except?: number): void {
     const { room } = this;
     for (const id of this.entries.keys()) {

@@ -12,13 +12,18 @@ export interface IndexSpec {
   /** As given: `{key, name, unique, …}`. */
   readonly spec: Doc;
   readonly fields: readonly { readonly path: string; readonly values: (doc: Doc) => Value[] }[];
-  /** Fields that may lie in the entries of one array: their values are then taken entry by entry. */
+  /**
+   * Fields that may lie in the entries of one array: their values are then taken entry by entry.
+   */
   readonly shared: readonly SharedArray[];
   readonly unique: boolean;
   readonly sparse: boolean;
   /** The planner is not to use it. */
   readonly hidden: boolean;
-  /** Of all fields. It is kept only as a description: no query needs it, and it can make no value unique. */
+  /**
+   * Of all fields. It is kept only as a description: no query needs it, and it can make no value
+   * unique.
+   */
   readonly wildcard: boolean;
   readonly partial: Filter | null;
   readonly collation: Collation;
@@ -100,8 +105,8 @@ const OBJECT = 25;
 const STRING = 20;
 
 /**
- * The key of a value in an index. Intl has no sort keys, so an index with a collation keeps of a string what all strings
- * equal to it share; which of them are equal is found out by comparing.
+ * The key of a value in an index. Intl has no sort keys, so an index with a collation keeps of a
+ * string what all strings equal to it share; which of them are equal is found out by comparing.
  */
 function keyOf(index: IndexSpec, value: Value): Buffer {
   if (index.collation.simple) return encodeKey(value);
@@ -114,7 +119,10 @@ function keyOf(index: IndexSpec, value: Value): Buffer {
       : encodeKey(value);
 }
 
-/** The keys under which everything equal to a value is, among other things; null when it could be under any. */
+/**
+ * The keys under which everything equal to a value is, among other things; null when it could be
+ * under any.
+ */
 export function probesOf(index: IndexSpec, value: Value): Buffer[] | null {
   if (index.collation.simple || rankOf(value) !== STRING) return [keyOf(index, value)];
   const folds = index.collation.folds(String(value));
@@ -175,7 +183,8 @@ export function keysOf(index: IndexSpec, doc: Doc): Keys {
       tuple.length === 1
         ? keyOf(index, tuple[0])
         : Buffer.concat(tuple.map((v) => keyOf(index, v)));
-    // With a collation one key may stand for several values, all of which a unique index must look at.
+    // With a collation one key may stand for several values, all of which a unique index must look
+    // at.
     const name = key.toString('latin1');
     keys.set(index.collation.simple ? name : `${name} ${keys.size}`, { key, tuple });
   }

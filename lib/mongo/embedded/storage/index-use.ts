@@ -4,8 +4,8 @@ import { unsupported } from '../errors';
 const SLOTS = 65_536;
 
 /**
- * How often each index was used, counted in memory that all threads share. A collection's index of `_id` has no row of its
- * own, so that it goes by the collection's number.
+ * How often each index was used, counted in memory that all threads share. A collection's index of
+ * `_id` has no row of its own, so that it goes by the collection's number.
  */
 export class IndexUse {
   private readonly counts: BigInt64Array;

@@ -16,8 +16,9 @@ import {
 } from '../values/value';
 
 /**
- * Bytes whose order is BSON's order of the values, and which are equal exactly when the values are. Each encoding ends
- * by itself, so that several can be joined into the key of a compound index. No encoding starts with 0xff.
+ * Bytes whose order is BSON's order of the values, and which are equal exactly when the values are.
+ * Each encoding ends by itself, so that several can be joined into the key of a compound index. No
+ * encoding starts with 0xff.
  */
 export function encodeKey(value: Value): Buffer {
   const parts: Buffer[] = [];
@@ -140,7 +141,8 @@ function digits(value: bigint | Decimal): Buffer {
     END,
   ]);
   if (!negative) return bytes;
-  // The terminator of a complemented text must be the greatest byte but may not be 0xff at a key's start: it never is.
+  // The terminator of a complemented text must be the greatest byte but may not be 0xff at a key's
+  // start: it never is.
   for (let i = 0; i < bytes.length; i++) bytes[i] = ~(bytes[i] as number) & 0xff;
   return bytes;
 }

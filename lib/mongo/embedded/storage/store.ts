@@ -47,8 +47,8 @@ export interface Row {
 }
 
 /**
- * Collections and indexes in one SQLite file. One process thread writes; any number read. Rows keep the raw BSON;
- * index tables hold order-preserving keys.
+ * Collections and indexes in one SQLite file. One process thread writes; any number read. Rows keep
+ * the raw BSON; index tables hold order-preserving keys.
  *
  * `synchronous = NORMAL` in WAL mode: a killed process loses nothing that was acknowledged.
  */
@@ -430,7 +430,10 @@ export class Collection {
       high,
     ) as Row[];
   }
-  /** Rows with this one key in an index of one field, in order of insertion: the order in which the index has them. */
+  /**
+   * Rows with this one key in an index of one field, in order of insertion: the order in which the
+   * index has them.
+   */
   byIndexKey(index: IndexSpec, key: Buffer): Row[] {
     return this.sql(
       `SELECT x.rid, c.d FROM ${index.table} x CROSS JOIN c${this.id} c ON c.rid = x.rid WHERE x.k = ? ORDER BY x.rid`,
@@ -462,7 +465,8 @@ export class Collection {
       const found = statement.all(key, size) as KeyedRow[];
       const last = found[found.length - 1];
       if (!last) return [];
-      // The last key's rows may be cut off: they are read whole, so that each key's rows can be turned around.
+      // The last key's rows may be cut off: they are read whole, so that each key's rows can be
+      // turned around.
       const whole =
         found.length < size
           ? found
@@ -494,7 +498,10 @@ export class Collection {
   indexes(): readonly IndexSpec[] {
     return this.maintained().filter((i) => i.name !== ID_INDEX);
   }
-  /** All indexes that writes keep up: where `_id` has a collation, its uniqueness is an index as well. */
+  /**
+   * All indexes that writes keep up: where `_id` has a collation, its uniqueness is an index as
+   * well.
+   */
   maintained(): readonly IndexSpec[] {
     return (this.indexList ??= (
       this.sql('SELECT id, name, spec FROM indexes WHERE collection = ? ORDER BY id').all(
@@ -587,8 +594,8 @@ export class Collection {
   // ---- writing (inside the caller's transaction)
 
   /**
-   * Inserts documents with one statement, which halves what an insert costs. False when one of them cannot be inserted,
-   * or when there are indexes to look after; then none was.
+   * Inserts documents with one statement, which halves what an insert costs. False when one of them
+   * cannot be inserted, or when there are indexes to look after; then none was.
    *
    * @param items always as many: each number of them is a statement of its own.
    */
@@ -672,7 +679,10 @@ export class Collection {
   }
 }
 
-/** What an `_id` cannot be: of some types, and a document with a name that starts with a dollar, at any depth. */
+/**
+ * What an `_id` cannot be: of some types, and a document with a name that starts with a dollar, at
+ * any depth.
+ */
 export function idMistake(id: Value): { readonly type: string; readonly dollar?: string } | null {
   if (Array.isArray(id) || id instanceof Regex || id === bsonUndefined)
     return { type: typeName(id) };

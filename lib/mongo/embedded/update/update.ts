@@ -546,7 +546,10 @@ function changeElement(
   return out;
 }
 
-/** The fields that an upsert takes from the query's equalities; a replacement takes nothing but `_id`. */
+/**
+ * The fields that an upsert takes from the query's equalities; a replacement takes nothing but
+ * `_id`.
+ */
 export function upsertSeed(query: Doc, onlyId: boolean): Doc {
   const taken = new Map<string, Value>();
   const put = (path: string, value: Value): void => {

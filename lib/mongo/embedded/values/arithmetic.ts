@@ -35,13 +35,18 @@ export const toDecimal = (v: Numeric): Decimal => {
   return (v | 0) === v ? Decimal.fromBigInt(BigInt(v)) : Decimal.fromDouble(v);
 };
 
-/** An integral result: int32 when no operand was wider and it fits, long when it fits that, else a double. */
+/**
+ * An integral result: int32 when no operand was wider and it fits, long when it fits that, else a
+ * double.
+ */
 function integral(n: bigint, wide: boolean): Numeric {
   if (!wide && n >= -2147483648n && n <= 2147483647n) return Number(n);
   return fitsInt64(n) ? n : double(Number(n));
 }
 
-/** An int32 operation's exact result held in a double (sums and differences of int32 always are). */
+/**
+ * An int32 operation's exact result held in a double (sums and differences of int32 always are).
+ */
 const fromSafe = (n: number): Numeric => ((n | 0) === n ? (n === 0 ? 0 : n) : BigInt(n));
 
 export function addNumbers(a: Numeric, b: Numeric): Numeric {
@@ -160,8 +165,8 @@ export class Sum {
     sum.addInteger(this.big);
     return sum.value;
   }
-  // The server always adds both totals, also when one is zero: that decides the exponent of the result. Doubles count
-  // with all their digits here, unlike where one is promoted.
+  // The server always adds both totals, also when one is zero: that decides the exponent of the
+  // result. Doubles count with all their digits here, unlike where one is promoted.
   private decimalTotal(): Decimal {
     this.spill();
     const others =
@@ -187,7 +192,10 @@ export class Sum {
   }
 }
 
-/** A long that came of int32 only is an int32 again when it fits: the operands' types decide, not those on the way. */
+/**
+ * A long that came of int32 only is an int32 again when it fits: the operands' types decide, not
+ * those on the way.
+ */
 function narrowed(total: Numeric, onlyInts: boolean): Numeric {
   return onlyInts && typeof total === 'bigint' && total >= -2147483648n && total <= 2147483647n
     ? Number(total)
@@ -207,7 +215,9 @@ export function multiplyAll(values: readonly Value[]): Value {
   return narrowed(total, onlyInts);
 }
 
-/** `$add` keeps a running total whose type widens; a date among the numbers makes the result a date. */
+/**
+ * `$add` keeps a running total whose type widens; a date among the numbers makes the result a date.
+ */
 export function addAll(values: readonly Value[]): Value {
   let total: Numeric = 0;
   let onlyInts = true;

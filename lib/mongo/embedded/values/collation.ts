@@ -35,7 +35,9 @@ const defaults: Readonly<Record<string, Value>> = {
   version: '57.1',
 };
 
-/** A collation in the form in which the server stores and shows it; undefined for the simple one. */
+/**
+ * A collation in the form in which the server stores and shows it; undefined for the simple one.
+ */
 export function completeCollation(spec: Doc): Doc | undefined {
   if (parseCollation(spec).simple) return undefined;
   return Doc.of({
@@ -46,7 +48,10 @@ export function completeCollation(spec: Doc): Doc | undefined {
   });
 }
 
-/** Locales of Latin letters that make no letters out of several ASCII characters and none of two the same. */
+/**
+ * Locales of Latin letters that make no letters out of several ASCII characters and none of two the
+ * same.
+ */
 const plainLocales = new Set([
   'en',
   'en_US',
@@ -142,7 +147,8 @@ export function parseCollation(spec: Doc | undefined): Collation {
   // Only in the collation of Canadian French are accents compared from the end, and there always.
   if (flag(spec, 'backwards') !== (locale === 'fr_CA') && spec.has('backwards'))
     throw unsupported("collation option 'backwards'");
-  // The fourth level tells apart what the third ignores: punctuation when it is shifted, and kinds of kana.
+  // The fourth level tells apart what the third ignores: punctuation when it is shifted, and kinds
+  // of kana.
   if (strength >= 4 && (alternate === 'shifted' || locale.startsWith('ja')))
     throw unsupported(`collation strength ${strength} with shifted punctuation or Japanese`);
   const name = JSON.stringify([locale, strength, caseLevel, caseFirst, alternate, numeric]);

@@ -169,7 +169,8 @@ export function compareValues(a: Value, b: Value, order: StringOrder = compareUt
       );
     }
     default:
-      // Markers, null and missing carry no value; missing and undefined stand together but missing first.
+      // Markers, null and missing carry no value; missing and undefined stand together but missing
+      // first.
       return a === b ? 0 : a === undefined ? -1 : b === undefined ? 1 : 0;
   }
 }

@@ -51,7 +51,10 @@ const abbreviations: Readonly<Record<string, number>> = {
 };
 const LETTERS = 'abcdefghiklmnopqrstuvwxy';
 
-/** Such as `Z`, `CEST`, `GMT+02:00`, `+0330` or a military letter, as minutes ahead of UTC; undefined: no zone. */
+/**
+ * Such as `Z`, `CEST`, `GMT+02:00`, `+0330` or a military letter, as minutes ahead of UTC;
+ * undefined: no zone.
+ */
 function zoneMinutes(text: string): number | undefined {
   const lower = text.toLowerCase();
   const numeric = /^(?:gmt|utc)?([+-])(\d{1,2}):?(\d{2})?$/.exec(lower);
@@ -161,7 +164,10 @@ function withZone(
   return { clock, zone: zone[1], rest: `${before} ${after.slice(zone[0].length)}` };
 }
 
-/** `$dateFromString` without a format: ISO 8601, its usual relaxations, and dates with a month's name. */
+/**
+ * `$dateFromString` without a format: ISO 8601, its usual relaxations, and dates with a month's
+ * name.
+ */
 export function parseDate(text: string, zone: Zone | undefined): number {
   const lower = text.toLowerCase().replace(/,/g, ' ').trim();
   if (relative.test(lower)) throw unsupported(`the date text "${text}"`);

@@ -1,6 +1,9 @@
 import { failedToParse, ServerError } from '../errors';
 
-/** Calendar arithmetic on the proleptic Gregorian calendar, with time zones. Times are milliseconds since 1970. */
+/**
+ * Calendar arithmetic on the proleptic Gregorian calendar, with time zones. Times are milliseconds
+ * since 1970.
+ */
 
 export const DAY = 86_400_000;
 
@@ -142,7 +145,10 @@ export function partsOf(ms: number, zone: Zone = utc): Parts {
   };
 }
 
-/** UTC of a local time. In a gap the earlier offset applies, in an overlap the first of the two instants. */
+/**
+ * UTC of a local time. In a gap the earlier offset applies, in an overlap the first of the two
+ * instants.
+ */
 export function fromLocal(local: number, zone: Zone): number {
   const before = zone.offsetAt(local - DAY);
   const after = zone.offsetAt(local + DAY);

@@ -1,9 +1,10 @@
 import { Decimal, integerSqrt, pow10 } from './decimal';
 
 /**
- * Logarithms, powers and angles of decimals. Computed with whole numbers of three times as many digits as a decimal has,
- * so that rounding is the only error. The server's library goes through IEEE's binary128 (113 bits) and back, which shows
- * in the last digit: the same roundings are made here.
+ * Logarithms, powers and angles of decimals. Computed with whole numbers of three times as many
+ * digits as a decimal has, so that rounding is the only error. The server's library goes through
+ * IEEE's binary128 (113 bits) and back, which shows in the last digit: the same roundings are made
+ * here.
  */
 
 /** m × 10^e, with about `DIGITS` digits of m kept. */
@@ -232,7 +233,10 @@ const LIMIT = 14_300;
 /** A function that is the identity for so small a number, as far as 34 digits tell. */
 const TINY = -40;
 
-/** Applies a function to a finite number other than zero; zero and infinities have answers of their own. */
+/**
+ * Applies a function to a finite number other than zero; zero and infinities have answers of their
+ * own.
+ */
 function finite(
   atZero: (d: Decimal) => Decimal,
   atInfinity: (d: Decimal) => Decimal,
@@ -256,7 +260,9 @@ const same = (d: Decimal): Decimal => d;
 const one = (): Decimal => Decimal.one;
 const whole = (n: number): Decimal => Decimal.fromBigInt(BigInt(n));
 
-/** e^x and e^-x, or null when one of them is beyond the other's digits and may be beyond a decimal. */
+/**
+ * e^x and e^-x, or null when one of them is beyond the other's digits and may be beyond a decimal.
+ */
 function exponentials(x: Big): { up: Big; down: Big } {
   const up = exp(x);
   return { up, down: divide(ONE, up) };

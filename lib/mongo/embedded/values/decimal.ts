@@ -181,7 +181,8 @@ export class Decimal {
     if (!this.isFinite)
       return !other.isFinite && other.negative !== this.negative ? Decimal.NaN : this;
     if (!other.isFinite) return other;
-    // Far apart exponents: the smaller one cannot reach the 34 digits, so a sticky digit stands for it.
+    // Far apart exponents: the smaller one cannot reach the 34 digits, so a sticky digit stands for
+    // it.
     const [large, small] = this.exponent >= other.exponent ? [this, other] : [other, this];
     if (large.coefficient !== 0n && large.exponent - small.exponent > 80) {
       const sticky = small.coefficient === 0n ? 0n : small.negative ? -1n : 1n;

@@ -1,7 +1,8 @@
 /**
- * Percentiles as the server computes them: exactly for the values of an array and of a sliding window, and by a t-digest
- * for those of a group and of a growing window (T. Dunning, O. Ertl: Computing extremely accurate quantiles using
- * t-digests). Which digest comes out depends on the order of the values, their number and the server's parameters.
+ * Percentiles as the server computes them: exactly for the values of an array and of a sliding
+ * window, and by a t-digest for those of a group and of a growing window (T. Dunning, O. Ertl:
+ * Computing extremely accurate quantiles using t-digests). Which digest comes out depends on the
+ * order of the values, their number and the server's parameters.
  */
 
 /** The position among n sorted values that a percentile names. */
@@ -19,7 +20,10 @@ export function discretePercentiles(
 
 /** The server's `internalQueryTdigestDelta`. */
 const DELTA = 2000;
-/** How many values are sorted at once, in deltas: sources of the server show both, and which of them 8.0 has is not known. */
+/**
+ * How many values are sorted at once, in deltas: sources of the server show both, and which of them
+ * 8.0 has is not known.
+ */
 const BUFFERS = [3, 5] as const;
 const ROOT = 1 / Math.sqrt(2);
 /** The server's digest starts its greatest value with the smallest positive double. */
@@ -72,7 +76,9 @@ class Digest {
     else if (this.buffer.push(v) >= this.buffered) this.flush();
   }
 
-  /** null when there is no value; an error when the server's answer is none of the values' doing. */
+  /**
+   * null when there is no value; an error when the server's answer is none of the values' doing.
+   */
   percentiles(ps: readonly number[], unanswerable: () => Error): number[] | null {
     this.flush();
     if (this.n + this.low + this.high === 0) return null;
@@ -90,7 +96,10 @@ class Digest {
     this.merge(sorted);
   }
 
-  /** Centroids and new values in one ascending row, neighbours put together as far as the scale allows. */
+  /**
+   * Centroids and new values in one ascending row, neighbours put together as far as the scale
+   * allows.
+   */
   private merge(sorted: Float64Array): void {
     const { centroids, n } = this;
     const out: Centroid[] = [];
@@ -165,7 +174,10 @@ class Digest {
   }
 }
 
-/** Percentiles of a group. What depends on how many values the server sorts at once has no answer here. */
+/**
+ * Percentiles of a group. What depends on how many values the server sorts at once has no answer
+ * here.
+ */
 export class GroupPercentiles {
   private readonly digests = BUFFERS.map((buffer) => new Digest(buffer * DELTA));
 
@@ -173,7 +185,10 @@ export class GroupPercentiles {
     for (const digest of this.digests) digest.add(v);
   }
 
-  /** null when there is no value; an error when the server's answer is none of the values' doing, or is not known. */
+  /**
+   * null when there is no value; an error when the server's answer is none of the values' doing, or
+   * is not known.
+   */
   percentiles(ps: readonly number[], unanswerable: () => Error): number[] | null {
     const [answer, ...others] = this.digests.map((digest) => digest.percentiles(ps, unanswerable));
     if (answer && others.some((other) => answer.some((v, i) => !Object.is(v, other?.[i]))))

@@ -1,7 +1,8 @@
 /**
- * Functions of doubles, rounded correctly: what the C library of a server gives (glibc: within about half a unit in the
- * last place), and JavaScript's own, which is free in the last digit, often does not. Computed with pairs of doubles, a
- * value and what it lacks (T. J. Dekker, Numerische Mathematik 18, 1971), around JavaScript's answer or by short series.
+ * Functions of doubles, rounded correctly: what the C library of a server gives (glibc: within
+ * about half a unit in the last place), and JavaScript's own, which is free in the last digit,
+ * often does not. Computed with pairs of doubles, a value and what it lacks (T. J. Dekker,
+ * Numerische Mathematik 18, 1971), around JavaScript's answer or by short series.
  */
 
 type Pair = readonly [number, number];

@@ -1,9 +1,10 @@
 import { unsupported } from '../errors';
 
 /**
- * A double as MongoDB makes a string of it. Its versions differ: some print as many digits as it takes to read the number
- * back, others six (C's `%g`). Where both say the same that is the answer; elsewhere there is none that would hold on every
- * server, and a decimal is the way to say how many digits are meant.
+ * A double as MongoDB makes a string of it. Its versions differ: some print as many digits as it
+ * takes to read the number back, others six (C's `%g`). Where both say the same that is the answer;
+ * elsewhere there is none that would hold on every server, and a decimal is the way to say how many
+ * digits are meant.
  */
 export function formatDouble(d: number): string {
   const text = shortest(d);

@@ -33,8 +33,8 @@ export function splitPath(path: string, what = 'FieldPath'): string[] {
 }
 
 /**
- * What `"$a.b"` means in an expression: arrays on the way are mapped (elements without the field leave no trace),
- * numbers in the path are names, never positions.
+ * What `"$a.b"` means in an expression: arrays on the way are mapped (elements without the field
+ * leave no trace), numbers in the path are names, never positions.
  */
 export function pathReader(parts: readonly string[]): (value: Value) => Value {
   const [first, ...rest] = parts;

@@ -88,8 +88,9 @@ function scalarKey(value: Value): string {
 }
 
 /**
- * A map whose keys are values, equal as BSON's order says (`1`, `1.0` and decimal `1` are one key). Missing is a key
- * of its own. Iterates in order of insertion. Numbers and strings, the usual keys, stay cheap.
+ * A map whose keys are values, equal as BSON's order says (`1`, `1.0` and decimal `1` are one key).
+ * Missing is a key of its own. Iterates in order of insertion. Numbers and strings, the usual keys,
+ * stay cheap.
  */
 export class ValueMap<T> {
   private readonly numbers = new Map<number, number>();
@@ -131,7 +132,9 @@ export class ValueMap<T> {
   has(key: Value): boolean {
     return this.slot(key, false) >= 0;
   }
-  /** The item of a key, made on first sight; `key` is kept with the type with which it first came. */
+  /**
+   * The item of a key, made on first sight; `key` is kept with the type with which it first came.
+   */
   upsert(key: Value, make: () => T): T {
     const slot = this.slot(key, true);
     if (slot === this.items.length) {
@@ -167,8 +170,8 @@ export class ValueSet {
 }
 
 /**
- * One representative for all strings that a collation calls equal. Intl gives no sort keys, so the representatives
- * are kept sorted and found by bisection.
+ * One representative for all strings that a collation calls equal. Intl gives no sort keys, so the
+ * representatives are kept sorted and found by bisection.
  */
 function canonicalStrings(collation: Collation): (s: string) => string {
   const known = new Map<string, string>();

@@ -5,9 +5,9 @@ import { Decimal } from './decimal';
 /**
  * A BSON value in memory.
  *
- * `undefined` is *missing*. A plain number is an int32 when it is one (`(n | 0) === n`), else a double; a double
- * whose value an int32 could hold is a `Double`. So most numbers need no object, and no type is ever lost.
- * A `bigint` is a long.
+ * `undefined` is *missing*. A plain number is an int32 when it is one (`(n | 0) === n`), else a
+ * double; a double whose value an int32 could hold is a `Double`. So most numbers need no object,
+ * and no type is ever lost. A `bigint` is a long.
  */
 export type Value =
   | undefined

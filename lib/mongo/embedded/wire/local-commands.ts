@@ -7,7 +7,10 @@ import { DateTime, Double, isNumeric, toDouble, typeName, type Value } from '../
 import { encodeMessage } from './message';
 import type { Connection, Operation, Server } from './server';
 
-/** Commands that the wire thread answers by itself, because they are about the server and not about data. */
+/**
+ * Commands that the wire thread answers by itself, because they are about the server and not about
+ * data.
+ */
 
 export const SERVER_VERSION = '8.0.0';
 export const MAX_BSON = 16 * 1024 * 1024;
@@ -55,7 +58,10 @@ const describingStages: Readonly<
   $listLocalSessions: () => [],
 };
 
-/** A pipeline that starts by describing the server, as one that starts with those documents; null when it does not. */
+/**
+ * A pipeline that starts by describing the server, as one that starts with those documents; null
+ * when it does not.
+ */
 export function describedPipeline(
   connection: Connection,
   command: Doc,

@@ -118,7 +118,10 @@ export function encodeMessage(body: Buffer): Buffer {
   return message;
 }
 
-/** Cuts a byte stream into messages. Each gets a buffer of its own, so that it can move to another thread. */
+/**
+ * Cuts a byte stream into messages. Each gets a buffer of its own, so that it can move to another
+ * thread.
+ */
 export class MessageSplitter {
   private current: Buffer | null = null;
   private filled = 0;

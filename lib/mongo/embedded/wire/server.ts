@@ -38,7 +38,10 @@ const errorAnswer = (error: ServerError): Buffer =>
     }),
   );
 
-/** Listens on the loopback interface and never waits for a query: all that touches data runs on other threads. */
+/**
+ * Listens on the loopback interface and never waits for a query: all that touches data runs on
+ * other threads.
+ */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const lost = (why: Loss): Buffer => errorAnswer(losses[why]);
   const cacheBytes = options.cacheBytes ?? 512 * 1024 * 1024;
@@ -269,7 +272,10 @@ export class Server {
     return this.threads[typeof id === 'bigint' ? Number(id & 15n) : 1] ?? this.threads[1];
   }
 
-  /** The same reader for the same collection, because it has the documents in memory; another one when it is busy. */
+  /**
+   * The same reader for the same collection, because it has the documents in memory; another one
+   * when it is busy.
+   */
   private readerFor(namespace: string): QueryThread | undefined {
     const readers = this.threads.slice(1);
     let hash = 0;
@@ -347,7 +353,10 @@ export class Server {
 }
 
 const SHOWN_BYTES = 4096;
-/** A command for `currentOp`: a copy, because its bytes move to the thread; only what it begins with when it is long. */
+/**
+ * A command for `currentOp`: a copy, because its bytes move to the thread; only what it begins with
+ * when it is long.
+ */
 export function excerpt(command: Doc): Doc {
   const raw = command.raw();
   if (raw && raw.end - raw.start <= SHOWN_BYTES)

@@ -10,7 +10,10 @@ export interface WorkerSettings {
   readonly cacheShares: SharedArrayBuffer;
   /** Where all threads count the use of indexes. */
   readonly indexUse: SharedArrayBuffer;
-  /** Two int32: the operation that is to stop, and a count that is odd while a regular expression runs. */
+  /**
+   * Two int32: the operation that is to stop, and a count that is odd while a regular expression
+   * runs.
+   */
   readonly killSwitch: SharedArrayBuffer;
 }
 /** A whole wire message to run. */

@@ -4,12 +4,18 @@ import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import type { FromWorker, ToWorker, WorkerSettings } from './worker-protocol';
 
-/** How long after its time limit a query may go on before its thread is ended (a regex cannot be interrupted). */
+/**
+ * How long after its time limit a query may go on before its thread is ended (a regex cannot be
+ * interrupted).
+ */
 const GRACE_MS = 1500;
 /** What a query gets that was told to stop because its client left. */
 const KILL_GRACE_MS = 5000;
 
-/** The folder of this installation: the code may run bundled, so the working directory is the place to look from. */
+/**
+ * The folder of this installation: the code may run bundled, so the working directory is the place
+ * to look from.
+ */
 export function projectRoot(): string {
   for (let folder = process.cwd(); ; folder = path.dirname(folder)) {
     const file = path.join(folder, 'package.json');
@@ -26,7 +32,10 @@ export function projectRoot(): string {
   }
 }
 
-/** An entry of the installed tsx. Looked up by hand: a bundler would take a `resolve` for its own business. */
+/**
+ * An entry of the installed tsx. Looked up by hand: a bundler would take a `resolve` for its own
+ * business.
+ */
 function tsxEntry(root: string, entry: string): string {
   for (let folder = root; ; folder = path.dirname(folder)) {
     const installed = path.join(folder, 'node_modules', 'tsx');
@@ -47,7 +56,10 @@ function tsxEntry(root: string, entry: string): string {
 /** Node arguments with which TypeScript files run. */
 export const typescriptArguments = (root: string): string[] => ['--import', tsxEntry(root, '.')];
 
-/** What a new thread runs first: `--import tsx` does not reach threads, so TypeScript is switched on there. */
+/**
+ * What a new thread runs first: `--import tsx` does not reach threads, so TypeScript is switched on
+ * there.
+ */
 function workerBootstrap(root: string): string {
   const script = pathToFileURL(path.join(root, 'lib/mongo/embedded/worker.ts')).href;
   return `import(${JSON.stringify(tsxEntry(root, './esm/api'))}).then(({ register }) => { register(); return import(${JSON.stringify(script)}); });`;
