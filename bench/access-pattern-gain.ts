@@ -38,38 +38,69 @@ import { Random } from '../sample/random';
  * busiest of a city.
  */
 const QUERIES = [
-  'SELECT o.order_id, o.placed, o.status FROM orders o JOIN customer c ON o.customer_id = c.customer_id WHERE c.customer_id = 4711 ORDER BY o.placed DESC',
-  "SELECT o.order_id, o.placed FROM orders o JOIN customer c ON o.customer_id = c.customer_id WHERE c.email = 'c812@example.org'",
-  'SELECT p.name, l.quantity, l.price FROM order_line l JOIN product p ON l.product_id = p.product_id WHERE l.order_id = 1234',
+  'SELECT o.order_id, o.placed, o.status FROM orders o JOIN customer c ON o.customer_id = ' +
+    'c.customer_id WHERE c.customer_id = 4711 ORDER BY o.placed DESC',
+  'SELECT o.order_id, o.placed FROM orders o JOIN customer c ON o.customer_id = c.customer_id ' +
+    "WHERE c.email = 'c812@example.org'",
+  'SELECT p.name, l.quantity, l.price FROM order_line l JOIN product p ON l.product_id = ' +
+    'p.product_id WHERE l.order_id = 1234',
   'SELECT SUM(l.quantity * l.price) FROM order_line l WHERE l.order_id = 777',
-  'SELECT c.name, o.status FROM customer c JOIN orders o ON o.customer_id = c.customer_id WHERE o.order_id = 9001',
-  "SELECT c.name, COUNT(*) FROM customer c JOIN orders o ON o.customer_id = c.customer_id WHERE c.city = 'City 7' GROUP BY c.customer_id",
-  "SELECT c.name FROM customer c JOIN orders o ON o.customer_id = c.customer_id WHERE c.city = 'City 12' GROUP BY c.customer_id HAVING COUNT(*) > 6",
-  "SELECT COUNT(*) FROM orders o JOIN customer c ON o.customer_id = c.customer_id WHERE c.city = 'City 3' AND o.status = 'returned'",
-  'SELECT c.name, a.street FROM customer c JOIN address a ON a.customer_id = c.customer_id WHERE c.customer_id = 99',
-  "SELECT a.street, a.postcode FROM address a JOIN customer c ON a.customer_id = c.customer_id WHERE c.email = 'c4000@example.org'",
+  'SELECT c.name, o.status FROM customer c JOIN orders o ON o.customer_id = c.customer_id WHERE ' +
+    'o.order_id = 9001',
+  'SELECT c.name, COUNT(*) FROM customer c JOIN orders o ON o.customer_id = c.customer_id WHERE ' +
+    "c.city = 'City 7' GROUP BY c.customer_id",
+  'SELECT c.name FROM customer c JOIN orders o ON o.customer_id = c.customer_id WHERE c.city = ' +
+    "'City 12' GROUP BY c.customer_id HAVING COUNT(*) > 6",
+  'SELECT COUNT(*) FROM orders o JOIN customer c ON o.customer_id = c.customer_id WHERE c.city = ' +
+    "'City 3' AND o.status = 'returned'",
+  'SELECT c.name, a.street FROM customer c JOIN address a ON a.customer_id = c.customer_id WHERE ' +
+    'c.customer_id = 99',
+  'SELECT a.street, a.postcode FROM address a JOIN customer c ON a.customer_id = c.customer_id ' +
+    "WHERE c.email = 'c4000@example.org'",
   'SELECT r.stars, r.title FROM review r WHERE r.product_id = 321 ORDER BY r.stars DESC LIMIT 5',
-  'SELECT p.name, AVG(r.stars) FROM product p JOIN review r ON r.product_id = p.product_id WHERE p.product_id = 55 GROUP BY p.product_id',
-  "SELECT AVG(r.stars) FROM review r JOIN product p ON r.product_id = p.product_id WHERE p.name = 'Product 900'",
-  "SELECT p.name, p.price FROM product p JOIN category k ON p.category_id = k.category_id WHERE k.name = 'Category 5' ORDER BY p.price DESC LIMIT 3",
-  "SELECT COUNT(*) FROM product p JOIN category k ON p.category_id = k.category_id WHERE k.name = 'Category 9'",
-  "SELECT p.name FROM product p JOIN review r ON r.product_id = p.product_id JOIN category k ON p.category_id = k.category_id WHERE k.name = 'Category 2' GROUP BY p.product_id HAVING AVG(r.stars) > 4",
-  'SELECT o.order_id FROM orders o JOIN order_line l ON l.order_id = o.order_id WHERE o.customer_id = 17 AND l.quantity > 3',
-  'SELECT COUNT(DISTINCT l.product_id) FROM orders o JOIN order_line l ON l.order_id = o.order_id WHERE o.customer_id = 2500',
-  'SELECT p.name FROM orders o JOIN order_line l ON l.order_id = o.order_id JOIN product p ON l.product_id = p.product_id WHERE o.order_id = 4242 AND l.price > 20',
-  "SELECT o.order_id, SUM(l.quantity) FROM orders o JOIN order_line l ON l.order_id = o.order_id JOIN customer c ON o.customer_id = c.customer_id WHERE c.email = 'c31@example.org' GROUP BY o.order_id",
-  'SELECT s.carrier, s.sent FROM shipment s JOIN orders o ON s.order_id = o.order_id WHERE o.customer_id = 1001',
+  'SELECT p.name, AVG(r.stars) FROM product p JOIN review r ON r.product_id = p.product_id WHERE ' +
+    'p.product_id = 55 GROUP BY p.product_id',
+  'SELECT AVG(r.stars) FROM review r JOIN product p ON r.product_id = p.product_id WHERE p.name ' +
+    "= 'Product 900'",
+  'SELECT p.name, p.price FROM product p JOIN category k ON p.category_id = k.category_id WHERE ' +
+    "k.name = 'Category 5' ORDER BY p.price DESC LIMIT 3",
+  'SELECT COUNT(*) FROM product p JOIN category k ON p.category_id = k.category_id WHERE k.name ' +
+    "= 'Category 9'",
+  'SELECT p.name FROM product p JOIN review r ON r.product_id = p.product_id JOIN category k ON ' +
+    "p.category_id = k.category_id WHERE k.name = 'Category 2' GROUP BY p.product_id HAVING " +
+    'AVG(r.stars) > 4',
+  'SELECT o.order_id FROM orders o JOIN order_line l ON l.order_id = o.order_id WHERE ' +
+    'o.customer_id = 17 AND l.quantity > 3',
+  'SELECT COUNT(DISTINCT l.product_id) FROM orders o JOIN order_line l ON l.order_id = ' +
+    'o.order_id WHERE o.customer_id = 2500',
+  'SELECT p.name FROM orders o JOIN order_line l ON l.order_id = o.order_id JOIN product p ON ' +
+    'l.product_id = p.product_id WHERE o.order_id = 4242 AND l.price > 20',
+  'SELECT o.order_id, SUM(l.quantity) FROM orders o JOIN order_line l ON l.order_id = o.order_id ' +
+    "JOIN customer c ON o.customer_id = c.customer_id WHERE c.email = 'c31@example.org' GROUP BY " +
+    'o.order_id',
+  'SELECT s.carrier, s.sent FROM shipment s JOIN orders o ON s.order_id = o.order_id WHERE ' +
+    'o.customer_id = 1001',
   'SELECT s.carrier FROM shipment s WHERE s.order_id = 8080',
-  "SELECT c.name FROM customer c WHERE c.customer_id IN (SELECT customer_id FROM orders WHERE status = 'returned' AND placed LIKE '2023-07%')",
-  "SELECT name FROM customer c WHERE NOT EXISTS (SELECT 1 FROM orders o WHERE o.customer_id = c.customer_id) AND c.city = 'City 1'",
-  'SELECT (SELECT COUNT(*) FROM orders o WHERE o.customer_id = c.customer_id) FROM customer c WHERE c.customer_id = 3333',
-  "SELECT c.name, o.placed FROM customer c JOIN orders o ON o.customer_id = c.customer_id WHERE o.placed BETWEEN '2023-03-01' AND '2023-03-02'",
-  'SELECT r.title FROM review r JOIN customer c ON r.customer_id = c.customer_id WHERE c.customer_id = 600',
-  'SELECT p.name, r.stars FROM review r JOIN product p ON r.product_id = p.product_id WHERE r.customer_id = 42',
-  'SELECT c.name FROM review r JOIN customer c ON r.customer_id = c.customer_id WHERE r.product_id = 77 AND r.stars = 1',
+  'SELECT c.name FROM customer c WHERE c.customer_id IN (SELECT customer_id FROM orders WHERE ' +
+    "status = 'returned' AND placed LIKE '2023-07%')",
+  'SELECT name FROM customer c WHERE NOT EXISTS (SELECT 1 FROM orders o WHERE o.customer_id = ' +
+    "c.customer_id) AND c.city = 'City 1'",
+  'SELECT (SELECT COUNT(*) FROM orders o WHERE o.customer_id = c.customer_id) FROM customer c ' +
+    'WHERE c.customer_id = 3333',
+  'SELECT c.name, o.placed FROM customer c JOIN orders o ON o.customer_id = c.customer_id WHERE ' +
+    "o.placed BETWEEN '2023-03-01' AND '2023-03-02'",
+  'SELECT r.title FROM review r JOIN customer c ON r.customer_id = c.customer_id WHERE ' +
+    'c.customer_id = 600',
+  'SELECT p.name, r.stars FROM review r JOIN product p ON r.product_id = p.product_id WHERE ' +
+    'r.customer_id = 42',
+  'SELECT c.name FROM review r JOIN customer c ON r.customer_id = c.customer_id WHERE ' +
+    'r.product_id = 77 AND r.stars = 1',
   'SELECT MAX(o.placed) FROM orders o WHERE o.customer_id = 1500',
-  'SELECT k.name, COUNT(*) FROM category k JOIN product p ON p.category_id = k.category_id GROUP BY k.category_id ORDER BY COUNT(*) DESC LIMIT 3',
-  'SELECT p.name, l.quantity FROM product p JOIN order_line l ON l.product_id = p.product_id JOIN orders o ON l.order_id = o.order_id WHERE o.customer_id = 2222 ORDER BY l.quantity DESC, p.name',
+  'SELECT k.name, COUNT(*) FROM category k JOIN product p ON p.category_id = k.category_id GROUP ' +
+    'BY k.category_id ORDER BY COUNT(*) DESC LIMIT 3',
+  'SELECT p.name, l.quantity FROM product p JOIN order_line l ON l.product_id = p.product_id ' +
+    'JOIN orders o ON l.order_id = o.order_id WHERE o.customer_id = 2222 ORDER BY l.quantity ' +
+    'DESC, p.name',
 ];
 
 function generate(file: string, orders: number): void {

@@ -46,7 +46,8 @@ const folders = at < 0 ? args : args.slice(0, at);
 const home = process.env['NOQL'];
 if (!home || folders.length === 0)
   throw new Error(
-    'usage: NOQL=<folder holding node_modules/@synatic/noql> against-noql.ts <bird-dir> <spider-dir>',
+    'usage: NOQL=<folder holding node_modules/@synatic/noql> against-noql.ts <bird-dir> ' +
+      '<spider-dir>',
   );
 interface Peer {
   makeMongoAggregate(sql: string): {

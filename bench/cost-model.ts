@@ -171,12 +171,16 @@ try {
     const own = points.filter(({ database }) => database === source.name);
     if (values.verbose) {
       console.log(
-        `${source.name.padEnd(36)} ${String(own.length).padStart(4)} items  rho ${spearman(own, (point) => point.estimated).toFixed(2)}  documents only ${spearman(own, (point) => point.documents).toFixed(2)}  cost ${(cost / flatCost).toFixed(2)} of one-to-one`,
+        `${source.name.padEnd(36)} ${String(own.length).padStart(4)} items  rho ` +
+          `${spearman(own, (point) => point.estimated).toFixed(2)}  documents only ` +
+          `${spearman(own, (point) => point.documents).toFixed(2)}  cost ` +
+          `${(cost / flatCost).toFixed(2)} of one-to-one`,
       );
       if (wanted)
         for (const { questionId, documents, examined } of own)
           console.log(
-            `  ${questionId.padEnd(20)} estimated ${documents.toFixed(1).padStart(10)}  examined ${String(examined).padStart(8)}`,
+            `  ${questionId.padEnd(20)} estimated ${documents.toFixed(1).padStart(10)}  examined ` +
+              `${String(examined).padStart(8)}`,
           );
     }
   }
@@ -197,11 +201,16 @@ const each = names
   .sort((a, b) => a - b);
 console.log(`\n${points.length} items of ${names.length} databases`);
 console.log(
-  `Spearman's rho over all items: cost ${spearman(points, ({ estimated }) => estimated).toFixed(3)}, its documents alone ${spearman(points, ({ documents }) => documents).toFixed(3)} (wanted: 0.7)`,
+  `Spearman's rho over all items: cost ` +
+    `${spearman(points, ({ estimated }) => estimated).toFixed(3)}, its documents alone ` +
+    `${spearman(points, ({ documents }) => documents).toFixed(3)} (wanted: 0.7)`,
 );
 console.log(
-  `database by database: median ${each[Math.floor(each.length / 2)]?.toFixed(2)}, lowest ${each[0]?.toFixed(2)}, ${each.filter((rho) => rho >= 0.7).length} of ${each.length} at 0.7 or more`,
+  `database by database: median ${each[Math.floor(each.length / 2)]?.toFixed(2)}, lowest ` +
+    `${each[0]?.toFixed(2)}, ${each.filter((rho) => rho >= 0.7).length} of ${each.length} at ` +
+    '0.7 or more',
 );
 console.log(
-  `the workload's cost is ${(chosen / baseline).toFixed(2)} of that of one-to-one with indexes; dearer: ${dearer.length === 0 ? 'none' : dearer.join(', ')}`,
+  `the workload's cost is ${(chosen / baseline).toFixed(2)} of that of one-to-one with indexes; ` +
+    `dearer: ${dearer.length === 0 ? 'none' : dearer.join(', ')}`,
 );

@@ -127,7 +127,8 @@ const viaEngine = timedInserts(
 );
 console.log(`${count} documents, ${(all.length / count).toFixed(0)} bytes each`);
 console.log(
-  `insert: ${viaEngine.toFixed(0)} ms, directly into SQLite ${direct.toFixed(0)} ms, ratio ${(viaEngine / direct).toFixed(2)}`,
+  `insert: ${viaEngine.toFixed(0)} ms, directly into SQLite ${direct.toFixed(0)} ms, ratio ` +
+    `${(viaEngine / direct).toFixed(2)}`,
 );
 
 // ---- the same bytes, read by hand
@@ -289,7 +290,8 @@ for (const c of cases) {
   const ours = timed(() => aggregate(c.pipeline));
   measured.set(c.name, ours);
   console.log(
-    `${c.name.padEnd(22)} ${ours.toFixed(0).padStart(6)} ms   by hand ${hand.toFixed(0).padStart(6)} ms   ratio ${(ours / hand).toFixed(2)}`,
+    `${c.name.padEnd(22)} ${ours.toFixed(0).padStart(6)} ms   by hand ` +
+      `${hand.toFixed(0).padStart(6)} ms   ratio ${(ours / hand).toFixed(2)}`,
   );
 }
 
@@ -348,14 +350,17 @@ const joins = (mode: string, within: (work: () => unknown) => unknown): void => 
     ),
   );
   console.log(
-    `$lookup 1,000 × ${people}, ${mode}: ${field.toFixed(1)} ms, reading by _id ${byId.toFixed(1)} ms, ratio ${(field / byId).toFixed(2)}; let form ${letForm.toFixed(1)} ms, ${(letForm / field).toFixed(2)} of the field form`,
+    `$lookup 1,000 × ${people}, ${mode}: ${field.toFixed(1)} ms, reading by _id ` +
+      `${byId.toFixed(1)} ms, ratio ${(field / byId).toFixed(2)}; let form ${letForm.toFixed(1)} ` +
+      `ms, ${(letForm / field).toFixed(2)} of the field form`,
   );
 };
 joins('each look by itself', (work) => work());
 joins('in one read transaction, as query threads do', (work) => store.reading.within(work));
 const rss = process.memoryUsage.rss() / 1048576;
 console.log(
-  `resident ${rss.toFixed(0)} MB, of which ${(all.length / 1048576).toFixed(0)} MB are this program's own copy; limit ${((2.5 * all.length) / 1048576 + 300).toFixed(0)} MB`,
+  `resident ${rss.toFixed(0)} MB, of which ${(all.length / 1048576).toFixed(0)} MB are this ` +
+    `program's own copy; limit ${((2.5 * all.length) / 1048576 + 300).toFixed(0)} MB`,
 );
 
 // ---- mingo
@@ -378,7 +383,8 @@ else {
   for (const c of cases) {
     const theirs = timed(() => mingo.aggregate(objects, c.pipeline));
     console.log(
-      `${c.name.padEnd(22)} mingo ${version} ${theirs.toFixed(0).padStart(6)} ms   ours / mingo ${((measured.get(c.name) as number) / theirs).toFixed(2)}`,
+      `${c.name.padEnd(22)} mingo ${version} ${theirs.toFixed(0).padStart(6)} ms   ours / mingo ` +
+        `${((measured.get(c.name) as number) / theirs).toFixed(2)}`,
     );
   }
 }

@@ -160,7 +160,8 @@ async function measure(folder: string, transactions: number): Promise<Figures> {
       for (const artefact of artefacts)
         kept.set(`${artefact.kind}/${artefact.key}`, artefact.content);
       console.log(
-        `  ${name.padEnd(24)} ${seconds[name].toFixed(1)} s  ${JSON.stringify(report)}  (peak so far ${Math.round(process.resourceUsage().maxRSS / 1024)} MB)`,
+        `  ${name.padEnd(24)} ${seconds[name].toFixed(1)} s  ${JSON.stringify(report)}  (peak so ` +
+          `far ${Math.round(process.resourceUsage().maxRSS / 1024)} MB)`,
       );
     }
     const { catalog, profile } = kept.get('profile/bank') as ProfileContent;
@@ -209,19 +210,25 @@ try {
   const total = Object.values(large.seconds).reduce((sum, value) => sum + value, 0);
   const perRow = (figures: Figures): number => (1e6 * figures.seconds.migration!) / figures.rows;
   console.log(
-    `\n${large.rows} rows: ${total.toFixed(0)} s in all (limit 300), peak memory ${Math.round(process.resourceUsage().maxRSS / 1024)} MB (limit 1536)`,
+    `\n${large.rows} rows: ${total.toFixed(0)} s in all (limit 300), peak memory ` +
+      `${Math.round(process.resourceUsage().maxRSS / 1024)} MB (limit 1536)`,
   );
   console.log(
-    `migration at ${((100 * large.rawInsert) / large.seconds.migration!).toFixed(0)} % of the speed of inserting the same documents (limit 60 %)`,
+    `migration at ${((100 * large.rawInsert) / large.seconds.migration!).toFixed(0)} % of the ` +
+      'speed of inserting the same documents (limit 60 %)',
   );
   console.log(
-    `migration ${perRow(small).toFixed(1)} µs a row at ${small.rows} rows, ${perRow(large).toFixed(1)} µs at ${large.rows}: ${(perRow(large) / perRow(small)).toFixed(2)}×`,
+    `migration ${perRow(small).toFixed(1)} µs a row at ${small.rows} rows, ` +
+      `${perRow(large).toFixed(1)} µs at ${large.rows}: ` +
+      `${(perRow(large) / perRow(small)).toFixed(2)}×`,
   );
   // A machine with other work to do slows both: what matters is whether migrating grows more than
   // inserting does.
   const rawPerRow = (figures: Figures): number => (1e6 * figures.rawInsert) / figures.rows;
   console.log(
-    `inserting alone ${rawPerRow(small).toFixed(1)} µs a row at ${small.rows} rows, ${rawPerRow(large).toFixed(1)} µs at ${large.rows}: ${(rawPerRow(large) / rawPerRow(small)).toFixed(2)}×`,
+    `inserting alone ${rawPerRow(small).toFixed(1)} µs a row at ${small.rows} rows, ` +
+      `${rawPerRow(large).toFixed(1)} µs at ${large.rows}: ` +
+      `${(rawPerRow(large) / rawPerRow(small)).toFixed(2)}×`,
   );
 } finally {
   fs.rmSync(folder, { recursive: true, force: true });

@@ -111,7 +111,10 @@ class Repair {
       names.set(call, alias);
       items.push(`${call} AS ${tick(alias)}`);
     }
-    return `${tick(names.get(call) ?? '')} ${having.operator === '<>' ? '!=' : having.operator} ${this.expression(having.right)}`;
+    return (
+      `${tick(names.get(call) ?? '')} ${having.operator === '<>' ? '!=' : having.operator} ` +
+      `${this.expression(having.right)}`
+    );
   }
 
   private from(item: FromItem, conditions: readonly Expression[]): string {
@@ -122,7 +125,10 @@ class Repair {
         return item.alias === undefined ? tick(table) : `${tick(table)} AS ${tick(item.alias)}`;
       }
       case 'derived':
-        return `(${this.statement(item.query)}) AS ${tick(item.alias ?? `t${String(++this.named)}`)}`;
+        return (
+          `(${this.statement(item.query)}) AS ` +
+          `${tick(item.alias ?? `t${String(++this.named)}`)}`
+        );
       case 'join': {
         // Without this hint what is joined stays an array.
         const right =
@@ -144,7 +150,10 @@ class Repair {
               ),
           );
         const on = linked ? ` ON ${this.expression(linked)}` : '';
-        return `${this.from(item.left, conditions)} ${item.join === 'LEFT' ? 'LEFT' : 'INNER'} JOIN ${right}${on}`;
+        return (
+          `${this.from(item.left, conditions)} ${item.join === 'LEFT' ? 'LEFT' : 'INNER'} ` +
+          `JOIN ${right}${on}`
+        );
       }
       default:
         throw new Error(`no repair for ${item.kind}`);
@@ -157,7 +166,9 @@ class Repair {
       case 'name':
         return this.name(node.table, node.name);
       case 'binary': {
-        const text = `${inner(node.left)} ${node.operator === '<>' ? '!=' : node.operator} ${inner(node.right)}`;
+        const text =
+          `${inner(node.left)} ${node.operator === '<>' ? '!=' : node.operator} ` +
+          `${inner(node.right)}`;
         return node.operator === 'AND' ? text : `(${text})`;
       }
       case 'unary':
@@ -165,11 +176,20 @@ class Repair {
       case 'nullTest':
         return `${inner(node.operand)} IS ${node.negated ? 'NOT ' : ''}NULL`;
       case 'pattern':
-        return `${inner(node.operand)} ${node.negated ? 'NOT ' : ''}${node.operator} ${inner(node.pattern)}`;
+        return (
+          `${inner(node.operand)} ${node.negated ? 'NOT ' : ''}${node.operator} ` +
+          `${inner(node.pattern)}`
+        );
       case 'between':
         if (node.negated)
-          return `(${inner(node.operand)} < ${inner(node.low)} OR ${inner(node.operand)} > ${inner(node.high)})`;
-        return `(${inner(node.operand)} >= ${inner(node.low)} AND ${inner(node.operand)} <= ${inner(node.high)})`;
+          return (
+            `(${inner(node.operand)} < ${inner(node.low)} OR ${inner(node.operand)} > ` +
+            `${inner(node.high)})`
+          );
+        return (
+          `(${inner(node.operand)} >= ${inner(node.low)} AND ${inner(node.operand)} <= ` +
+          `${inner(node.high)})`
+        );
       case 'in': {
         const set =
           node.set.kind === 'list'

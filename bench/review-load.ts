@@ -173,7 +173,8 @@ const percentile = (times: readonly number[], share: number): string => {
     : `${sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!.toFixed(0)} ms`;
 };
 const line = (name: string, times: readonly number[]): string =>
-  `${name.padEnd(9)} p50 ${percentile(times, 0.5)}, p95 ${percentile(times, 0.95)}, p99 ${percentile(times, 0.99)}, max ${percentile(times, 1)} (${times.length})`;
+  `${name.padEnd(9)} p50 ${percentile(times, 0.5)}, p95 ${percentile(times, 0.95)}, p99 ` +
+  `${percentile(times, 0.99)}, max ${percentile(times, 1)} (${times.length})`;
 
 async function startWeb(databaseUrl: string, dataDir: string): Promise<ChildProcess> {
   const profiling = values.profile ? ['--cpu-prof', `--cpu-prof-dir=${values.profile}`] : [];
@@ -298,26 +299,34 @@ async function measure(
   );
   for (const close of closers) close();
   const twice = await db.pool.query<{ n: number }>(
-    'SELECT count(*)::int AS n FROM (SELECT task_id FROM decision GROUP BY task_id HAVING count(*) > 1) double',
+    'SELECT count(*)::int AS n FROM (SELECT task_id FROM decision GROUP BY task_id HAVING ' +
+      'count(*) > 1) double',
   );
   const kept = await db.pool.query<{ n: number }>(
-    'SELECT count(*)::int AS n FROM task JOIN decision ON decision.id = task.decision_id WHERE task.id = ANY($1)',
+    'SELECT count(*)::int AS n FROM task JOIN decision ON decision.id = task.decision_id WHERE ' +
+      'task.id = ANY($1)',
     [measured.approved],
   );
   console.log(
-    `${values.tasks} tasks, ${values.reviewers} reviewers, ${seconds} s; load average ${os.loadavg()[0]!.toFixed(1)} on ${os.availableParallelism()} cores`,
+    `${values.tasks} tasks, ${values.reviewers} reviewers, ${seconds} s; load average ` +
+      `${os.loadavg()[0]!.toFixed(1)} on ${os.availableParallelism()} cores`,
   );
   console.log(
-    `decisions ${measured.approved.length}: ${(measured.approved.length / took).toFixed(1)} a second of ${values.reviewers} asked for; turns begun more than 1 s late: ${measured.late}`,
+    `decisions ${measured.approved.length}: ${(measured.approved.length / took).toFixed(1)} a ` +
+      `second of ${values.reviewers} asked for; turns begun more than 1 s late: ${measured.late}`,
   );
   console.log(
-    `processor time for each decision: web ${each[0]} ms, PostgreSQL ${each[1]} ms, this load ${each[2]} ms`,
+    `processor time for each decision: web ${each[0]} ms, PostgreSQL ${each[1]} ms, this load ` +
+      `${each[2]} ms`,
   );
   console.log(line('claim', measured.claim));
   console.log(line('decide', measured.decide));
   console.log(line('overview', measured.overview));
   console.log(
-    `decided twice ${twice.rows[0]!.n}, acknowledged and lost ${measured.approved.length - kept.rows[0]!.n}, refused ${JSON.stringify(Object.fromEntries(measured.refused))}; events ${(eventBytes / 1024 / took).toFixed(0)} KB/s`,
+    `decided twice ${twice.rows[0]!.n}, acknowledged and lost ` +
+      `${measured.approved.length - kept.rows[0]!.n}, refused ` +
+      `${JSON.stringify(Object.fromEntries(measured.refused))}; events ` +
+      `${(eventBytes / 1024 / took).toFixed(0)} KB/s`,
   );
 }
 

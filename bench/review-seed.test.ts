@@ -55,7 +55,8 @@ test('those of what was made from replaced or retired artefacts, too', async () 
     `UPDATE artefact_version SET content_hash = 'other' || id FROM (SELECT current_id FROM artefact WHERE kind = 'gold') gold
      WHERE artefact_version.id = gold.current_id`,
     // Another version of all logical designs: what was made from them waits.
-    `CREATE TEMP TABLE newer AS SELECT gen_random_uuid() AS version, id FROM artefact WHERE kind = 'logical_design'`,
+    'CREATE TEMP TABLE newer AS SELECT gen_random_uuid() AS version, id FROM artefact WHERE kind ' +
+      `= 'logical_design'`,
     `INSERT INTO artefact_version (id, artefact_id, seq, content_hash, blob_hash, inputs_hash)
      SELECT version, id, 2, 'newer', 'none', 'none' FROM newer`,
     `UPDATE artefact SET current_id = newer.version FROM newer WHERE newer.id = artefact.id`,

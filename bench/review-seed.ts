@@ -23,7 +23,8 @@ export async function seedReview(pool: pg.Pool, tasks: number, people: number): 
   const benchmarkId = randomUUID();
   const perDatabase = Math.ceil(tasks / 2 / DATABASES);
   await pool.query(
-    `INSERT INTO benchmark (id, name, kind, mongo_prefix, settings, question_files, problems) VALUES ($1, $2, 'bird', $3, $4, $5, $5)`,
+    'INSERT INTO benchmark (id, name, kind, mongo_prefix, settings, question_files, problems) ' +
+      `VALUES ($1, $2, 'bird', $3, $4, $5, $5)`,
     [
       benchmarkId,
       `Load ${benchmarkId.slice(0, 8)}`,
@@ -72,10 +73,12 @@ export async function seedReview(pool: pg.Pool, tasks: number, people: number): 
   await pool.query(`ALTER TABLE seeded ADD COLUMN hash text`);
   await pool.query(`UPDATE seeded SET hash = encode(sha256(content), 'hex')`);
   await pool.query(
-    `INSERT INTO blob (hash, bytes) SELECT hash, length(content) FROM seeded ON CONFLICT DO NOTHING`,
+    'INSERT INTO blob (hash, bytes) SELECT hash, length(content) FROM seeded ON CONFLICT ' +
+      'DO NOTHING',
   );
   await pool.query(
-    `INSERT INTO blob_chunk (hash, seq, data) SELECT hash, 0, content FROM seeded ON CONFLICT DO NOTHING`,
+    'INSERT INTO blob_chunk (hash, seq, data) SELECT hash, 0, content FROM seeded ON CONFLICT ' +
+      'DO NOTHING',
   );
   await pool.query(
     `INSERT INTO artefact_version (id, artefact_id, seq, content_hash, blob_hash, inputs_hash)
@@ -93,7 +96,9 @@ export async function seedReview(pool: pg.Pool, tasks: number, people: number): 
       [kind, source, part],
     );
   };
-  const collection = `split_part(one.key, '/', 1) || '/' || (split_part(one.key, '/', 2)::int % ${COLLECTIONS} + 1)`;
+  const collection =
+    `split_part(one.key, '/', 1) || '/' || (split_part(one.key, '/', 2)::int % ` +
+    `${COLLECTIONS} + 1)`;
   await feed('gold', 'translation', '', 'one.key');
   await feed('gold', 'logical_design', 'fields', collection);
   await feed('evidence', 'gold', '', 'one.key');
@@ -124,7 +129,8 @@ async function person(pool: pg.Pool, role: string, index: number): Promise<strin
     role,
   ]);
   await pool.query(
-    `INSERT INTO session (token_hash, user_id, expires_at) VALUES ($1, $2, now() + interval '1 day')`,
+    'INSERT INTO session (token_hash, user_id, expires_at) VALUES ($1, $2, now() + interval ' +
+      `'1 day')`,
     [hash, id],
   );
   return token;

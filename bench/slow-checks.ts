@@ -51,7 +51,8 @@ const QUICK = 'db.station.aggregate([{ $match: { automatic: true } }, { $count: 
 const median = (times: readonly number[]): number =>
   [...times].sort((a, b) => a - b)[Math.floor(times.length / 2)] ?? NaN;
 const shown = (times: readonly number[]): string =>
-  `median ${median(times).toFixed(0)} ms, longest ${Math.max(...times).toFixed(0)} ms (${times.length})`;
+  `median ${median(times).toFixed(0)} ms, longest ${Math.max(...times).toFixed(0)} ms ` +
+  `(${times.length})`;
 
 interface Tasks {
   readonly gold: TaskRow;
@@ -137,7 +138,8 @@ async function measure(): Promise<void> {
       { content },
     );
     console.log(
-      `${count} repeated relationships: ${answer.status}, ${answer.body.problems?.length ?? 0} problems, ${answer.ms.toFixed(0)} ms`,
+      `${count} repeated relationships: ${answer.status}, ${answer.body.problems?.length ?? 0} ` +
+        `problems, ${answer.ms.toFixed(0)} ms`,
     );
   }
 }

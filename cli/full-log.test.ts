@@ -31,6 +31,8 @@ test.skipIf(!isLinux)('without a listener it would end', async () => {
 });
 
 test.skipIf(!isLinux)('another failure of its output ends it still', async () => {
-  const script = `outliveFullLog(); process.stdout.emit('error', Object.assign(new Error('gone'), { code: 'EPIPE' }));`;
+  const script =
+    `outliveFullLog(); process.stdout.emit('error', Object.assign(new ` +
+    `Error('gone'), { code: 'EPIPE' }));`;
   expect(await statusOf('log', script)).not.toBe(0);
 });

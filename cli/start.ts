@@ -60,7 +60,8 @@ async function reachable<T>(variable: string, connect: () => Promise<T>): Promis
     return await connect();
   } catch (error) {
     throw new StartError(
-      `${variable} cannot be used: ${error instanceof Error ? error.message : String(error)}. Check it, or leave it away to use the embedded server`,
+      `${variable} cannot be used: ${error instanceof Error ? error.message : String(error)}. ` +
+        'Check it, or leave it away to use the embedded server',
     );
   }
 }
@@ -135,7 +136,9 @@ async function ensureDataFolder(config: Config): Promise<void> {
     await fs.access(config.dataDir, fs.constants.W_OK);
   } catch (error) {
     throw new StartError(
-      `cannot write in ${config.dataDir}: ${error instanceof Error ? error.message : String(error)}. Set APTMQL_DATA to a folder that you may write in`,
+      `cannot write in ${config.dataDir}: ` +
+        `${error instanceof Error ? error.message : String(error)}. Set APTMQL_DATA to a folder ` +
+        'that you may write in',
     );
   }
 }
@@ -166,7 +169,8 @@ async function startMongo(config: Config): Promise<string> {
         server = await ensureEmbeddedServer({ dataDir, port });
       } catch (error) {
         console.error(
-          `MongoDB died and does not start again: ${error instanceof Error ? error.message : String(error)}`,
+          'MongoDB died and does not start again: ' +
+            `${error instanceof Error ? error.message : String(error)}`,
         );
       }
     }

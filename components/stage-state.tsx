@@ -37,7 +37,8 @@ export function StageState({
             icon={<LoaderCircle className="size-4 animate-spin text-accent" aria-hidden />}
             text={
               run.total > 0
-                ? `${number(run.done)} of ${number(run.total)} ${run.total === 1 ? run.unit.replace(/s$/, '') : run.unit}${run.remainingSeconds ? `, about ${duration(run.remainingSeconds)} left` : ''}`
+                ? `${number(run.done)} of ${number(run.total)} ` +
+                  `${run.total === 1 ? run.unit.replace(/s$/, '') : run.unit}${run.remainingSeconds ? `, about ${duration(run.remainingSeconds)} left` : ''}`
                 : 'running'
             }
           />

@@ -220,7 +220,8 @@ test('the sample benchmark goes from the queue to a verified bundle', async ({ p
     await desk.getByRole('button', { name: 'Check', exact: true }).click();
     await expect(desk.getByRole('dialog').getByText(/not equal to that of the SQL/)).toBeVisible();
     await write(
-      'db.station.aggregate([{ $match: { automatic: true } }, { $group: { _id: null, count: { $sum: 1 } } }, { $project: { _id: 0, count: 1 } }])',
+      'db.station.aggregate([{ $match: { automatic: true } }, { $group: { _id: null, count: { ' +
+        '$sum: 1 } } }, { $project: { _id: 0, count: 1 } }])',
     );
     await desk.getByRole('button', { name: 'Save and approve' }).click();
     await expect(desk.getByRole('dialog')).toHaveCount(0);

@@ -273,7 +273,8 @@ function fillSensors(sqlite: Database.Database, random: Random): void {
     insert('reading', [
       ++id,
       station,
-      `${isoDate(random, 2023, 2024)} ${String(random.int(0, 23)).padStart(2, '0')}:${random.pick(['00', '15', '30', '45'])}:00`,
+      `${isoDate(random, 2023, 2024)} ` +
+        `${String(random.int(0, 23)).padStart(2, '0')}:${random.pick(['00', '15', '30', '45'])}:00`,
       level,
       random.chance(0.2) ? null : random.int(-20, 260) / 10,
       random.chance(0.1) ? 1 : 0,

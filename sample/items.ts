@@ -68,24 +68,29 @@ export const sampleItems: readonly SampleItem[] = [
   library(
     'List the titles of the books that Ada has borrowed.',
     "Ada refers to given_name = 'Ada'",
-    "SELECT DISTINCT T3.title FROM members AS T1 INNER JOIN loans AS T2 ON T1.member_id = T2.member_id INNER JOIN books AS T3 ON T2.book_id = T3.book_id WHERE T1.given_name = 'Ada'",
+    'SELECT DISTINCT T3.title FROM members AS T1 INNER JOIN loans AS T2 ON T1.member_id = ' +
+      "T2.member_id INNER JOIN books AS T3 ON T2.book_id = T3.book_id WHERE T1.given_name = 'Ada'",
     'moderate',
   ),
   library(
     'How many loans has each member from Porto made?',
     "Porto refers to city = 'Porto'; loans refers to COUNT(loan_id)",
-    "SELECT m.member_id, COUNT(l.loan_id) FROM branches b JOIN members m ON m.home_branch = b.branch_id JOIN loans l ON l.member_id = m.member_id WHERE b.city = 'Porto' GROUP BY m.member_id",
+    'SELECT m.member_id, COUNT(l.loan_id) FROM branches b JOIN members m ON m.home_branch = ' +
+      "b.branch_id JOIN loans l ON l.member_id = m.member_id WHERE b.city = 'Porto' GROUP BY " +
+      'm.member_id',
     'moderate',
   ),
   library(
     'Name the authors of book 7 in their order.',
     'order refers to position',
-    'SELECT a.name FROM book_authors ba JOIN authors a ON ba.author_id = a.author_id WHERE ba.book_id = 7 ORDER BY ba.position',
+    'SELECT a.name FROM book_authors ba JOIN authors a ON ba.author_id = a.author_id WHERE ' +
+      'ba.book_id = 7 ORDER BY ba.position',
   ),
   library(
     'Which authors wrote more than four books?',
     'more than four books refers to COUNT(book_id) > 4',
-    'SELECT a.name FROM authors a JOIN book_authors ba ON a.author_id = ba.author_id GROUP BY a.author_id HAVING COUNT(ba.book_id) > 4',
+    'SELECT a.name FROM authors a JOIN book_authors ba ON a.author_id = ba.author_id GROUP BY ' +
+      'a.author_id HAVING COUNT(ba.book_id) > 4',
     'moderate',
   ),
   library(
@@ -96,13 +101,15 @@ export const sampleItems: readonly SampleItem[] = [
   library(
     'For which loans with at least two renewals was a late fee charged?',
     'at least two renewals refers to renewals >= 2',
-    'SELECT l.loan_id FROM loans l JOIN "Late Fees" f ON f.loan_id = l.loan_id WHERE l.renewals >= 2',
+    'SELECT l.loan_id FROM loans l JOIN "Late Fees" f ON f.loan_id = l.loan_id WHERE ' +
+      'l.renewals >= 2',
     'moderate',
   ),
   library(
     'Who recommended the library to Kofi?',
     "Kofi refers to given_name = 'Kofi'; recommended refers to referred_by",
-    "SELECT r.given_name, r.family_name FROM members m JOIN members r ON m.referred_by = r.member_id WHERE m.given_name = 'Kofi'",
+    'SELECT r.given_name, r.family_name FROM members m JOIN members r ON m.referred_by = ' +
+      "r.member_id WHERE m.given_name = 'Kofi'",
     'moderate',
   ),
   library(
@@ -114,7 +121,8 @@ export const sampleItems: readonly SampleItem[] = [
   library(
     'What share of the loans is still out?',
     'still out refers to returned IS NULL; share = DIVIDE(COUNT(returned IS NULL), COUNT(loan_id))',
-    'SELECT CAST(SUM(CASE WHEN returned IS NULL THEN 1 ELSE 0 END) AS REAL) / COUNT(loan_id) FROM loans',
+    'SELECT CAST(SUM(CASE WHEN returned IS NULL THEN 1 ELSE 0 END) AS REAL) / COUNT(loan_id) ' +
+      'FROM loans',
     'moderate',
   ),
   library(
@@ -125,8 +133,10 @@ export const sampleItems: readonly SampleItem[] = [
   ),
   library(
     'Which members whose family name contains "ra" joined in 2023?',
-    "family name contains \"ra\" refers to family_name LIKE '%ra%'; 2023 refers to joined LIKE '2023%'",
-    "SELECT given_name, family_name FROM members WHERE family_name LIKE '%ra%' AND joined LIKE '2023%'",
+    'family name contains "ra" refers to family_name LIKE \'%ra%\'; 2023 refers to joined ' +
+      "LIKE '2023%'",
+    "SELECT given_name, family_name FROM members WHERE family_name LIKE '%ra%' AND joined " +
+      "LIKE '2023%'",
   ),
   library(
     'List authors without a year of birth or from Denmark.',
@@ -141,19 +151,23 @@ export const sampleItems: readonly SampleItem[] = [
   library(
     'Titles that are novels or were published after 2020, each once.',
     "novels refers to genre = 'novel'; after 2020 refers to published > 2020",
-    "SELECT title FROM books WHERE genre = 'novel' UNION SELECT title FROM books WHERE published > 2020",
+    "SELECT title FROM books WHERE genre = 'novel' UNION SELECT title FROM books WHERE " +
+      'published > 2020',
     'moderate',
   ),
   library(
     'Which authors wrote history but no poetry?',
     "history refers to genre = 'history'; poetry refers to genre = 'poetry'",
-    "SELECT a.author_id FROM book_authors a JOIN books b ON a.book_id = b.book_id WHERE b.genre = 'history' EXCEPT SELECT a.author_id FROM book_authors a JOIN books b ON a.book_id = b.book_id WHERE b.genre = 'poetry'",
+    'SELECT a.author_id FROM book_authors a JOIN books b ON a.book_id = b.book_id WHERE b.genre ' +
+      "= 'history' EXCEPT SELECT a.author_id FROM book_authors a JOIN books b ON a.book_id = " +
+      "b.book_id WHERE b.genre = 'poetry'",
     'challenging',
   ),
   library(
     'Rank the genres by their number of books.',
     'rank refers to RANK() OVER (ORDER BY COUNT(*) DESC)',
-    'SELECT genre, COUNT(*) AS n, RANK() OVER (ORDER BY COUNT(*) DESC) AS position FROM books GROUP BY genre',
+    'SELECT genre, COUNT(*) AS n, RANK() OVER (ORDER BY COUNT(*) DESC) AS position FROM books ' +
+      'GROUP BY genre',
     'challenging',
   ),
   library(
@@ -164,7 +178,8 @@ export const sampleItems: readonly SampleItem[] = [
   library(
     'Which branch had the best mean answer to the first question in 2024?',
     'first question refers to q01',
-    'SELECT b.name FROM branch_survey s JOIN branches b ON s.branch_id = b.branch_id WHERE s.year = 2024 ORDER BY s.q01 DESC, b.branch_id LIMIT 1',
+    'SELECT b.name FROM branch_survey s JOIN branches b ON s.branch_id = b.branch_id WHERE ' +
+      's.year = 2024 ORDER BY s.q01 DESC, b.branch_id LIMIT 1',
     'moderate',
   ),
   sensors(
@@ -185,13 +200,15 @@ export const sampleItems: readonly SampleItem[] = [
   sensors(
     'How many readings does each station have?',
     'readings refers to COUNT(id)',
-    'SELECT s.code, COUNT(r.id) FROM station s LEFT JOIN reading r ON r.station = s.code GROUP BY s.code',
+    'SELECT s.code, COUNT(r.id) FROM station s LEFT JOIN reading r ON r.station = s.code GROUP ' +
+      'BY s.code',
     'moderate',
   ),
   sensors(
     'How many sensors are installed at no known station?',
     'no known station refers to station IS NULL OR station not in station.code',
-    'SELECT COUNT(*) FROM sensor WHERE station IS NULL OR station NOT IN (SELECT code FROM station)',
+    'SELECT COUNT(*) FROM sensor WHERE station IS NULL OR station NOT IN (SELECT code FROM ' +
+      'station)',
     'moderate',
   ),
   sensors(
@@ -202,7 +219,8 @@ export const sampleItems: readonly SampleItem[] = [
   sensors(
     'How many sensors of each type are there?',
     'type refers to label',
-    'SELECT t.label, COUNT(*) FROM sensor s JOIN "sensor.type" t ON s.type_id = t.id GROUP BY t.label',
+    'SELECT t.label, COUNT(*) FROM sensor s JOIN "sensor.type" t ON s.type_id = t.id GROUP ' +
+      'BY t.label',
   ),
   sensors(
     'Which inspectors found a failure?',
@@ -212,7 +230,8 @@ export const sampleItems: readonly SampleItem[] = [
   sensors(
     'How many visits did stations on the Oder pass?',
     "Oder refers to river = 'Oder'; pass refers to passed = 'Y'",
-    "SELECT COUNT(*) FROM station s JOIN inspection i ON i.station = s.code WHERE s.river = 'Oder' AND i.passed = 'Y'",
+    'SELECT COUNT(*) FROM station s JOIN inspection i ON i.station = s.code WHERE s.river = ' +
+      "'Oder' AND i.passed = 'Y'",
     'moderate',
   ),
   sensors(
@@ -229,13 +248,15 @@ export const sampleItems: readonly SampleItem[] = [
   sensors(
     'For each station, the level above its own mean on readings of more than 8.9 metres.',
     '8.9 metres refers to level > 8.9',
-    'SELECT id, level - AVG(level) OVER (PARTITION BY station) AS above FROM reading WHERE level > 8.9',
+    'SELECT id, level - AVG(level) OVER (PARTITION BY station) AS above FROM reading WHERE ' +
+      'level > 8.9',
     'challenging',
   ),
   sensors(
     'Which stations have both a failed and a passed visit?',
     "failed refers to passed = 'N'; passed refers to passed = 'Y'",
-    "SELECT station FROM inspection WHERE passed = 'N' INTERSECT SELECT station FROM inspection WHERE passed = 'Y'",
+    "SELECT station FROM inspection WHERE passed = 'N' INTERSECT SELECT station FROM inspection " +
+      "WHERE passed = 'Y'",
     'moderate',
   ),
   sensors(

@@ -22,7 +22,9 @@ export const submissionSchema = z.strictObject({
       }),
     )
     .describe(
-      'One entry for every relationship of the profile, with its id. `copy` is a reference with a few of the parent’s columns beside it, those that the workload reads. `bucket` keeps the child rows in documents of several rows of one parent each.',
+      'One entry for every relationship of the profile, with its id. `copy` is a reference with ' +
+        'a few of the parent’s columns beside it, those that the workload reads. `bucket` keeps ' +
+        'the child rows in documents of several rows of one parent each.',
     ),
   collections: z
     .array(z.strictObject({ table: z.string(), name: z.string().min(1).max(100) }))

@@ -105,7 +105,8 @@ async function runFiles(files: readonly string[], db: Db): Promise<Outcome[]> {
         assertDates(parsed);
       } catch (error) {
         throw new Error(
-          `${file}:${i + 1} is not Extended JSON: ${error instanceof Error ? error.message : String(error)}`,
+          `${file}:${i + 1} is not Extended JSON: ` +
+            `${error instanceof Error ? error.message : String(error)}`,
         );
       }
       outcomes.push({
@@ -163,7 +164,9 @@ async function runCase(c: Case, db: Db): Promise<{ passed: boolean; detail?: str
   if (got.length === wanted.length && got.every((g, i) => g === wanted[i])) return { passed: true };
   return {
     passed: false,
-    detail: `expected ${wanted.join(' ') || '(nothing)'}\n           got ${got.join(' ') || '(nothing)'}`,
+    detail:
+      `expected ${wanted.join(' ') || '(nothing)'}\n           got ` +
+      `${got.join(' ') || '(nothing)'}`,
   };
 }
 
@@ -204,11 +207,13 @@ function report(outcomes: readonly Outcome[], json: boolean, all: boolean): void
   }
   for (const o of all ? outcomes : failures) {
     console.log(
-      `${o.passed ? 'ok  ' : 'FAIL'} ${o.file} ${o.area}: ${o.name}${o.confirmed ? '' : ' (not confirmed)'}`,
+      `${o.passed ? 'ok  ' : 'FAIL'} ${o.file} ${o.area}: ` +
+        `${o.name}${o.confirmed ? '' : ' (not confirmed)'}`,
     );
     if (o.detail) console.log(`     ${o.detail}`);
   }
   console.log(
-    `${summary.passed} of ${summary.total} cases pass; of ${summary.confirmed} confirmed ones ${summary.confirmedPassed}`,
+    `${summary.passed} of ${summary.total} cases pass; of ${summary.confirmed} confirmed ones ` +
+      `${summary.confirmedPassed}`,
   );
 }

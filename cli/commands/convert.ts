@@ -322,7 +322,8 @@ function printReport(
     const { items } = report;
     const data = report.failed
       ? `FAILED: ${report.failed}`
-      : `${report.rows} rows → ${report.documents} documents in ${report.collections} collections, ${report.lossless ? 'lossless' : 'NOT LOSSLESS'}`;
+      : `${report.rows} rows → ${report.documents} documents in ${report.collections} ` +
+        `collections, ${report.lossless ? 'lossless' : 'NOT LOSSLESS'}`;
     console.log(`${report.name.padEnd(32)} ${data}; ${items.translated}/${items.total} translated`);
   }
   const total = reports.reduce((sum, report) => sum + report.items.total, 0);
@@ -337,7 +338,9 @@ function printReport(
     { design: 0, migrate: 0, validate: 0, translate: 0 },
   );
   console.log(
-    `\n${reports.filter((report) => report.lossless).length} of ${reports.length} databases lossless; ${translated} of ${total} items translated (${total ? ((100 * translated) / total).toFixed(1) : 0} %)`,
+    `\n${reports.filter((report) => report.lossless).length} of ${reports.length} databases ` +
+      `lossless; ${translated} of ${total} items translated ` +
+      `(${total ? ((100 * translated) / total).toFixed(1) : 0} %)`,
   );
   console.log(
     `seconds: ${Object.entries(seconds)

@@ -56,7 +56,8 @@ Exit status: 0 when every stage is done, 1 when one failed.`,
           orderBy: { name: 'asc' },
         });
         throw new UsageError(
-          `there is no benchmark "${name}"; ${known.length > 0 ? `these are: ${known.map((row) => row.name).join(', ')}` : 'import one first'}`,
+          `there is no benchmark "${name}"; ` +
+            `${known.length > 0 ? `these are: ${known.map((row) => row.name).join(', ')}` : 'import one first'}`,
         );
       }
       const chosen = values.databases?.split(',');
@@ -120,7 +121,8 @@ Exit status: 0 when every stage is done, 1 when one failed.`,
       else
         for (const row of outcome)
           console.log(
-            `${row.database.padEnd(32)} ${row.done} of ${row.stages} stages done${row.failed.map(({ stage, failure }) => `; ${stage} FAILED: ${failure}`).join('')}`,
+            `${row.database.padEnd(32)} ${row.done} of ${row.stages} stages ` +
+              `done${row.failed.map(({ stage, failure }) => `; ${stage} FAILED: ${failure}`).join('')}`,
           );
       return outcome.every((row) => row.done === row.stages) ? 0 : 1;
     } finally {

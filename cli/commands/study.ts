@@ -60,11 +60,14 @@ async function measure(
 
 function print(rows: readonly IntegrityRow[]): void {
   console.log(
-    `${'database'.padEnd(32)} ${'tables'.padStart(6)} ${'rows'.padStart(9)}  ${studiedStrategies.map((name) => name.padEnd(16)).join('')}`,
+    `${'database'.padEnd(32)} ${'tables'.padStart(6)} ${'rows'.padStart(9)}  ` +
+      `${studiedStrategies.map((name) => name.padEnd(16)).join('')}`,
   );
   for (const row of rows)
     console.log(
-      `${row.database.padEnd(32)} ${String(row.tables).padStart(6)} ${String(row.rows).padStart(9)}  ${studiedStrategies.map((name) => cell(row.strategies[name]).padEnd(16)).join('')}`,
+      `${row.database.padEnd(32)} ${String(row.tables).padStart(6)} ` +
+        `${String(row.rows).padStart(9)}  ` +
+        `${studiedStrategies.map((name) => cell(row.strategies[name]).padEnd(16)).join('')}`,
     );
   const summary = studiedStrategies.map((name) => {
     const outcomes = rows.map((row) => row.strategies[name].outcome);

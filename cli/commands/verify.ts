@@ -59,11 +59,14 @@ Exit status: 0 when everything holds, 1 otherwise.`,
         const score =
           found.gold === 0 ? 'no gold' : ((found.equal + found.ties) / found.gold).toFixed(4);
         console.log(
-          `${found.draft ? 'DRAFT bundle: ' : ''}${found.files} files, ${found.databases} databases restored, gold ${found.equal} equal${found.ties ? ` and ${found.ties} with other rows where the SQL leaves them open` : ''} of ${found.gold}: ${score}`,
+          `${found.draft ? 'DRAFT bundle: ' : ''}${found.files} files, ${found.databases} ` +
+            `databases restored, gold ${found.equal} ` +
+            `equal${found.ties ? ` and ${found.ties} with other rows where the SQL leaves them open` : ''} of ${found.gold}: ${score}`,
         );
         if (found.key.from === 'bundle')
           console.log(
-            `signed with ${found.key.publicKey}, the key that the bundle itself names: give --public-key to know that it is the publisher's`,
+            `signed with ${found.key.publicKey}, the key that the bundle itself names: give ` +
+              `--public-key to know that it is the publisher's`,
           );
         console.log(
           found.problems.length === 0

@@ -34,7 +34,8 @@ export function IndexSuggestions({ database }: { readonly database: DatabaseDeta
               <span title={row.questionIds.join(', ')}>
                 {row.questionIds.length <= 4
                   ? row.questionIds.join(', ')
-                  : `${row.questionIds.slice(0, 3).join(', ')} and ${row.questionIds.length - 3} more`}
+                  : `${row.questionIds.slice(0, 3).join(', ')} and ` +
+                    `${row.questionIds.length - 3} more`}
               </span>
             ),
           },

@@ -13,7 +13,8 @@ export const MOST_CSV_BYTES = 1_000_000;
 export async function readCsvFile(file: File): Promise<CsvFile> {
   if (file.size > MOST_CSV_BYTES)
     throw new Error(
-      `${file.name} has ${bytes(file.size)}; a logical design as CSV may have ${bytes(MOST_CSV_BYTES)} at most. Is it another file?`,
+      `${file.name} has ${bytes(file.size)}; a logical design as CSV may have ` +
+        `${bytes(MOST_CSV_BYTES)} at most. Is it another file?`,
     );
   if (file.size === 0)
     throw new Error(`${file.name} is empty. Download the CSV, change it and upload that.`);
@@ -23,7 +24,8 @@ export async function readCsvFile(file: File): Promise<CsvFile> {
   } catch (error) {
     if (error instanceof TypeError)
       throw new Error(
-        `${file.name} is no text in UTF-8. Save it as “CSV UTF-8”, not as a workbook or in another encoding.`,
+        `${file.name} is no text in UTF-8. Save it as “CSV UTF-8”, not as a workbook or in ` +
+          'another encoding.',
       );
     throw error;
   }

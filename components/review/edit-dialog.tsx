@@ -55,7 +55,9 @@ function textForm(task: TaskDetail): TextForm {
     case 'conceptual_design':
       return {
         title: 'Edit the conceptual design',
-        hint: 'The whole design as JSON. Choices are checked against the profile: nothing may be lost, nothing may grow without bound.',
+        hint:
+          'The whole design as JSON. Choices are checked against the profile: nothing may be ' +
+          'lost, nothing may grow without bound.',
         language: 'mql',
         initial: JSON.stringify(content as ConceptualDesign, null, 2),
         toContent: (text) => JSON.parse(text) as object,
@@ -76,7 +78,9 @@ function textForm(task: TaskDetail): TextForm {
           : (content as GoldContent).mql;
       return {
         title: 'Edit the query',
-        hint: 'Shell syntax or Extended JSON; it is parsed, never evaluated. Its result must equal that of the SQL.',
+        hint:
+          'Shell syntax or Extended JSON; it is parsed, never evaluated. Its result must ' +
+          'equal that of the SQL.',
         language: 'mql',
         initial: mql ? printExtendedMql(mql) : 'db.collection.aggregate([\n  \n])',
         toContent: (text) => ({ text }),

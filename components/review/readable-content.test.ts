@@ -65,7 +65,8 @@ test('what documents repeat of their own columns is said', () => {
     ],
   });
   expect(text).toContain(
-    'collection order: the rows of order, _id from id; repeats names and values as attributes: tag1, tag2\n',
+    'collection order: the rows of order, _id from id; repeats names and values as attributes: ' +
+      'tag1, tag2\n',
   );
 });
 

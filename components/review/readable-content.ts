@@ -119,7 +119,9 @@ export const keptOf = ({
     ? [
         {
           field: subset.field,
-          what: `first ${subset.limit} by ${subset.orderBy.map(({ column, direction }) => `${column} ${direction}`).join(', ')}: ${subset.columns.join(', ')}`,
+          what:
+            `first ${subset.limit} by ` +
+            `${subset.orderBy.map(({ column, direction }) => `${column} ${direction}`).join(', ')}: ${subset.columns.join(', ')}`,
         },
       ]
     : []),
@@ -127,7 +129,9 @@ export const keptOf = ({
     ? [
         {
           field: outlier.field,
-          what: `all up to ${outlier.limit}: ${outlier.columns.join(', ')}; of more none, and the key in ${outlier.flag}`,
+          what:
+            `all up to ${outlier.limit}: ${outlier.columns.join(', ')}; of more none, and ` +
+            `the key in ${outlier.flag}`,
         },
       ]
     : []),
@@ -161,7 +165,8 @@ function table({ rows, place, rowsApart, columns, flags }: TableValidation): str
     ),
     ...flags.map(
       (flag) =>
-        `${flag.column}: ${flag.class.replaceAll('_', ' ')}, ${flag.values} values, ${flag.explanation}`,
+        `${flag.column}: ${flag.class.replaceAll('_', ' ')}, ${flag.values} values, ` +
+        `${flag.explanation}`,
     ),
   ].join('\n');
 }

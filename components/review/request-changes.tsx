@@ -82,7 +82,8 @@ export const directiveText = (directive: DirectiveInput): string => {
 /** Where on its screen a gate's instructions are given. */
 const instructionHint: Readonly<Record<GateName, string>> = {
   conceptual_design:
-    'Ask for another choice of a relationship or another name of a collection on the screen to give one.',
+    'Ask for another choice of a relationship or another name of a collection on the screen to ' +
+    'give one.',
   collection_validation: 'Keep a type or rename a field on the screen to give one.',
   cross_validation: 'Ask for another choice of a relationship on the screen to give one.',
   table_validation: 'Keep a type on the screen to give one.',
@@ -159,7 +160,10 @@ export function RequestChanges({
             {reasons.map((code, at) => (
               <label
                 key={code}
-                className={`flex items-center gap-2 rounded-md border px-2 py-1 text-[13px] ${reason === code ? 'border-accent bg-accent-soft' : 'border-line'}`}
+                className={
+                  'flex items-center gap-2 rounded-md border px-2 py-1 text-[13px] ' +
+                  `${reason === code ? 'border-accent bg-accent-soft' : 'border-line'}`
+                }
               >
                 <input
                   type="radio"

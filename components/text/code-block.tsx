@@ -16,7 +16,11 @@ export function CodeBlock({
       <pre
         aria-label={label}
         tabIndex={0}
-        className={`overflow-auto rounded-md border border-line bg-bg p-2 font-mono text-[12.5px] leading-snug whitespace-pre-wrap wrap-anywhere ${tall ? 'max-h-[70vh]' : 'max-h-72'}`}
+        className={
+          'overflow-auto rounded-md border border-line bg-bg p-2 font-mono ' +
+          'text-[12.5px] leading-snug whitespace-pre-wrap wrap-anywhere ' +
+          `${tall ? 'max-h-[70vh]' : 'max-h-72'}`
+        }
       >
         {text}
       </pre>

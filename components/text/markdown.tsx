@@ -40,7 +40,8 @@ const marked = new Marked({
     link({ href, tokens }) {
       const label = this.parser.parseInline(tokens);
       return /^https?:\/\//i.test(href)
-        ? `<a href="${escapeHtml(href)}" rel="noopener noreferrer nofollow" target="_blank">${label}</a>`
+        ? `<a href="${escapeHtml(href)}" rel="noopener noreferrer nofollow" ` +
+            `target="_blank">${label}</a>`
         : label;
     },
   },

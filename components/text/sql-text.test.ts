@@ -10,7 +10,10 @@ test('a clause a line, subqueries indented, long lists broken behind commas', ()
     't0.short',
     't0.wide AS w',
   ].join(', ');
-  const sql = `SELECT o.n AS "_key", ${columns} FROM "a, from (b" t0 JOIN (SELECT rowid AS k0, row_number() OVER (PARTITION BY x ORDER BY rowid) AS n FROM "a, from (b") o ON o.k0 = t0.rowid LEFT JOIN c ON c.x = 'SELECT FROM' WHERE o.n IN (1, 2) UNION ALL SELECT 1`;
+  const sql =
+    `SELECT o.n AS "_key", ${columns} FROM "a, from (b" t0 JOIN (SELECT rowid AS k0, ` +
+    'row_number() OVER (PARTITION BY x ORDER BY rowid) AS n FROM "a, from (b") o ON o.k0 = ' +
+    `t0.rowid LEFT JOIN c ON c.x = 'SELECT FROM' WHERE o.n IN (1, 2) UNION ALL SELECT 1`;
   const text = sqlText(sql);
   expect(squeezed(text)).toBe(squeezed(sql));
   expect(text.split('\n')).toEqual([

@@ -23,7 +23,8 @@ export function Badge({
     <span
       title={title}
       className={classes(
-        'inline-flex items-center gap-1 rounded px-1.5 py-0.5 text-xs font-medium whitespace-nowrap',
+        'inline-flex items-center gap-1 rounded px-1.5 py-0.5 text-xs font-medium ' +
+          'whitespace-nowrap',
         tones[tone],
       )}
     >

@@ -29,7 +29,8 @@ export function Button({
     <button
       type={type}
       className={classes(
-        'inline-flex items-center gap-1.5 rounded-md border px-2.5 py-1 text-[13px] font-medium transition-colors disabled:opacity-50',
+        'inline-flex items-center gap-1.5 rounded-md border px-2.5 py-1 text-[13px] font-medium ' +
+          'transition-colors disabled:opacity-50',
         looks[look],
         className,
       )}

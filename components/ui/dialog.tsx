@@ -26,7 +26,11 @@ export function Dialog({
       <Radix.Portal>
         <Radix.Overlay className="fixed inset-0 z-40 bg-black/40" />
         <Radix.Content
-          className={`fixed top-1/2 left-1/2 z-50 max-h-[88vh] w-[92vw] -translate-x-1/2 -translate-y-1/2 overflow-y-auto rounded-lg border border-line bg-surface p-4 shadow-xl ${wide ? 'max-w-4xl' : 'max-w-xl'}`}
+          className={
+            'fixed top-1/2 left-1/2 z-50 max-h-[88vh] w-[92vw] -translate-x-1/2 ' +
+            '-translate-y-1/2 overflow-y-auto rounded-lg border border-line bg-surface p-4 ' +
+            `shadow-xl ${wide ? 'max-w-4xl' : 'max-w-xl'}`
+          }
           onKeyDownCapture={sendByKey}
           onOpenAutoFocus={() => (opener.current = document.activeElement)}
           onCloseAutoFocus={(event) => {

@@ -2,7 +2,8 @@ import type { ComponentPropsWithRef, ReactNode, SelectHTMLAttributes } from 'rea
 import { classes } from './classes';
 
 const inputLook =
-  'rounded-md border border-line bg-surface px-2.5 py-1.5 text-text placeholder:text-muted disabled:opacity-60';
+  'rounded-md border border-line bg-surface px-2.5 py-1.5 text-text placeholder:text-muted ' +
+  'disabled:opacity-60';
 
 export function Field({
   label,

@@ -171,7 +171,10 @@ export const sessionCookieName = (): string =>
  * `requireOwnOrigin` guards.
  */
 export function sessionCookie(token: string, expiresAt: Date): string {
-  return `${sessionCookieName()}=${token}; Path=/; HttpOnly; SameSite=Lax; Expires=${expiresAt.toUTCString()}${isSecure() ? '; Secure' : ''}`;
+  return (
+    `${sessionCookieName()}=${token}; Path=/; HttpOnly; SameSite=Lax; ` +
+    `Expires=${expiresAt.toUTCString()}${isSecure() ? '; Secure' : ''}`
+  );
 }
 export const clearedSessionCookie = (): string => sessionCookie('', new Date(0));
 
@@ -223,7 +226,8 @@ function parse<T>(
   const first = problems[0];
   throw new AppError(
     'malformed',
-    `${where === 'query' ? 'A part of the address' : 'Something in what was sent'} cannot be used: ${first?.path ? `${first.path}: ` : ''}${first?.message ?? ''}`,
+    `${where === 'query' ? 'A part of the address' : 'Something in what was sent'} cannot be ` +
+      `used: ${first?.path ? `${first.path}: ` : ''}${first?.message ?? ''}`,
     'Correct what is named and try again.',
     problems,
   );

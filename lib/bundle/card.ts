@@ -43,12 +43,15 @@ export function bundleCard(content: BundleContent, missing: readonly string[]): 
           ...(missing.length > 50 ? [`> - … and ${missing.length - 50} more`] : []),
           '',
         ]),
-    `A text-to-SQL benchmark converted to MongoDB: ${content.databases.length} databases, ${items.length} items, of which ${translated.length} have a gold pipeline whose result equals that of the source SQL.`,
+    `A text-to-SQL benchmark converted to MongoDB: ${content.databases.length} databases, ` +
+      `${items.length} items, of which ${translated.length} have a gold pipeline whose result ` +
+      'equals that of the source SQL.',
     '',
     '| | |',
     '|---|---:|',
     `| databases | ${content.databases.length} |`,
-    `| collections a database | ${mean(content.databases.map((database) => database.logical.length))} |`,
+    '| collections a database | ' +
+      `${mean(content.databases.map((database) => database.logical.length))} |`,
     `| root documents a database | ${mean(documents)} |`,
     `| items | ${items.length} |`,
     `| translated | ${translated.length} |`,
@@ -64,22 +67,31 @@ export function bundleCard(content: BundleContent, missing: readonly string[]): 
     ...leftOutItems(content),
     '## Layout',
     '',
-    '`data/<split>.jsonl`: one item a line; `MQL` is present when `status` is `translated`. `results/`: expected rows with their BSON types; where the order counts, `tied_rows` lists the first and last position of each run of rows that may come in any order among themselves. `databases/<db>/`: documents (`ejson/` keeps types; `dump/` is for mongorestore), design, indexes, migration script, validation. `provenance/`: decisions, effort, agent runs, source defects, and what of the source is left out.',
+    '`data/<split>.jsonl`: one item a line; `MQL` is present when `status` is `translated`. ' +
+      '`results/`: expected rows with their BSON types; where the order counts, `tied_rows` ' +
+      'lists the first and last position of each run of rows that may come in any order among ' +
+      'themselves. `databases/<db>/`: documents (`ejson/` keeps types; `dump/` is for ' +
+      'mongorestore), design, indexes, migration script, validation. `provenance/`: decisions, effort, agent runs, source defects, and what of the source is left out.',
     '',
-    'A retyped column states its transform in `columns`: the SQL side goes through it before it is compared. Nothing is coerced.',
+    'A retyped column states its transform in `columns`: the SQL side goes through it before it ' +
+      'is compared. Nothing is coerced.',
     '',
     '## Rebuild',
     '',
-    'With the source SQLite file of a database, `databases/<db>/migrate.mjs` builds the same MongoDB database, document by document. It needs `better-sqlite3` and `mongodb` and nothing else:',
+    'With the source SQLite file of a database, `databases/<db>/migrate.mjs` builds the same ' +
+      'MongoDB database, document by document. It needs `better-sqlite3` and `mongodb` and ' +
+      'nothing else:',
     '',
     '```sh',
     'npm install better-sqlite3 mongodb',
-    'node databases/<db>/migrate.mjs --source <db>.sqlite --uri mongodb://localhost:27017 --database <db>',
+    'node databases/<db>/migrate.mjs --source <db>.sqlite --uri mongodb://localhost:27017 ' +
+      '--database <db>',
     '```',
     '',
     '## Verify',
     '',
-    '`npm run aptmql -- verify <this folder>` checks every hash and the signature, restores the databases into an empty MongoDB, runs all gold and compares.',
+    '`npm run aptmql -- verify <this folder>` checks every hash and the signature, restores the ' +
+      'databases into an empty MongoDB, runs all gold and compares.',
     '',
   ];
   return lines.join('\n');
@@ -113,7 +125,9 @@ function leftOutItems(content: BundleContent): string[] {
   if (all.length === 0) return [];
   const lines = all.slice(0, MOST_LISTED).map(({ kind, subject, database, reason }) => {
     const where = database === null ? '' : ` (${database})`;
-    return `- ${kind.replaceAll('_', ' ')}: \`${subject}\`${where}: ${reason.replaceAll('\n', ' ')}`;
+    return (
+      `- ${kind.replaceAll('_', ' ')}: \`${subject}\`${where}: ` + `${reason.replaceAll('\n', ' ')}`
+    );
   });
   const more = all.length - MOST_LISTED;
   const rest = more > 0 ? [`- … and ${more} more`] : [];

@@ -55,7 +55,8 @@ export interface ExportOutcome {
 export class ExportRefused extends Error {
   constructor(readonly missing: readonly string[]) {
     super(
-      `the bundle was not written; still missing:\n${missing.map((line) => `  - ${line}`).join('\n')}`,
+      'the bundle was not written; still ' +
+        `missing:\n${missing.map((line) => `  - ${line}`).join('\n')}`,
     );
   }
 }
@@ -335,7 +336,9 @@ async function itemLines(
     const checked = await checkQuery(query, known);
     const rows = isEquivalent(checked.verdict) ? await expectedRows(checked, query) : undefined;
     if (!rows || !checked.expected)
-      failure = `${item.database}/${item.questionId}: gold is not equal to its source: ${checked.verdict.detail}`;
+      failure =
+        `${item.database}/${item.questionId}: gold is not equal to its source: ` +
+        `${checked.verdict.detail}`;
     else {
       rowCount = checked.expected.rowCount;
       digest = checked.expected.digest;
@@ -422,7 +425,9 @@ async function writeFront(
   await files.write('VERSION', `${content.toolVersion}${draft ? ' DRAFT' : ''}\n`);
   await files.write(
     'LICENSE',
-    'The questions, SQL and data derive from the source benchmark and stay under its licence (BIRD and Spider: CC BY-SA 4.0,\nhttps://creativecommons.org/licenses/by-sa/4.0/). What this bundle adds is under the same licence.\n',
+    'The questions, SQL and data derive from the source benchmark and stay under its licence ' +
+      '(BIRD and Spider: CC BY-SA 4.0,\nhttps://creativecommons.org/licenses/by-sa/4.0/). What ' +
+      'this bundle adds is under the same licence.\n',
   );
   await files.write('README.md', bundleCard(content, missing));
   const lines = (rows: readonly unknown[]): string =>

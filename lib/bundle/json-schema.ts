@@ -58,7 +58,9 @@ function objectSchema(
       };
       properties[field.flag] = {
         bsonType: bsonTypes(heldKey(fields, rule, parent) ?? identity, table, parent, profile),
-        description: `${table}.${parent}, only where there are more than ${field.limit} rows of ${field.table}`,
+        description:
+          `${table}.${parent}, only where there are more than ${field.limit} rows of ` +
+          `${field.table}`,
       };
       required.push(field.name);
     } else if (field.kind === 'attribute') {
@@ -91,7 +93,9 @@ function objectSchema(
       };
     } else {
       properties[field.name] = {
-        description: `${field.aggregate} over ${field.table}${field.column === undefined ? '' : `.${field.column}`}`,
+        description:
+          `${field.aggregate} over ` +
+          `${field.table}${field.column === undefined ? '' : `.${field.column}`}`,
       };
       required.push(field.name);
     }

@@ -188,7 +188,9 @@ describe('what can be put right is said', () => {
 
   test('killed, it goes on where it was, with the same documents; another source does not', async () => {
     const many = await fixture.convert(
-      "CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60000) INSERT INTO t SELECT i, printf('%.200c', 'x') FROM n;",
+      'CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT); WITH RECURSIVE n(i) AS (SELECT 1 UNION ' +
+        "ALL SELECT i + 1 FROM n WHERE i < 60000) INSERT INTO t SELECT i, printf('%.200c', " +
+        "'x') FROM n;",
     );
     const home = await folderOf('resumed', many);
     const given = args({ '--source': many.sourcePath, '--database': 'standalone_resumed' });

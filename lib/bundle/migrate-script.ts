@@ -27,7 +27,9 @@ async function bundleScript(): Promise<string> {
     external: ['better-sqlite3', 'mongodb'],
     plugins: [withoutSchemas],
     banner: {
-      js: '// Builds the MongoDB database of the design beside this file: node migrate.mjs --help\n// Made from the sources of AptMQL Studio (MIT).',
+      js:
+        '// Builds the MongoDB database of the design beside this file: node migrate.mjs ' +
+        '--help\n// Made from the sources of AptMQL Studio (MIT).',
     },
   });
   return outputFiles[0]!.text;

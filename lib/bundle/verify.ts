@@ -191,7 +191,8 @@ const itemsWithoutDatabase = (
     .filter((item) => !databases.includes(item.db_id))
     .map(
       (item) =>
-        `data/${item.split}.jsonl: item ${item.question_id} is of ${item.db_id}, which is not in databases/`,
+        `data/${item.split}.jsonl: item ${item.question_id} is of ${item.db_id}, which is not in ` +
+        'databases/',
     );
 
 /** Dumps hold the documents that were restored from Extended JSON. */
@@ -227,7 +228,8 @@ async function restored(
     const outage = asOutage(error);
     if (outage instanceof Unavailable) throw outage;
     problems.push(
-      `databases/${database}: cannot be restored: ${error instanceof Error ? error.message : String(error)}`,
+      `databases/${database}: cannot be restored: ` +
+        `${error instanceof Error ? error.message : String(error)}`,
     );
     return undefined;
   }

@@ -65,7 +65,8 @@ test('notifications reach every subscriber, and again after the connection was l
   await notify(db, { hello: 1 });
   await expect.poll(() => seen).toContainEqual({ hello: 1 });
   await db.pool.query(
-    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND datname = current_database()`,
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%' AND ` +
+      'datname = current_database()',
   );
   await expect
     .poll(() => seen.filter((m) => (m as { type?: string }).type === 'reconnected').length, {

@@ -74,7 +74,8 @@ async function lockOrServer(cluster: Cluster): Promise<OwnerLock | { readonly po
     if (running) return running;
     if (Date.now() > deadline) {
       throw new EmbeddedPostgresError(
-        `another process holds ${cluster.lockFile} but its PostgreSQL does not answer; look at ${cluster.log}, stop that process and start again`,
+        `another process holds ${cluster.lockFile} but its PostgreSQL does not answer; look at ` +
+          `${cluster.log}, stop that process and start again`,
       );
     }
   }
@@ -94,7 +95,8 @@ async function own(cluster: Cluster, lock: OwnerLock): Promise<EmbeddedPostgres>
   const port = adopted?.port ?? (await start(cluster, await choosePort(cluster)));
   if (cluster.options.port !== undefined && cluster.options.port !== port) {
     throw new EmbeddedPostgresError(
-      `a PostgreSQL for ${cluster.data} already runs on port ${port}, not on ${cluster.options.port}; stop it first`,
+      `a PostgreSQL for ${cluster.data} already runs on port ${port}, not on ` +
+        `${cluster.options.port}; stop it first`,
     );
   }
   await fs.writeFile(cluster.discoveryFile, `${JSON.stringify({ port, owner: process.pid })}\n`);
@@ -187,7 +189,8 @@ async function makeFolder(folder: string): Promise<void> {
     accessSync(folder, constants.W_OK);
   } catch (error) {
     throw new EmbeddedPostgresError(
-      `cannot write in ${folder}: ${messageOf(error)}. Set APTMQL_DATA to a folder that you may write in, or DATABASE_URL to a PostgreSQL of your own`,
+      `cannot write in ${folder}: ${messageOf(error)}. Set APTMQL_DATA to a folder that you may ` +
+        'write in, or DATABASE_URL to a PostgreSQL of your own',
     );
   }
 }
@@ -201,7 +204,8 @@ async function unprivilegedUser(): Promise<{ uid: number; gid: number }> {
     if (uid !== undefined && gid !== undefined) return { uid, gid };
   }
   throw new EmbeddedPostgresError(
-    'PostgreSQL does not run as root, and this machine has neither a user "postgres" nor "nobody"; start as another user or set DATABASE_URL',
+    'PostgreSQL does not run as root, and this machine has neither a user "postgres" nor ' +
+      '"nobody"; start as another user or set DATABASE_URL',
   );
 }
 
@@ -217,7 +221,8 @@ async function nativeFolder(runAs: Cluster['runAs']): Promise<string> {
     entry = createRequire(import.meta.url).resolve(name);
   } catch {
     throw new EmbeddedPostgresError(
-      `there is no embedded PostgreSQL for this machine (the package ${name} is not installed); set DATABASE_URL to a PostgreSQL of your own`,
+      `there is no embedded PostgreSQL for this machine (the package ${name} is not installed); ` +
+        'set DATABASE_URL to a PostgreSQL of your own',
     );
   }
   const native = path.resolve(path.dirname(entry), '../native');
@@ -244,7 +249,8 @@ async function initialise(cluster: Cluster): Promise<void> {
   if (await exists(path.join(cluster.data, 'PG_VERSION'))) {
     if (await exists(cluster.passwordFile)) return;
     throw new EmbeddedPostgresError(
-      `${cluster.passwordFile} is missing: it holds the password of the database in ${cluster.data}. Restore it, or move that folder away to begin anew`,
+      `${cluster.passwordFile} is missing: it holds the password of the database in ` +
+        `${cluster.data}. Restore it, or move that folder away to begin anew`,
     );
   }
   const password = randomBytes(24).toString('base64url');
@@ -306,7 +312,8 @@ async function start(cluster: Cluster, port: number): Promise<number> {
     const log = await fs.readFile(cluster.log, 'utf8').catch(() => '');
     const last = log.trim().split('\n').slice(-5).join('\n');
     throw new EmbeddedPostgresError(
-      `PostgreSQL does not start on port ${port} with the data in ${cluster.data}. The end of ${cluster.log}:\n${last}`,
+      `PostgreSQL does not start on port ${port} with the data in ${cluster.data}. The end of ` +
+        `${cluster.log}:\n${last}`,
     );
   }
   return port;

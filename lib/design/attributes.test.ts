@@ -46,7 +46,8 @@ const workloadOf = (sql: readonly string[]) =>
 const by = (...columns: readonly string[]): string[] =>
   columns.map(
     (column) =>
-      `SELECT season FROM game WHERE ${column} = ${/isbn|shelf|sigil|nick/.test(column) ? "'x'" : 5}`,
+      `SELECT season FROM game WHERE ${column} = ` +
+      `${/isbn|shelf|sigil|nick/.test(column) ? "'x'" : 5}`,
   );
 const ANY = `SELECT season FROM game WHERE ${PLAYERS.map((name) => `${name} = 7`).join(' OR ')}`;
 
@@ -94,7 +95,8 @@ describe('an attribute is proposed', () => {
       /^4 queries compare 4 of 6 columns of a kind \(home_player_1, .* …\) with constants\. .* 5\.8 entries a document on average, need one index in place of 4 of a single column;/,
     );
     expect(conceptual.document.decisions).toContain(
-      '**game: attribute** as attributes. The documents repeat the names and values of home\\_player\\_1, ',
+      '**game: attribute** as attributes. The documents repeat the names and values of ' +
+        'home\\_player\\_1, ',
     );
     expect(conceptual.document.result).toContain('| game | standalone | game | ✓ | game |');
   });
@@ -146,7 +148,8 @@ describe('an attribute is proposed', () => {
       Array.from(
         { length: 3 },
         () =>
-          'SELECT season FROM game WHERE home_player_1 = 7 OR home_player_2 = 8 OR home_player_3 = 9',
+          'SELECT season FROM game WHERE home_player_1 = 7 OR home_player_2 = 8 OR ' +
+          'home_player_3 = 9',
       ),
     ],
     ['the columns are of several kinds', by('home_player_1', 'isbn', 'season')],
@@ -162,7 +165,10 @@ describe('an attribute is proposed', () => {
   test('nor where longer documents cost the other queries more than it spares: it is weighed and left, with the reason', () => {
     const tags = Array.from({ length: 30 }, (_, at) => `tag${at + 1}`);
     const source = profiledSource(
-      `CREATE TABLE thing (id INTEGER PRIMARY KEY, name TEXT, ${tags.map((tag) => `${tag} INTEGER`).join(', ')}); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) INSERT INTO thing SELECT i, 'n', ${tags.map((_, at) => `(i * ${at * 2 + 1}) % 400`).join(', ')} FROM n;`,
+      'CREATE TABLE thing (id INTEGER PRIMARY KEY, name TEXT, ' +
+        `${tags.map((tag) => `${tag} INTEGER`).join(', ')}); WITH RECURSIVE n(i) AS (SELECT 1 ` +
+        `UNION ALL SELECT i + 1 FROM n WHERE i < 2000) INSERT INTO thing SELECT i, 'n', ` +
+        `${tags.map((_, at) => `(i * ${at * 2 + 1}) % 400`).join(', ')} FROM n;`,
     );
     const items = [
       ...['tag1', 'tag2', 'tag3'].map((tag) => `SELECT name FROM thing WHERE ${tag} = 5`),
@@ -255,7 +261,8 @@ test('the estimate knows what it saves only with its index, and what-if keeps it
     ).workload(workload).documents / 3,
   ).toBeCloseTo(6 * (ROWS / 400), -1);
   const other = profiledSource(
-    `${DDL} CREATE TABLE note (game_id INTEGER NOT NULL REFERENCES game(id), body TEXT); INSERT INTO note VALUES (1, 'x'), (2, 'y');`,
+    `${DDL} CREATE TABLE note (game_id INTEGER NOT NULL REFERENCES game(id), body TEXT); INSERT ` +
+      `INTO note VALUES (1, 'x'), (2, 'y');`,
   );
   const wider = proposeDesign({
     ...other,

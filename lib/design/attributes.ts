@@ -116,10 +116,14 @@ function obstacleOf({
 }: Pick<AttributeProposal, 'replaced' | 'before' | 'after'>): string | undefined {
   if (after < before * (1 - MIN_GAIN)) return undefined;
   if (after > before * (1 + CLEAR_RISE))
-    return `the estimated cost of the workload would rise from ${figure(before)} to ${figure(after)}`;
+    return (
+      `the estimated cost of the workload would rise from ${figure(before)} to ` +
+      `${figure(after)}`
+    );
   return replaced >= MIN_COLUMNS
     ? undefined
-    : `it would spare ${replaced === 1 ? 'one index' : `${replaced} indexes`} of a single column, and the workload would cost about the same`;
+    : `it would spare ${replaced === 1 ? 'one index' : `${replaced} indexes`} of a single ` +
+        'column, and the workload would cost about the same';
 }
 
 const figure = (value: number): string => Math.round(value).toLocaleString('en');

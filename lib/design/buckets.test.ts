@@ -96,7 +96,8 @@ describe('rows are kept in buckets', () => {
     [
       'other rows refer to them',
       SERIES,
-      `${ddl()} CREATE TABLE note (nid INTEGER PRIMARY KEY, reading_id INTEGER REFERENCES reading(rid)); INSERT INTO note VALUES (1, 1);`,
+      `${ddl()} CREATE TABLE note (nid INTEGER PRIMARY KEY, reading_id INTEGER REFERENCES ` +
+        'reading(rid)); INSERT INTO note VALUES (1, 1);',
     ],
     [
       'rows without a key',
@@ -165,7 +166,9 @@ test('a reviewer decides otherwise, within what loses nothing', () => {
     ),
   ).toBe('station_id of reading does not hold integers alone, nor texts alone');
 
-  const nested = `${ddl()} CREATE TABLE note (nid INTEGER PRIMARY KEY, reading_id INTEGER NOT NULL REFERENCES reading(rid), text TEXT); INSERT INTO note VALUES (1, 1, 'a'), (2, 5, 'b');`;
+  const nested =
+    `${ddl()} CREATE TABLE note (nid INTEGER PRIMARY KEY, reading_id INTEGER NOT ` +
+    `NULL REFERENCES reading(rid), text TEXT); INSERT INTO note VALUES (1, 1, 'a'), (2, 5, 'b');`;
   const embedNotes: Directive = {
     kind: 'relationship',
     relationship: 'note(reading_id)->reading(rid)',
@@ -184,7 +187,8 @@ test('a reviewer decides otherwise, within what loses nothing', () => {
     },
   ]);
   const twoKeys = ddl(
-    'station_id INTEGER NOT NULL REFERENCES station(id), owner INTEGER NOT NULL REFERENCES station(id)',
+    'station_id INTEGER NOT NULL REFERENCES station(id), owner INTEGER NOT NULL REFERENCES ' +
+      'station(id)',
     '1 + i % 10, 1 + i % 3',
   );
   expect(

@@ -72,7 +72,10 @@ export function bucketAdvice(
     ...childColumns.map((column) => columnProfile(profile, childTable, column)?.distinct ?? 1),
   );
   if (rows / groups < MIN_ROWS)
-    return `${(rows / groups).toFixed(1)} rows of ${childTable} on average share a key, which makes no series`;
+    return (
+      `${(rows / groups).toFixed(1)} rows of ${childTable} on average share a key, which ` +
+      'makes no series'
+    );
   const queries = workload.assumed ? 0 : queriesByKey(relationship, workload);
   if (queries >= MIN_QUERIES) return undefined;
   return `${queries === 0 ? 'no query finds' : queries === 1 ? 'one query finds' : 'two queries find'} rows of ${childTable} by ${childColumns.join(', ')}`;
@@ -114,7 +117,10 @@ export function bucketObstacle(
     (profile.tables.find(({ table }) => table === childTable)?.columns.length ?? 0) <=
     childColumns.length
   )
-    return `${childTable} has no column besides ${childColumns.join(', ')}, so that entries would be empty`;
+    return (
+      `${childTable} has no column besides ${childColumns.join(', ')}, so that entries ` +
+      'would be empty'
+    );
   if (bucketSize(relationship, profile, limits) < 2)
     return `rows of ${childTable} are too wide for two of them to share a document`;
   const inside = profile.relationships.find(
@@ -139,7 +145,10 @@ export function keyObstacle(
     if (!found) return `${table} has no column ${column}`;
     const { null: nulls, integer, real, text, blob } = found.stored;
     if (nulls > 0)
-      return `${nulls === 1 ? `1 row of ${table} has` : `${nulls} rows of ${table} have`} no ${column} to be kept by`;
+      return (
+        `${nulls === 1 ? `1 row of ${table} has` : `${nulls} rows of ${table} have`} no ` +
+        `${column} to be kept by`
+      );
     if (real + blob > 0 || (integer > 0 && text > 0))
       return `${column} of ${table} does not hold integers alone, nor texts alone`;
     if (found.invalidUtf8 > 0) return `${column} of ${table} holds bytes that are no text`;

@@ -65,7 +65,8 @@ describe('copies', () => {
 
   test('are left out where they save no lookup', () => {
     const rows = (multiplier: number, name: string): string =>
-      `WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 49) INSERT INTO ${name} SELECT i, (i * ${multiplier} + 1) % 50, '${name}' || i FROM n;`;
+      'WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 49) INSERT INTO ' +
+      `${name} SELECT i, (i * ${multiplier} + 1) % 50, '${name}' || i FROM n;`;
     const circle = `
       CREATE TABLE hero (id INTEGER, name TEXT);
       CREATE TABLE a (id INTEGER PRIMARY KEY, next INTEGER REFERENCES b(id), name TEXT);
@@ -74,7 +75,8 @@ describe('copies', () => {
     const { choice } = propose(
       [
         'SELECT a.name, b.name FROM a JOIN b ON a.next = b.id',
-        'SELECT a.name, other.name FROM a JOIN b ON a.next = b.id JOIN a AS other ON b.next = other.id',
+        'SELECT a.name, other.name FROM a JOIN b ON a.next = b.id JOIN a AS other ON b.next = ' +
+          'other.id',
       ],
       [],
       circle,
@@ -86,7 +88,8 @@ describe('copies', () => {
   test('are named by role where a row refers to one table twice', () => {
     const { choice } = propose(
       [
-        'SELECT e.colour, s.warm FROM hero h JOIN colour e ON h.eye_id = e.id JOIN colour s ON h.skin_id = s.id',
+        'SELECT e.colour, s.warm FROM hero h JOIN colour e ON h.eye_id = e.id JOIN colour s ON ' +
+          'h.skin_id = s.id',
       ],
       [EYE, SKIN].map((relationship) => ({ kind: 'relationship', relationship, choice: 'copy' })),
     );

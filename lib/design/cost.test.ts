@@ -160,7 +160,8 @@ describe('the estimated cost of a query', () => {
     expect(kept.cost(asked)).toMatchObject({ documents: 100, lookups: 0 });
     expect(
       kept.cost(
-        'SELECT a.name, count(*) FROM author a JOIN book b ON b.author_id = a.id WHERE b.pages > 100 GROUP BY a.id',
+        'SELECT a.name, count(*) FROM author a JOIN book b ON b.author_id = a.id WHERE b.pages > ' +
+          '100 GROUP BY a.id',
       ).documents,
     ).toBeGreaterThan(100);
     expect(apart.choice(WRITES).computed).toBeUndefined();
@@ -256,7 +257,8 @@ test('no reason contradicts its figures', () => {
     const joined = Array.from(
       { length: joins },
       (_, at) =>
-        `SELECT a.name, b.pages FROM author a JOIN book b ON b.author_id = a.id WHERE a.name = 'author ${at}'`,
+        'SELECT a.name, b.pages FROM author a JOIN book b ON b.author_id = a.id WHERE a.name = ' +
+        `'author ${at}'`,
     );
     for (const { reason } of library([...alone, ...joined]).conceptual.relationships) {
       expect(reason).not.toMatch(

@@ -54,13 +54,16 @@ export function readCsvRows(text: string): CsvRow[] {
       if (quoted === undefined)
         throw new CsvSyntaxError(
           inCell.line,
-          `cell ${inCell.number} holds a quote, ${preview(plain + text.slice(at))}: such a cell begins and ends with a quote, and each quote in it is doubled`,
+          `cell ${inCell.number} holds a quote, ${preview(plain + text.slice(at))}: such a cell ` +
+            'begins and ends with a quote, and each quote in it is doubled',
         );
       if (line > inCell.line)
         throw new CsvSyntaxError(inCell.line, notClosed(inCell.number, quoted));
       throw new CsvSyntaxError(
         inCell.line,
-        `cell ${inCell.number} goes on behind its closing quote, ${preview(`${whole}${text.slice(at)}`)}: a quote within a cell is doubled, and a comma follows the one that closes it`,
+        `cell ${inCell.number} goes on behind its closing quote, ` +
+          `${preview(`${whole}${text.slice(at)}`)}: a quote within a cell is doubled, and a ` +
+          'comma follows the one that closes it',
       );
     }
     if (cells.length > 1 || cells[0]!.trim() !== '') rows.push({ line: begins, cells });

@@ -81,7 +81,9 @@ const { decisions, result } = describeDesign(draft, catalog, profile, {
 
 test('the third part says what parents keep of their children', () => {
   expect(decisions).toContain(
-    '- **re\\*view\\*\\(book\\_id\\)-&gt;book\\(id\\): reference**. Referenced. The parents keep count (count of the rows); best (max of &lt;stars&gt;); to\\`p (the first 3 rows by sta\\*rs desc: sta\\*rs, rid).\n',
+    '- **re\\*view\\*\\(book\\_id\\)-&gt;book\\(id\\): reference**. Referenced. The parents keep ' +
+      'count (count of the rows); best (max of &lt;stars&gt;); to\\`p (the first 3 rows by ' +
+      'sta\\*rs desc: sta\\*rs, rid).\n',
   );
   expect(decisions).toContain(': copy** as au\\`thor (name). Copied.\n');
 });
@@ -101,7 +103,8 @@ test('the third part names the patterns applied, considered and avoided, with re
     unread: [],
   });
   expect(bare.decisions).toBe(
-    'There are no relationships between the tables.\n\nNo pattern was applied or considered, no anti-pattern avoided.',
+    'There are no relationships between the tables.\n\nNo pattern was applied or considered, no ' +
+      'anti-pattern avoided.',
   );
 });
 
@@ -141,7 +144,9 @@ test('the fourth part has the table of destinations, with what is retrievable an
 
 test('a circle of embeddings, which the loss check refuses, has an end', () => {
   const circle = profiledSource(
-    'CREATE TABLE a (id INTEGER PRIMARY KEY, b INTEGER REFERENCES b(id)); CREATE TABLE b (id INTEGER PRIMARY KEY, a INTEGER REFERENCES a(id)); INSERT INTO a VALUES (1, 1); INSERT INTO b VALUES (1, 1);',
+    'CREATE TABLE a (id INTEGER PRIMARY KEY, b INTEGER REFERENCES b(id)); CREATE TABLE b (id ' +
+      'INTEGER PRIMARY KEY, a INTEGER REFERENCES a(id)); INSERT INTO a VALUES (1, 1); INSERT ' +
+      'INTO b VALUES (1, 1);',
   ).profile;
   const relationships = circle.relationships.map(({ id }): RelationshipChoice => ({
     relationship: id,

@@ -51,7 +51,8 @@ function describeSource(catalog: Catalog, profile: Profile): string {
   for (const table of profile.tables) {
     const keys = table.keys.map((key) => text(key.join(' + '))).join(', ') || 'none';
     lines.push(
-      `| ${text(table.table)} | ${table.rowCount.toLocaleString('en')} | ${table.columns.length} | ${keys} |`,
+      `| ${text(table.table)} | ${table.rowCount.toLocaleString('en')} | ${table.columns.length} ` +
+        `| ${keys} |`,
     );
   }
   lines.push(
@@ -61,7 +62,8 @@ function describeSource(catalog: Catalog, profile: Profile): string {
   );
   for (const r of profile.relationships) {
     lines.push(
-      `| ${text(r.id)} | ${r.declared ? 'yes' : `no: ${text(r.evidence ?? '')}`} | ${r.orphans} | ${r.nullKeys} | ${r.fanOut.mean.toFixed(2)} | ${r.fanOut.p99} | ${r.fanOut.max} |`,
+      `| ${text(r.id)} | ${r.declared ? 'yes' : `no: ${text(r.evidence ?? '')}`} | ${r.orphans} ` +
+        `| ${r.nullKeys} | ${r.fanOut.mean.toFixed(2)} | ${r.fanOut.p99} | ${r.fanOut.max} |`,
     );
   }
   lines.push(...describeValues(profile));
@@ -79,7 +81,8 @@ function describeValues(profile: Profile): string[] {
   if (formatted.length > 0)
     lines.push(
       '',
-      `Text in one format throughout: ${formatted.slice(0, MAX_LISTED).join(', ')}${more(formatted)}.`,
+      'Text in one format throughout: ' +
+        `${formatted.slice(0, MAX_LISTED).join(', ')}${more(formatted)}.`,
     );
   const partly = profile.tables.flatMap(({ table, columns }) =>
     columns.flatMap((column) =>
@@ -89,7 +92,8 @@ function describeValues(profile: Profile): string[] {
   if (partly.length > 0)
     lines.push(
       '',
-      `Text mostly in one format, and therefore left as it is: ${partly.slice(0, MAX_LISTED).join('; ')}${more(partly)}.`,
+      'Text mostly in one format, and therefore left as it is: ' +
+        `${partly.slice(0, MAX_LISTED).join('; ')}${more(partly)}.`,
     );
   const dependencies = profile.tables.flatMap(({ table, functionalDependencies }) =>
     functionalDependencies.map(
@@ -100,7 +104,8 @@ function describeValues(profile: Profile): string[] {
   if (dependencies.length > 0)
     lines.push(
       '',
-      `Functional dependencies: ${dependencies.slice(0, MAX_LISTED).join('; ')}${more(dependencies)}.`,
+      'Functional dependencies: ' +
+        `${dependencies.slice(0, MAX_LISTED).join('; ')}${more(dependencies)}.`,
     );
   if (profile.cycles.length > 0)
     lines.push(
@@ -130,7 +135,8 @@ function partialFormat({ stored, formatCounts }: ColumnProfile): string[] {
 function describeWorkload(workload: Workload): string {
   if (workload.patterns.length === 0) return 'No access pattern is known.';
   const origin = workload.assumed
-    ? '**Assumed**: no item asks this database. One row of each table by its key, and the two sides of each relationship together.'
+    ? '**Assumed**: no item asks this database. One row of each table by its key, and the two ' +
+      'sides of each relationship together.'
     : 'Taken from the benchmark’s own queries.';
   const lines = [
     origin,
@@ -142,7 +148,8 @@ function describeWorkload(workload: Workload): string {
     const uses = (list: readonly { table: string; column: string }[]): string =>
       [...new Set(list.map((use) => text(`${use.table}.${use.column}`)))].join(', ');
     lines.push(
-      `| ${text(pattern.tables.join(', '))} | ${pattern.frequency} | ${uses(pattern.filtered)} | ${uses(pattern.sorted)} |`,
+      `| ${text(pattern.tables.join(', '))} | ${pattern.frequency} | ${uses(pattern.filtered)} | ` +
+        `${uses(pattern.sorted)} |`,
     );
   }
   if (workload.patterns.length > 40)
@@ -161,12 +168,17 @@ function describeWorkload(workload: Workload): string {
 function describeDecisions(design: Draft): string {
   const choices = design.relationships.map((choice) => {
     const kept = keptOfChildren(choice);
-    return `- **${text(choice.relationship)}: ${choice.choice}**${choice.field ? ` as ${text(choice.field)}` : ''}${choice.columns ? ` (${choice.columns.map(text).join(', ')})` : ''}. ${text(choice.reason)}${kept.length > 0 ? ` The parents keep ${kept.join('; ')}.` : ''}`;
+    return (
+      `- **${text(choice.relationship)}: ` +
+      `${choice.choice}**${choice.field ? ` as ${text(choice.field)}` : ''}${choice.columns ? ` (${choice.columns.map(text).join(', ')})` : ''}. ${text(choice.reason)}${kept.length > 0 ? ` The parents keep ${kept.join('; ')}.` : ''}`
+    );
   });
   const attributes = design.collections.flatMap(({ name, attributes: repeated }) =>
     repeated
       ? [
-          `- **${text(name)}: attribute** as ${text(repeated.field)}. The documents repeat the names and values of ${repeated.columns.map(text).join(', ')} as an array, each of which keeps its own field.`,
+          `- **${text(name)}: attribute** as ${text(repeated.field)}. The documents repeat the ` +
+            `names and values of ${repeated.columns.map(text).join(', ')} as an array, each of ` +
+            'which keeps its own field.',
         ]
       : [],
   );
@@ -211,12 +223,15 @@ function keptOfChildren({ computed = [], subset, outlier }: RelationshipChoice):
       .map(({ column, direction }) => `${text(column)} ${direction}`)
       .join(', ');
     kept.push(
-      `${text(subset.field)} (the first ${subset.limit} rows by ${order}: ${subset.columns.map(text).join(', ')})`,
+      `${text(subset.field)} (the first ${subset.limit} rows by ${order}: ` +
+        `${subset.columns.map(text).join(', ')})`,
     );
   }
   if (outlier)
     kept.push(
-      `${text(outlier.field)} (all rows where there are ${outlier.limit} at most: ${outlier.columns.map(text).join(', ')}; with more none, and the key in ${text(outlier.flag)})`,
+      `${text(outlier.field)} (all rows where there are ${outlier.limit} at most: ` +
+        `${outlier.columns.map(text).join(', ')}; with more none, and the key in ` +
+        `${text(outlier.flag)})`,
     );
   return kept;
 }
@@ -226,7 +241,8 @@ function describeResult(design: Draft, profile: Profile): string {
   const lines: string[] = [];
   for (const { name, rootTable, id } of design.collections) {
     lines.push(
-      `- **${text(name)}**, ${text('_id')} ${id.kind === 'column' ? `from ${text(id.column)}` : id.kind === 'bucket' ? `counts the buckets from 1: up to ${id.size} rows with the same ${text(id.columns.join(', '))} in each` : 'counts the rows from 1'}`,
+      `- **${text(name)}**, ${text('_id')} ` +
+        `${id.kind === 'column' ? `from ${text(id.column)}` : id.kind === 'bucket' ? `counts the buckets from 1: up to ${id.size} rows with the same ${text(id.columns.join(', '))} in each` : 'counts the rows from 1'}`,
     );
     for (const { table, rowCount } of profile.tables) {
       const { root, steps } = homes.get(table)!;
@@ -237,26 +253,32 @@ function describeResult(design: Draft, profile: Profile): string {
           ? id.kind === 'bucket'
             ? `in ${text(bucketName(design, profile, table))}, an array`
             : 'each a document'
-          : `in ${path}, ${steps.at(-1)!.cardinality === 'one' ? 'one document at most for each parent' : 'an array'}`;
+          : `in ${path}, ` +
+            `${steps.at(-1)!.cardinality === 'one' ? 'one document at most for each parent' : 'an array'}`;
       lines.push(
-        `  - ${text(table)}: ${rowCount.toLocaleString('en')} ${rowCount === 1 ? 'row' : 'rows'}, ${place}`,
+        `  - ${text(table)}: ${rowCount.toLocaleString('en')} ` +
+          `${rowCount === 1 ? 'row' : 'rows'}, ${place}`,
       );
     }
   }
   lines.push(
     '',
-    'Every table of the source. Ret.: all its rows remain retrievable. Copies repeat some columns of a table’s rows, beside a reference, in the array of a parent, or as names and values.',
+    'Every table of the source. Ret.: all its rows remain retrievable. Copies repeat some ' +
+      'columns of a table’s rows, beside a reference, in the array of a parent, or as names ' +
+      'and values.',
     '',
   );
   lines.push('| table | disposition | collection | Ret. | copies in |', '|---|---|---|:---:|---|');
   for (const row of dispositions(design, profile)) {
     lines.push(
-      `| ${text(row.table)} | ${row.disposition} | ${text(row.collections.join(', '))} | ${row.disposition === 'missing' ? 'no' : '✓'} | ${text(row.copies.join(', '))} |`,
+      `| ${text(row.table)} | ${row.disposition} | ${text(row.collections.join(', '))} | ` +
+        `${row.disposition === 'missing' ? 'no' : '✓'} | ${text(row.copies.join(', '))} |`,
     );
   }
   lines.push(
     '',
-    'The fields of each collection, with their final names and the transformation of each, stand in its logical design. Indexes are an artefact of their own, the index design.',
+    'The fields of each collection, with their final names and the transformation of each, stand ' +
+      'in its logical design. Indexes are an artefact of their own, the index design.',
   );
   return lines.join('\n');
 }

@@ -79,7 +79,9 @@ suite('embedding', () => {
   });
 
   test('an unbounded child keeps its collection, and a directive cannot force it', () => {
-    const many = `WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r LIMIT 1500) INSERT INTO child SELECT n, 1, 'x' FROM r;`;
+    const many =
+      'WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r LIMIT 1500) ' +
+      `INSERT INTO child SELECT n, 1, 'x' FROM r;`;
     const relationship = 'child(parent_id)->parent(id)';
     const { embedded, cannotAct } = design(parentAndChild(many), [
       { kind: 'relationship', relationship, choice: 'embed' },
@@ -90,7 +92,8 @@ suite('embedding', () => {
 
   test('arrays in arrays count together: what fits level by level may be too large as a whole', () => {
     const rows = (table: string, count: number, value: string) =>
-      `WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < ${count}) INSERT INTO ${table} SELECT ${value} FROM r;`;
+      `WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < ${count}) INSERT ` +
+      `INTO ${table} SELECT ${value} FROM r;`;
     const sql = `CREATE TABLE a (id INTEGER PRIMARY KEY); CREATE TABLE b (id INTEGER PRIMARY KEY, a_id INTEGER REFERENCES a(id)); CREATE TABLE c (id INTEGER PRIMARY KEY, b_id INTEGER REFERENCES b(id), v TEXT);
       INSERT INTO a VALUES (1); ${rows('b', 90, 'n, 1')} ${rows('c', 7200, 'n, 1 + n % 90, hex(zeroblob(1000))')}`;
     const { embedded, whole, catalog, profile, cannotAct } = design(
@@ -205,7 +208,8 @@ suite('names', () => {
   test('a numbered column takes the few words that the benchmark describes it with; others keep their name', () => {
     const sqlite = new Database(':memory:');
     sqlite.exec(
-      'CREATE TABLE district (district_id INTEGER PRIMARY KEY, A2 TEXT, A3 TEXT, A4 TEXT, region TEXT); INSERT INTO district VALUES (1, 2, 3, 4, 5);',
+      'CREATE TABLE district (district_id INTEGER PRIMARY KEY, A2 TEXT, A3 TEXT, A4 TEXT, region ' +
+        'TEXT); INSERT INTO district VALUES (1, 2, 3, 4, 5);',
     );
     sqlite.defaultSafeIntegers(true);
     const catalog = catalogOf(sqlite, {

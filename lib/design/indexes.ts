@@ -47,7 +47,8 @@ export function proposeIndexes(
       list.add(
         name,
         entryPaths(field.name),
-        `serves ${attributes?.queries ?? 0} queries by any of ${field.fields.map((own) => own.name).join(', ')}, in place of an index for each`,
+        `serves ${attributes?.queries ?? 0} queries by any of ` +
+          `${field.fields.map((own) => own.name).join(', ')}, in place of an index for each`,
       );
   }
   addBySaving(list, candidates(design, profile, workload), design, profile, workload);
@@ -174,7 +175,9 @@ function addBySaving(
     list.add(
       collection,
       paths,
-      `serves ${fresh.served} ${fresh.served === 1 ? 'query' : 'queries'} by ${paths.join(', ')}, saving ${share(fresh.saved / whole)} of the workload's estimated cost`,
+      `serves ${fresh.served} ${fresh.served === 1 ? 'query' : 'queries'} by ` +
+        `${paths.join(', ')}, saving ${share(fresh.saved / whole)} of the workload's ` +
+        'estimated cost',
     );
     model = model.withIndexes(list.indexes);
   }

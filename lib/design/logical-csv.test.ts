@@ -136,7 +136,8 @@ describe('a mistake is told with its line', () => {
       'a condition behind a join',
       'powers',
       (row) => row.replace('parent id;', 'parent id and power_id > 3;'),
-      `what the note says besides or otherwise would be ignored; understood was: ${ASKED}source order; relationship "power->hero"`,
+      `what the note says besides or otherwise would be ignored; understood was: ${ASKED}source ` +
+        'order; relationship "power->hero"',
     ],
     [
       'a condition behind a copy’s join',
@@ -360,7 +361,9 @@ describe('a mistake is told with its line', () => {
   test('the row above that is missing is named', () => {
     const without = lines.filter((row) => !row.includes('"heroes.powers"'));
     expect(() => parseLogicalCsv(without.join('\r\n'))).toThrow(
-      `line ${without.findIndex((row) => row.includes('heroes.powers.')) + 1}: the target "heroes.powers.stars" lies in no document or array above it: the row of "heroes.powers" is missing, or stands below`,
+      `line ${without.findIndex((row) => row.includes('heroes.powers.')) + 1}: the target ` +
+        '"heroes.powers.stars" lies in no document or array above it: the row of "heroes.powers" ' +
+        'is missing, or stands below',
     );
   });
 

@@ -96,7 +96,8 @@ const KIND_TYPES = {
   computed: 'Computed',
 } as const satisfies Record<NotedField['kind'], string>;
 const bucketNote = ({ columns, size }: BucketRule): string =>
-  `bucket: position, from 1, among buckets of up to ${size} rows with the same ${columns.map(ref).join(', ')}`;
+  `bucket: position, from 1, among buckets of up to ${size} rows with the same ` +
+  `${columns.map(ref).join(', ')}`;
 /** Its columns follow, each a field of the document that it repeats. */
 const ATTRIBUTE = {
   type: 'Attribute',
@@ -108,16 +109,30 @@ function noteFor(field: NotedField): string {
   const relationship = `relationship ${JSON.stringify(field.relationship)}`;
   switch (field.kind) {
     case 'extendedReference':
-      return `extended reference: the row of ${ref(field.table)} where ${joinText(field.join, 'own')}; ${relationship}`;
+      return (
+        `extended reference: the row of ${ref(field.table)} where ` +
+        `${joinText(field.join, 'own')}; ${relationship}`
+      );
     case 'computed':
-      return `${field.aggregate} over the rows of ${ref(field.table)} where ${joinText(field.join, 'child')}; ${relationship}`;
+      return (
+        `${field.aggregate} over the rows of ${ref(field.table)} where ` +
+        `${joinText(field.join, 'child')}; ${relationship}`
+      );
     case 'outlier':
-      return `all rows of ${ref(field.table)} where ${joinText(field.join, 'child')}, if ${field.limit} at most; else none, and the key in ${JSON.stringify(field.flag)}; ${relationship}`;
+      return (
+        `all rows of ${ref(field.table)} where ${joinText(field.join, 'child')}, if ` +
+        `${field.limit} at most; else none, and the key in ${JSON.stringify(field.flag)}; ` +
+        `${relationship}`
+      );
     default: {
       const order =
         field.orderBy.map(({ column, direction }) => `${ref(column)} ${direction}`).join(', ') ||
         'source order';
-      return `${field.kind === 'subset' ? `first ${field.limit} ` : ''}rows of ${ref(field.table)} where ${joinText(field.join, 'child')}; order: ${order}; ${relationship}`;
+      return (
+        `${field.kind === 'subset' ? `first ${field.limit} ` : ''}rows of ` +
+        `${ref(field.table)} where ${joinText(field.join, 'child')}; order: ${order}; ` +
+        `${relationship}`
+      );
     }
   }
 }
@@ -187,7 +202,8 @@ export function readLogicalCsv(csv: string): {
   if (overfull)
     throw new LogicalCsvError(
       overfull.line,
-      `a row has ${HEADER.length} cells; what stands behind them would be ignored: ${overfull.cells.slice(HEADER.length).join(', ')}`,
+      `a row has ${HEADER.length} cells; what stands behind them would be ignored: ` +
+        `${overfull.cells.slice(HEADER.length).join(', ')}`,
     );
   if (!idRow) throw new LogicalCsvError(header.line + 1, 'the row of _id is missing');
   for (const row of [idRow, ...body]) requireFilled(row);
@@ -216,7 +232,8 @@ export function readLogicalCsv(csv: string): {
     if (!parent)
       throw new LogicalCsvError(
         line,
-        `the target ${JSON.stringify(target)} lies in no document or array above it: ${target.startsWith(`${collection}.`) ? `the row of ${JSON.stringify(target.slice(0, cut))} is missing, or stands below` : `the collection is ${collection}`}`,
+        `the target ${JSON.stringify(target)} lies in no document or array above it: ` +
+          `${target.startsWith(`${collection}.`) ? `the row of ${JSON.stringify(target.slice(0, cut))} is missing, or stands below` : `the collection is ${collection}`}`,
       );
     if (parent.fields.some((field) => field.name === name))
       throw new LogicalCsvError(line, `the target ${JSON.stringify(target)} occurs twice`);
@@ -286,7 +303,8 @@ function headerProblem(header: CsvRow | undefined): string {
   );
   return separator === undefined
     ? wanted
-    : `${wanted}; cells are separated by commas, not by ${separator === ';' ? 'semicolons' : 'tabs'}`;
+    : `${wanted}; cells are separated by commas, not by ` +
+        `${separator === ';' ? 'semicolons' : 'tabs'}`;
 }
 
 /** What belongs in each cell; a type follows from the transformation and may be left out. */
@@ -295,14 +313,16 @@ const CELLS: Readonly<Record<(typeof HEADER)[number], string | null>> = {
   'Target (MongoDB)': 'the field, as collection.field',
   Type: null,
   Transformation:
-    'how the values become those of the field: identity where they stay as they are, else for example date(YYYY-MM-DD), bool("true text", "false text"), integer→string',
+    'how the values become those of the field: identity where they stay as they are, else for ' +
+    'example date(YYYY-MM-DD), bool("true text", "false text"), integer→string',
 };
 
 function requireFilled({ line, cells }: CsvRow): void {
   if (cells.length < HEADER.length)
     throw new LogicalCsvError(
       line,
-      `the row has ${cells.length} ${cells.length === 1 ? 'cell' : 'cells'} of ${HEADER.length}, which are ${HEADER.join(', ')}; is one missing, or a comma between two?`,
+      `the row has ${cells.length} ${cells.length === 1 ? 'cell' : 'cells'} of ${HEADER.length}, ` +
+        `which are ${HEADER.join(', ')}; is one missing, or a comma between two?`,
     );
   const empty = HEADER.find((name, at) => CELLS[name] !== null && cells[at]!.trim() === '');
   if (empty !== undefined)
@@ -335,7 +355,8 @@ function errorAt(
   });
   return new LogicalCsvError(
     place.line,
-    `${JSON.stringify(place.target)}: ${within.map((key) => `${String(key)}: `).join('')}${message}`,
+    `${JSON.stringify(place.target)}: ` +
+      `${within.map((key) => `${String(key)}: `).join('')}${message}`,
   );
 }
 
@@ -360,7 +381,8 @@ function parseId({ line, cells }: CsvRow): Pick<LogicalDesign, 'collection' | 'r
     if (type.trim() !== '' && type.trim() !== ORDINAL.type)
       throw new LogicalCsvError(
         line,
-        `the type ${JSON.stringify(type.trim())} does not follow from an ordinal, which gives ${JSON.stringify(ORDINAL.type)}`,
+        `the type ${JSON.stringify(type.trim())} does not follow from an ordinal, which gives ` +
+          `${JSON.stringify(ORDINAL.type)}`,
       );
     requireUnderstood(readNote(line, note), ORDINAL.note);
     return { collection, rootTable: parseTable(line, source), id: { kind: 'ordinal' } };
@@ -369,7 +391,8 @@ function parseId({ line, cells }: CsvRow): Pick<LogicalDesign, 'collection' | 'r
     if (type.trim() !== '' && type.trim() !== ORDINAL.type)
       throw new LogicalCsvError(
         line,
-        `the type ${JSON.stringify(type.trim())} does not follow from the position of a bucket, which gives ${JSON.stringify(ORDINAL.type)}`,
+        `the type ${JSON.stringify(type.trim())} does not follow from the position of a bucket, ` +
+          `which gives ${JSON.stringify(ORDINAL.type)}`,
       );
     const read = readNote(line, note);
     const match = new RegExp(
@@ -379,7 +402,8 @@ function parseId({ line, cells }: CsvRow): Pick<LogicalDesign, 'collection' | 'r
     if (!match)
       throw new LogicalCsvError(
         line,
-        'buckets are written as "bucket: position, from 1, among buckets of up to 100 rows with the same c"',
+        'buckets are written as "bucket: position, from 1, among buckets of up to 100 rows with ' +
+          'the same c"',
       );
     const id: BucketRule = {
       kind: 'bucket',
@@ -427,7 +451,8 @@ function parseColumnField(
   if (new RegExp(`^${REF}$`, 'u').test(source.trim()))
     throw new LogicalCsvError(
       line,
-      `the source is a table, and the type ${type.trim() === '' ? 'is empty' : `${JSON.stringify(type.trim())} is that of a column`}: of a table it is one of ${[...Object.values(KIND_TYPES), ATTRIBUTE.type].join(', ')}; a column is written table.column`,
+      'the source is a table, and the type ' +
+        `${type.trim() === '' ? 'is empty' : `${JSON.stringify(type.trim())} is that of a column`}: of a table it is one of ${[...Object.values(KIND_TYPES), ATTRIBUTE.type].join(', ')}; a column is written table.column`,
     );
   const { table, column } = parseColumn(line, source);
   if (table !== rowsOf)
@@ -585,7 +610,9 @@ const RELATIONSHIP = String.raw`relationship (?<relationship>"\d+")$`;
 const ROWS = String.raw`rows of \S+ where (?<joined>[^;]+); order: (?<order>[^;]+); ${RELATIONSHIP}`;
 const EMBEDDED = {
   form: `^${ROWS}`,
-  hint: 'an embedded table is written as "rows of t where c = parent p; order: source order; relationship "…""',
+  hint:
+    'an embedded table is written as "rows of t where c = parent p; order: source order; ' +
+    'relationship "…""',
 };
 const FORMS: Readonly<
   Record<NotedField['kind'], { readonly form: string; readonly hint: string }>
@@ -594,19 +621,27 @@ const FORMS: Readonly<
   embedMany: EMBEDDED,
   extendedReference: {
     form: String.raw`^extended reference: the row of \S+ where (?<joined>[^;]+); ${RELATIONSHIP}`,
-    hint: 'a copy is written as "extended reference: the row of t where id = own t_id; relationship "…""',
+    hint:
+      'a copy is written as "extended reference: the row of t where id = own t_id; ' +
+      'relationship "…""',
   },
   subset: {
     form: String.raw`^first (?<limit>\d+) ${ROWS}`,
-    hint: 'a subset is written as "first 5 rows of t where c = parent p; order: d desc; relationship "…""',
+    hint:
+      'a subset is written as "first 5 rows of t where c = parent p; order: d desc; ' +
+      'relationship "…""',
   },
   outlier: {
     form: String.raw`^all rows of \S+ where (?<joined>[^;,]+), if (?<limit>\d+) at most; else none, and the key in (?<flag>"\d+"); ${RELATIONSHIP}`,
-    hint: 'a copy for all but outliers is written as "all rows of t where t_id = parent id, if 100 at most; else none, and the key in "t_elsewhere"; relationship "…""',
+    hint:
+      'a copy for all but outliers is written as "all rows of t where t_id = parent id, if ' +
+      '100 at most; else none, and the key in "t_elsewhere"; relationship "…""',
   },
   computed: {
     form: String.raw`^(?<aggregate>count|sum|avg|min|max) over the rows of \S+ where (?<joined>[^;]+); ${RELATIONSHIP}`,
-    hint: 'a computed field is written as "count over the rows of t where t_id = parent id; relationship "…""',
+    hint:
+      'a computed field is written as "count over the rows of t where t_id = parent id; ' +
+      'relationship "…""',
   },
 };
 
@@ -621,7 +656,9 @@ function transformAt(line: number, type: string, text: string): Transform {
     const ways = TYPE_EXAMPLES[type.trim().toLowerCase()];
     throw new LogicalCsvError(
       line,
-      `the type ${JSON.stringify(type.trim())} does not follow from the transformation ${JSON.stringify(text.trim())}, which gives ${JSON.stringify(follows)}${ways ? `; write the transformation ${ways}` : ''}`,
+      `the type ${JSON.stringify(type.trim())} does not follow from the transformation ` +
+        `${JSON.stringify(text.trim())}, which gives ` +
+        `${JSON.stringify(follows)}${ways ? `; write the transformation ${ways}` : ''}`,
     );
   }
   return transform;
@@ -647,7 +684,8 @@ function parsedTransform(line: number, text: string): Transform {
     if (error instanceof SyntaxError)
       throw new LogicalCsvError(
         line,
-        `the transformation ${JSON.stringify(text.trim())} holds a text that is not quoted as in JSON`,
+        `the transformation ${JSON.stringify(text.trim())} holds a text that is not quoted ` +
+          'as in JSON',
       );
     throw error;
   }

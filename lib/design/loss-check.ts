@@ -70,7 +70,9 @@ function checkSource(catalog: Catalog, profile: Profile): DesignProblem[] {
       problems.push({
         kind: 'limit',
         subject: table,
-        detail: `one row takes ${(maxRowBytes / 1e6).toFixed(1)} MB; MongoDB takes documents of 16 MB (16,777,216 bytes)`,
+        detail:
+          `one row takes ${(maxRowBytes / 1e6).toFixed(1)} MB; MongoDB takes documents of ` +
+          '16 MB (16,777,216 bytes)',
       });
   }
   for (const { name, columns, withoutRowid, rowidAlias } of catalog.tables) {
@@ -111,7 +113,8 @@ function checkCollections(design: DocumentDesign): DesignProblem[] {
     else if (logical[0]!.rootTable !== rootTable)
       broken(
         name,
-        `its logical design starts from ${logical[0]!.rootTable}, the conceptual one from ${rootTable}`,
+        `its logical design starts from ${logical[0]!.rootTable}, the conceptual one from ` +
+          `${rootTable}`,
       );
   }
   const names = design.logical.map((logical) => logical.collection);
@@ -211,14 +214,17 @@ function checkBytes(design: DocumentDesign, profile: Profile): DesignProblem[] {
         placement.logical.id.kind === 'column' &&
         placement.logical.id.column === column;
       if (keepsBytes(placement, column) && !isId) return [];
-      const texts = `${invalidUtf8} ${invalidUtf8 === 1 ? 'text has' : 'texts have'} bytes that are no valid ${profile.encoding}, which MongoDB cannot store as text`;
+      const texts =
+        `${invalidUtf8} ${invalidUtf8 === 1 ? 'text has' : 'texts have'} bytes that ` +
+        `are no valid ${profile.encoding}, which MongoDB cannot store as text`;
       return [
         {
           kind: 'loss',
           subject: `${table}.${column}`,
           detail: isId
             ? `${texts}: two keys could become one`
-            : `${texts}; a field of the column with "${describe({ kind: 'bytes', encoding: profile.encoding })}" would keep them`,
+            : `${texts}; a field of the column with ` +
+              `"${describe({ kind: 'bytes', encoding: profile.encoding })}" would keep them`,
         },
       ];
     });
@@ -290,7 +296,9 @@ function checkCopies(
         problems.push({
           kind: 'broken',
           subject,
-          detail: `${relationship.parentColumns.join(', ')} of ${relationship.parentTable} is not unique, so the copy would not be one row's`,
+          detail:
+            `${relationship.parentColumns.join(', ')} of ${relationship.parentTable} is ` +
+            `not unique, so the copy would not be one row's`,
         });
       if (field.kind === 'computed' && field.aggregate !== 'count' && field.column === undefined)
         problems.push({ kind: 'broken', subject, detail: `a ${field.aggregate} needs a column` });
@@ -450,7 +458,8 @@ function checkBuckets(
       )
     )
       broken(
-        `beside its rows a bucket holds ${id.columns.join(', ')}, and nothing else that could differ between them`,
+        `beside its rows a bucket holds ${id.columns.join(', ')}, and nothing else that could ` +
+          'differ between them',
       );
     const obstacle = keyObstacle(rootTable, id.columns, profile);
     if (obstacle)
@@ -516,7 +525,10 @@ function checkEmbeddings(
         problems.push({
           kind: 'loss',
           subject,
-          detail: `${relationship.orphans} rows of ${field.table} have no parent, ${relationship.nullKeys} no key${relationship.parentIsKey ? '' : ', and parents are not unique'}`,
+          detail:
+            `${relationship.orphans} rows of ${field.table} have no parent, ` +
+            `${relationship.nullKeys} no ` +
+            `key${relationship.parentIsKey ? '' : ', and parents are not unique'}`,
         });
       }
       if (
@@ -528,7 +540,9 @@ function checkEmbeddings(
         problems.push({
           kind: 'loss',
           subject,
-          detail: `${relationship.childColumns.join(', ')} is stored otherwise than its parent’s key, so it needs a field of its own`,
+          detail:
+            `${relationship.childColumns.join(', ')} is stored otherwise than its parent’s ` +
+            'key, so it needs a field of its own',
         });
       }
       if (field.kind === 'embedOne' && relationship.fanOut.max > 1)

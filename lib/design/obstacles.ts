@@ -36,10 +36,16 @@ export function hardObstacle(
   if (relationship.selfReference)
     return `${childTable} refers to itself, and a document cannot contain itself`;
   if (!relationship.parentIsKey)
-    return `${relationship.parentColumns.join(', ')} of ${parentTable} is not unique, so a child could belong to several parents`;
+    return (
+      `${relationship.parentColumns.join(', ')} of ${parentTable} is not unique, so a child ` +
+      'could belong to several parents'
+    );
   if (!isTotal(relationship)) return `${unplaceable(relationship)}: embedding would lose them`;
   if (fanOut.max > input.limits.maxArray)
-    return `one ${parentTable} has ${fanOut.max} rows of ${childTable}, beyond the limit of ${input.limits.maxArray}`;
+    return (
+      `one ${parentTable} has ${fanOut.max} rows of ${childTable}, beyond the limit of ` +
+      `${input.limits.maxArray}`
+    );
   const taken = embedded.get(childTable);
   if (taken && taken.id !== relationship.id)
     return `${childTable} is embedded in ${taken.parentTable} already`;
@@ -94,7 +100,10 @@ export function softObstacle(
 ): string | undefined {
   const { childTable, parentTable, fanOut } = relationship;
   if (fanOut.p99 > limits.maxArrayP99)
-    return `at least 1 % of the ${parentTable} rows have more than ${limits.maxArrayP99} rows of ${childTable} (mean ${fanOut.mean.toFixed(1)}, p99 ${fanOut.p99})`;
+    return (
+      `at least 1 % of the ${parentTable} rows have more than ${limits.maxArrayP99} rows of ` +
+      `${childTable} (mean ${fanOut.mean.toFixed(1)}, p99 ${fanOut.p99})`
+    );
   if (rowCount(profile, childTable) === 0)
     return `${childTable} is empty, so nothing shows how large its arrays would become`;
   return referredTo(childTable, profile, embedded);
@@ -114,7 +123,8 @@ export function referredTo(
   );
   const independent = referrers.filter((other) => rowCount(profile, other.childTable) > 0);
   return independent.length > 0
-    ? `${table} is referred to by ${independent.map((other) => other.childTable).join(', ')}, which need it as documents of its own`
+    ? `${table} is referred to by ${independent.map((other) => other.childTable).join(', ')}, ` +
+        'which need it as documents of its own'
     : undefined;
 }
 
@@ -124,9 +134,15 @@ export function copyObstacle(
   profile: Profile,
 ): string | undefined {
   if (!parentIsKey)
-    return `${parentColumns.join(', ')} of ${parentTable} is not unique, so that a reference has no one row to copy from`;
+    return (
+      `${parentColumns.join(', ')} of ${parentTable} is not unique, so that a reference has ` +
+      'no one row to copy from'
+    );
   if (relationship.fanOut.max === 0)
-    return `no row of ${relationship.childTable} leads to one of ${parentTable}, so that there is nothing to copy`;
+    return (
+      `no row of ${relationship.childTable} leads to one of ${parentTable}, so that there ` +
+      'is nothing to copy'
+    );
   if (
     shortColumns({ ...relationship, parentIsKey, parentTable, parentColumns }, profile).length === 0
   )

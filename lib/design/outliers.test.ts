@@ -16,7 +16,8 @@ import { whatIf } from './what-if';
 const limits = { maxArrayP99: 100, maxArray: 1000 };
 const ID = 'book(author_id)->author(id)';
 const COLUMNS =
-  'bid INTEGER PRIMARY KEY, author_id INTEGER NOT NULL REFERENCES author(id), title TEXT NOT NULL, year INTEGER NOT NULL, shelf TEXT, blurb TEXT';
+  'bid INTEGER PRIMARY KEY, author_id INTEGER NOT NULL REFERENCES author(id), title TEXT NOT ' +
+  'NULL, year INTEGER NOT NULL, shelf TEXT, blurb TEXT';
 /**
  * 2,000 authors with 0–5 books, but for three with 1,500. Lives are too long to be copied into
  * every book.
@@ -103,10 +104,13 @@ test('it is proposed where three queries join parents and children, few of which
     },
   ]);
   expect(pattern).toEqual([
-    'applied author.book: title, year of all rows of book in every author that has at most 100 (p99 5). 3 of 2000 have more, up to 1504: book_elsewhere flags them, and their rows are found in the collection of book alone. 3 queries need no more than these columns.',
+    'applied author.book: title, year of all rows of book in every author that has at most 100 ' +
+      '(p99 5). 3 of 2000 have more, up to 1504: book_elsewhere flags them, and their rows are ' +
+      'found in the collection of book alone. 3 queries need no more than these columns.',
   ]);
   expect(conceptual.document.decisions).toContain(
-    'The parents keep book (all rows where there are 100 at most: title, year; with more none, and the key in book\\_elsewhere)',
+    'The parents keep book (all rows where there are 100 at most: title, year; with more none, ' +
+      'and the key in book\\_elsewhere)',
   );
   expect(conceptual.document.result).toMatch(/\| book \| standalone \| book \| ✓ \| author \|/);
 });
@@ -143,7 +147,8 @@ describe('it is left', () => {
   const other = (from: string, to: string): typeof source =>
     profiledSource(ddl({ columns: COLUMNS.replace(from, to) }));
   const few =
-    'fewer than 3 queries look up the rows of book for those of author and read only a few short columns of them';
+    'fewer than 3 queries look up the rows of book for those of author and read only a few short ' +
+    'columns of them';
   test.each<[string, readonly string[], typeof source, string]>([
     ['where two queries ask', ASKED.slice(1), source, few],
     [
@@ -174,7 +179,8 @@ describe('it is left', () => {
       'where subqueries ask',
       [1, 2, 3].map(
         (n) =>
-          `SELECT a.life FROM author a WHERE a.id > ${n} AND EXISTS (SELECT 1 FROM book b WHERE b.author_id = a.id AND b.year = 1950)`,
+          `SELECT a.life FROM author a WHERE a.id > ${n} AND EXISTS (SELECT 1 FROM book b WHERE ` +
+          'b.author_id = a.id AND b.year = 1950)',
       ),
       source,
       few,
@@ -183,7 +189,8 @@ describe('it is left', () => {
       'where children have no key',
       ASKED,
       profiledSource(
-        `${ddl({ columns: COLUMNS.replace('author_id INTEGER NOT NULL', 'author_id INTEGER') })} INSERT INTO book VALUES (90000, NULL, 't', 1900, 's', 'b');`,
+        `${ddl({ columns: COLUMNS.replace('author_id INTEGER NOT NULL', 'author_id INTEGER') })} ` +
+          `INSERT INTO book VALUES (90000, NULL, 't', 1900, 's', 'b');`,
       ),
       '1 rows of book have no key, and a parent without a flag would find them',
     ],
@@ -367,7 +374,9 @@ test('the estimate: a probe for each parent, documents of outliers’ children a
 test('what-if does without it where the change moves the children', () => {
   const RACK = 'book(bid)->rack(id)';
   const racked = profiledSource(
-    `${ddl({ columns: COLUMNS.replace('PRIMARY KEY', 'PRIMARY KEY REFERENCES rack(id)') })} CREATE TABLE rack (id INTEGER PRIMARY KEY, place TEXT); INSERT INTO rack SELECT bid, 'p' FROM book;`,
+    `${ddl({ columns: COLUMNS.replace('PRIMARY KEY', 'PRIMARY KEY REFERENCES rack(id)') })} ` +
+      `CREATE TABLE rack (id INTEGER PRIMARY KEY, place TEXT); INSERT INTO rack SELECT bid, 'p' ` +
+      'FROM book;',
   );
   const { workload, conceptual, choice } = propose(
     [

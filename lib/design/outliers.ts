@@ -37,9 +37,15 @@ export function outlierObstacle(
   if (childColumns.length > 1)
     return `the key has ${childColumns.length} columns, and a flag holds one`;
   if (nullKeys > 0)
-    return `${nullKeys} rows of ${childTable} have no key, and a parent without a flag would find them`;
+    return (
+      `${nullKeys} rows of ${childTable} have no key, and a parent without a flag would ` +
+      'find them'
+    );
   if (!sameStorage)
-    return `${childColumns[0]!} is stored otherwise than its parent’s key, so a flag would not find the children`;
+    return (
+      `${childColumns[0]!} is stored otherwise than its parent’s key, so a flag would not ` +
+      'find the children'
+    );
   const [embedded, buckets] = [embeddedBy(choices, profile), bucketsBy(choices, profile)];
   for (const table of [childTable, parentTable]) {
     if (embedded.has(table)) return `${table} is embedded in ${embedded.get(table)!.parentTable}`;
@@ -83,7 +89,10 @@ export function proposeOutlier(
     .filter(({ columns }) => columns.every((column) => chosen.has(column)))
     .reduce((sum, { queries: times }) => sum + times, 0);
   if (queries < MIN_QUERIES || chosen.size === 0)
-    return `fewer than ${MIN_QUERIES} queries look up the rows of ${childTable} for those of ${parentTable} and read only a few short columns of them`;
+    return (
+      `fewer than ${MIN_QUERIES} queries look up the rows of ${childTable} for those of ` +
+      `${parentTable} and read only a few short columns of them`
+    );
   const columns = profile.tables
     .find(({ table }) => table === childTable)!
     .columns.map(({ column }) => column)

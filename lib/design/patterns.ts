@@ -46,7 +46,9 @@ function applied(choices: readonly RelationshipChoice[], { profile }: PatternInp
       uses.push({
         pattern: 'Extended reference',
         target: `${relationship.childTable}.${choice.field ?? ''}`,
-        reason: `${(choice.columns ?? []).join(', ')} of ${relationship.parentTable} beside the reference, for queries that read nothing else of it.`,
+        reason:
+          `${(choice.columns ?? []).join(', ')} of ${relationship.parentTable} beside the ` +
+          'reference, for queries that read nothing else of it.',
       });
     }
     if (choice.choice === 'bucket') {
@@ -54,7 +56,10 @@ function applied(choices: readonly RelationshipChoice[], { profile }: PatternInp
       uses.push({
         pattern: 'Bucket',
         target: `${childTable}.${choice.field ?? ''}`,
-        reason: `The rows of ${childTable} with the same ${childColumns.join(', ')} share documents: ${fanOut.mean.toFixed(1)} on average, at most ${fanOut.max}.${savedBy(choice)}`,
+        reason:
+          `The rows of ${childTable} with the same ${childColumns.join(', ')} share ` +
+          `documents: ${fanOut.mean.toFixed(1)} on average, at most ` +
+          `${fanOut.max}.${savedBy(choice)}`,
       });
     }
     const { childlessParents } = relationship.fanOut;
@@ -63,7 +68,10 @@ function applied(choices: readonly RelationshipChoice[], { profile }: PatternInp
       uses.push({
         pattern: 'Polymorphic',
         target: `${relationship.parentTable}.${choice.field ?? ''}`,
-        reason: `${parents - childlessParents} of ${parents} rows of ${relationship.parentTable} are extended by a row of ${relationship.childTable}: their documents have its fields, the others do not.`,
+        reason:
+          `${parents - childlessParents} of ${parents} rows of ${relationship.parentTable} ` +
+          `are extended by a row of ${relationship.childTable}: their documents have its fields, ` +
+          'the others do not.',
       });
     }
     if (choice.subset) {
@@ -71,7 +79,10 @@ function applied(choices: readonly RelationshipChoice[], { profile }: PatternInp
       uses.push({
         pattern: 'Subset',
         target: `${relationship.parentTable}.${field}`,
-        reason: `The first ${limit} rows of ${relationship.childTable} by ${orderBy.map(({ column, direction }) => `${column} ${direction}`).join(', ')}, of up to ${relationship.fanOut.max}: ${queries ?? 0} queries ask for no others.`,
+        reason:
+          `The first ${limit} rows of ${relationship.childTable} by ` +
+          `${orderBy.map(({ column, direction }) => `${column} ${direction}`).join(', ')}, of up ` +
+          `to ${relationship.fanOut.max}: ${queries ?? 0} queries ask for no others.`,
       });
     }
     if (choice.outlier) {
@@ -80,21 +91,33 @@ function applied(choices: readonly RelationshipChoice[], { profile }: PatternInp
       uses.push({
         pattern: 'Outlier',
         target: `${relationship.parentTable}.${field}`,
-        reason: `${columns.join(', ')} of all rows of ${relationship.childTable} in every ${relationship.parentTable} that has at most ${limit} (p99 ${relationship.fanOut.p99}). ${exact ? parents : `At most ${parents}`} of ${rowCount(profile, relationship.parentTable)} have more, up to ${relationship.fanOut.max}: ${flag} flags them, and their rows are found in the collection of ${relationship.childTable} alone. ${queries ?? 0} queries need no more than these columns.`,
+        reason:
+          `${columns.join(', ')} of all rows of ${relationship.childTable} in every ` +
+          `${relationship.parentTable} that has at most ${limit} (p99 ` +
+          `${relationship.fanOut.p99}). ${exact ? parents : `At most ${parents}`} of ` +
+          `${rowCount(profile, relationship.parentTable)} have more, up to ` +
+          `${relationship.fanOut.max}: ${flag} flags them, and their rows are found in the collection of ${relationship.childTable} alone. ${queries ?? 0} queries need no more than these columns.`,
       });
     }
     for (const { field, aggregate, column, queries } of choice.computed ?? []) {
       uses.push({
         pattern: 'Computed',
         target: `${relationship.parentTable}.${field}`,
-        reason: `${aggregate}${column === undefined ? '' : ` of ${column}`} over the rows of ${relationship.childTable}, asked for by ${String(queries ?? 0)} queries.`,
+        reason:
+          `${aggregate}${column === undefined ? '' : ` of ${column}`} over the rows of ` +
+          `${relationship.childTable}, asked for by ${String(queries ?? 0)} queries.`,
       });
     }
     if (relationship.selfReference) {
       uses.push({
         pattern: 'Tree',
         target: relationship.childTable,
-        reason: `${relationship.childColumns.join(', ')} points to a row of the same table: each document keeps its parent’s key, indexed, and $graphLookup walks the tree. ${relationship.nullKeys} ${relationship.nullKeys === 1 ? 'row is a root' : 'rows are roots'}; at most ${relationship.fanOut.max} children.`,
+        reason:
+          `${relationship.childColumns.join(', ')} points to a row of the same table: each ` +
+          'document keeps its parent’s key, indexed, and $graphLookup walks the tree. ' +
+          `${relationship.nullKeys} ` +
+          `${relationship.nullKeys === 1 ? 'row is a root' : 'rows are roots'}; at most ` +
+          `${relationship.fanOut.max} children.`,
       });
     }
     return uses;
@@ -111,7 +134,9 @@ function attributeUse({
   after,
   obstacle,
 }: AttributeProposal): PatternUse {
-  const figures = `${queries} queries compare ${asked} of ${columns.length} columns of a kind (${columns.slice(0, 4).join(', ')}${columns.length > 4 ? ' …' : ''}) with constants.`;
+  const figures =
+    `${queries} queries compare ${asked} of ${columns.length} columns of a kind ` +
+    `(${columns.slice(0, 4).join(', ')}${columns.length > 4 ? ' …' : ''}) with constants.`;
   if (obstacle !== undefined)
     return {
       pattern: 'Attribute',
@@ -125,7 +150,10 @@ function attributeUse({
   return {
     pattern: 'Attribute',
     target: `${table}.${field}`,
-    reason: `${figures} Names and values once more as an array, ${entries.toFixed(1)} entries a document on average, need one index${indexes}; the workload is estimated at ${cost(after)} with it, ${cost(before)} without.`,
+    reason:
+      `${figures} Names and values once more as an array, ${entries.toFixed(1)} entries a ` +
+      `document on average, need one index${indexes}; the workload is estimated at ` +
+      `${cost(after)} with it, ${cost(before)} without.`,
   };
 }
 
@@ -148,7 +176,9 @@ function considered(
         pattern: 'Outlier',
         target: `${parentTable} and ${childTable}`,
         status: 'considered',
-        reason: `99 % of the rows of ${parentTable} have at most ${fanOut.p99} rows of ${childTable}, one has ${fanOut.max}. Left: ${left}.`,
+        reason:
+          `99 % of the rows of ${parentTable} have at most ${fanOut.p99} rows of ` +
+          `${childTable}, one has ${fanOut.max}. Left: ${left}.`,
       });
     }
     if (fanOut.p99 > limits.maxArrayP99) {
@@ -165,7 +195,9 @@ function considered(
           pattern: 'Bucket',
           target: childTable,
           status: 'considered',
-          reason: `${fanOut.p99} rows (p99) for one ${parentTable}. Left: ${bucketReason(choice, bucket, bucketAdvice(relationship, { profile, workload }))}`,
+          reason:
+            `${fanOut.p99} rows (p99) for one ${parentTable}. Left: ` +
+            `${bucketReason(choice, bucket, bucketAdvice(relationship, { profile, workload }))}`,
         });
       }
       if (
@@ -177,7 +209,11 @@ function considered(
           pattern: 'Subset',
           target: `${parentTable} and ${childTable}`,
           status: 'considered',
-          reason: `The workload sorts ${childTable} within ${parentTable}; the first ${MAX_SUBSET} of up to ${fanOut.max} could be repeated in it. Left: fewer than three queries ask for the first rows alone, and one that filters first would not find its rows among them.`,
+          reason:
+            `The workload sorts ${childTable} within ${parentTable}; the first ` +
+            `${MAX_SUBSET} of up to ${fanOut.max} could be repeated in it. Left: fewer than ` +
+            'three queries ask for the first rows alone, and one that filters first would not ' +
+            'find its rows among them.',
         });
       }
     }
@@ -197,7 +233,10 @@ function considered(
         pattern: 'Attribute',
         target: table.table,
         status: 'considered',
-        reason: `${sparse.length} of ${table.columns.length} columns are null in more than ${SPARSE * 100} % of the rows (${sparse.slice(0, 4).join(', ')} …). Left: ${isEmbedded(table.table) ? 'its rows are no documents of their own, and an index finds documents' : 'fewer than three queries compare three of a kind with constants, so that names and values once more would serve nothing'}.`,
+        reason:
+          `${sparse.length} of ${table.columns.length} columns are null in more than ` +
+          `${SPARSE * 100} % of the rows (${sparse.slice(0, 4).join(', ')} …). Left: ` +
+          `${isEmbedded(table.table) ? 'its rows are no documents of their own, and an index finds documents' : 'fewer than three queries compare three of a kind with constants, so that names and values once more would serve nothing'}.`,
       });
   }
   for (const [a, b] of sameColumns(catalog)) {
@@ -205,7 +244,9 @@ function considered(
       pattern: 'Polymorphic',
       target: `${a} and ${b}`,
       status: 'considered',
-      reason: `Both tables have the same columns. Left: questions name them apart, and one collection would need a type in every filter.`,
+      reason:
+        'Both tables have the same columns. Left: questions name them apart, and one ' +
+        'collection would need a type in every filter.',
     });
   }
   return uses;
@@ -228,7 +269,9 @@ function avoided(
         pattern: 'Unbounded array',
         target: `${childTable} by ${childColumns.join(', ')} in ${parentTable}`,
         status: 'avoided',
-        reason: `p99 ${fanOut.p99}, at most ${fanOut.max} entries; the limits are ${limits.maxArrayP99} and ${limits.maxArray}.`,
+        reason:
+          `p99 ${fanOut.p99}, at most ${fanOut.max} entries; the limits are ` +
+          `${limits.maxArrayP99} and ${limits.maxArray}.`,
       });
     }
   }
@@ -238,7 +281,9 @@ function avoided(
       pattern: 'One collection per table',
       target: catalog.database,
       status: 'avoided',
-      reason: `${catalog.tables.length} tables make ${catalog.tables.length - embedded} collections.`,
+      reason:
+        `${catalog.tables.length} tables make ${catalog.tables.length - embedded} ` +
+        'collections.',
     });
   return uses;
 }
@@ -268,7 +313,8 @@ function savedBy(
   );
   const figure = (cost: Cost): string => Math.round(score(cost)).toLocaleString('en');
   return mine && theirs
-    ? ` The workload would cost an estimated ${figure(theirs)} ${other === 'bucket' ? 'in buckets' : 'without them'}, ${figure(mine)} as it is.`
+    ? ` The workload would cost an estimated ${figure(theirs)} ` +
+        `${other === 'bucket' ? 'in buckets' : 'without them'}, ${figure(mine)} as it is.`
     : '';
 }
 

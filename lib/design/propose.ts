@@ -185,7 +185,8 @@ function directedBucketObstacle(
     embeddedBy(directed, input.profile).get(relationship.childTable) ??
     bucketsBy(directed, input.profile).get(relationship.childTable);
   return taken && taken.id !== relationship.id
-    ? `a reviewer directed ${taken.id}: ${directed.get(taken.id) ?? ''}, and ${relationship.childTable} has one place`
+    ? `a reviewer directed ${taken.id}: ${directed.get(taken.id) ?? ''}, and ` +
+        `${relationship.childTable} has one place`
     : bucketObstacle(relationship, input, directed);
 }
 
@@ -203,7 +204,10 @@ function directedReason(
   const { mine, other } = cheapestOther(choice, alternatives, []);
   const accepted =
     mine && other ? ` ${comparison(score(mine), score(other.cost), AS[other.choice])}` : '';
-  return `${DIRECTED[choice]} because a reviewer directed it.${choice === 'embed' ? ` ${numbers(relationship)}` : ''}${accepted}`;
+  return (
+    `${DIRECTED[choice]} because a reviewer directed ` +
+    `it.${choice === 'embed' ? ` ${numbers(relationship)}` : ''}${accepted}`
+  );
 }
 
 const AS: Readonly<Record<Choice, string>> = {
@@ -242,7 +246,10 @@ function cheaperLeft(
   const { mine, other } = cheapestOther(choice, alternatives, ['reference', 'embed']);
   if (!mine || !other) return '';
   const advice = other.choice === 'bucket' ? bucketAdvice(relationship, input) : undefined;
-  return ` ${comparison(score(mine), score(other.cost), AS[other.choice])} Left: ${advice ?? 'the estimate alone is too close to decide'}.`;
+  return (
+    ` ${comparison(score(mine), score(other.cost), AS[other.choice])} Left: ` +
+    `${advice ?? 'the estimate alone is too close to decide'}.`
+  );
 }
 
 function reasonFor(
@@ -271,14 +278,23 @@ function reasonFor(
       mine && referenced && score(referenced) < score(mine)
         ? ' That is too little against the guidebook, which keeps together what is read together.'
         : '';
-    return `Embedded: every child has exactly one parent and the array is bounded. ${numbers(relationship)}${use}${against('reference', 'As a reference')}${kept}`;
+    return (
+      'Embedded: every child has exactly one parent and the array is bounded. ' +
+      `${numbers(relationship)}${use}${against('reference', 'As a reference')}${kept}`
+    );
   }
   if (choice === 'bucket') {
     const { childTable, childColumns, fanOut } = relationship;
     const kept = columns
       ? ` Each repeats ${columns.join(', ')} of its ${relationship.parentTable}.`
       : '';
-    return `In buckets by ${childColumns.join(', ')}: ${together} ${together === 1 ? 'query reads' : 'queries read'} ${childTable} with ${relationship.parentTable}, ${fanOut.mean.toFixed(1)} rows of it for each on average, at most ${fanOut.max}. A bucket is one document to find where each row would be one.${kept}${against('reference', 'As a reference')}`;
+    return (
+      `In buckets by ${childColumns.join(', ')}: ${together} ` +
+      `${together === 1 ? 'query reads' : 'queries read'} ${childTable} with ` +
+      `${relationship.parentTable}, ${fanOut.mean.toFixed(1)} rows of it for each on average, at ` +
+      `most ${fanOut.max}. A bucket is one document to find where each row would be ` +
+      `one.${kept}${against('reference', 'As a reference')}`
+    );
   }
   const others = new Map(
     [...embeddedBy(choices, input.profile)].filter(([table]) => table !== relationship.childTable),
@@ -292,7 +308,9 @@ function reasonFor(
   const alone = readWithout(input.workload, relationship.childTable, relationship.parentTable);
   const unconvincing =
     mine && embedded && score(embedded) < score(mine)
-      ? `${alone} ${alone === 1 ? 'query reads' : 'queries read'} ${relationship.childTable} without ${relationship.parentTable} and ${together} with it, and the estimate alone is too close to decide.`
+      ? `${alone} ${alone === 1 ? 'query reads' : 'queries read'} ${relationship.childTable} ` +
+        `without ${relationship.parentTable} and ${together} with it, and the estimate alone is ` +
+        'too close to decide.'
       : 'the workload costs no less with it embedded.';
   const why = obstacle
     ? `${obstacle}.`
@@ -306,9 +324,15 @@ function reasonFor(
     // Bytes weigh in the estimate as well; what a copy is for is the lookups.
     const kept =
       mine && referenced && score(referenced) < score(mine) && referenced.lookups > mine.lookups
-        ? ` It is kept for the ${(referenced.lookups - mine.lookups).toLocaleString('en')} lookups that it saves.`
+        ? ` It is kept for the ${(referenced.lookups - mine.lookups).toLocaleString('en')} ` +
+          'lookups that it saves.'
         : '';
-    return `Referenced with a copy of ${columns.join(', ')}: of ${joined} ${joined === 1 ? 'query' : 'queries'} with a join to ${relationship.parentTable} here, ${served} ${served === 1 ? 'reads' : 'read'} no other column of it.${against('reference', 'Without the copy')}${kept} Not embedded: ${why}`;
+    return (
+      `Referenced with a copy of ${columns.join(', ')}: of ${joined} ` +
+      `${joined === 1 ? 'query' : 'queries'} with a join to ${relationship.parentTable} here, ` +
+      `${served} ${served === 1 ? 'reads' : 'read'} no other column of ` +
+      `it.${against('reference', 'Without the copy')}${kept} Not embedded: ${why}`
+    );
   }
   return `Referenced: ${why}`;
 }
@@ -318,7 +342,10 @@ function comparison(mine: number, theirs: number, as: string): string {
   if (mine === 0 || figure(theirs) === figure(mine))
     return `${as} the workload would cost about the same.`;
   const change = Math.round((100 * Math.abs(theirs - mine)) / mine);
-  return `${as} the workload would cost ${change === 0 ? 'less than 1' : `about ${change}`} % ${theirs > mine ? 'more' : 'less'} (estimated ${figure(theirs)} against ${figure(mine)}).`;
+  return (
+    `${as} the workload would cost ${change === 0 ? 'less than 1' : `about ${change}`} % ` +
+    `${theirs > mine ? 'more' : 'less'} (estimated ${figure(theirs)} against ${figure(mine)}).`
+  );
 }
 
 function baselineReason(
@@ -337,5 +364,8 @@ function baselineReason(
 
 const numbers = (relationship: Relationship): string => {
   const { mean, p99, max } = relationship.fanOut;
-  return `Each row of ${relationship.parentTable} has ${mean.toFixed(1)} rows of ${relationship.childTable} on average, p99 ${p99}, at most ${max}; no orphans, no null keys.`;
+  return (
+    `Each row of ${relationship.parentTable} has ${mean.toFixed(1)} rows of ` +
+    `${relationship.childTable} on average, p99 ${p99}, at most ${max}; no orphans, no null keys.`
+  );
 };

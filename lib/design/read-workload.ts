@@ -86,7 +86,10 @@ function assumedWorkload(catalog: Catalog, profile: Profile): Workload {
         .map((column, at) => `c.${quoteName(column)} = p.${quoteName(parentColumns[at]!)}`)
         .join(' AND ');
       const filter = parentColumns.map((column) => `p.${quoteName(column)} = 1`).join(' AND ');
-      return `SELECT * FROM ${quoteName(parentTable)} p JOIN ${quoteName(childTable)} c ON ${on} WHERE ${filter}`;
+      return (
+        `SELECT * FROM ${quoteName(parentTable)} p JOIN ${quoteName(childTable)} c ON ${on} ` +
+        `WHERE ${filter}`
+      );
     }),
   ].map((sql, at): Statement => {
     const { query } = bindSelect(parseSelect(sql), catalog);

@@ -61,7 +61,8 @@ describe('a column is retyped only where every value comes back', () => {
 
   test('the loss check refuses what the profile does not prove, whoever designed it', () => {
     const { catalog, profile } = profiledSource(
-      "CREATE TABLE t (id INTEGER PRIMARY KEY, v); INSERT INTO t VALUES (1, '2024-02-30'), (2, 'TRUE'), (3, '2024-01-01');",
+      "CREATE TABLE t (id INTEGER PRIMARY KEY, v); INSERT INTO t VALUES (1, '2024-02-30'), (2, " +
+        "'TRUE'), (3, '2024-01-01');",
     );
     const workload = { database: 'db', patterns: [], unread: [] };
     const { design: conceptual } = proposeDesign({

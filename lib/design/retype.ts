@@ -105,7 +105,8 @@ export function typeObstacle(column: ColumnProfile, transform: Transform): strin
       if (!exact || text === 0) return undefined;
       return column.formats.includes(exact) && isFourDigitYear(column)
         ? undefined
-        : `${text - (column.formatCounts[exact] ?? 0)} values are not written as ${transform.format}`;
+        : `${text - (column.formatCounts[exact] ?? 0)} values are not written as ` +
+            `${transform.format}`;
     }
   }
 }

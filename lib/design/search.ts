@@ -156,7 +156,8 @@ export class DesignSearch {
       else if (score(cheaper) >= score(cost) * (1 - OUTLIER_GAIN))
         outliersLeft.set(
           relationship.id,
-          `the workload would not be cheaper by ${OUTLIER_GAIN * 100} % with them repeated in their parents`,
+          `the workload would not be cheaper by ${OUTLIER_GAIN * 100} % with them repeated in ` +
+            'their parents',
         );
       else [kept, model, cost] = [then, changed, cheaper];
     }
@@ -253,7 +254,9 @@ export class DesignSearch {
         if (!taken || taken.id === relationship.id) continue;
         if (this.directed.has(taken.id))
           return {
-            obstacle: `${childTable} ${choices.get(taken.id) === 'embed' ? `is embedded in ${taken.parentTable}` : `lies in buckets by ${taken.childColumns.join(', ')}`}, as a reviewer directed`,
+            obstacle:
+              `${childTable} ` +
+              `${choices.get(taken.id) === 'embed' ? `is embedded in ${taken.parentTable}` : `lies in buckets by ${taken.childColumns.join(', ')}`}, as a reviewer directed`,
           };
         next.set(taken.id, this.unembedded(taken));
       }

@@ -117,7 +117,8 @@ export function parseTransform(text: string): Transform {
   });
   if (date.success) return date.data;
   throw new TransformError(
-    `there is no transform "${text}"; known are identity, bool("true text", "false text"), date(YYYY-MM-DD), integer→string, bytes of what is no valid UTF-8`,
+    `there is no transform "${text}"; known are identity, bool("true text", "false text"), ` +
+      'date(YYYY-MM-DD), integer→string, bytes of what is no valid UTF-8',
   );
 }
 

@@ -247,7 +247,9 @@ class RowExtras {
           .join(' AND ');
         const value = `${field.aggregate}(${field.column === undefined ? '*' : `own.${q(field.column)}`})`;
         this.joins.push(
-          `LEFT JOIN (SELECT ${keys}, ${value} AS "value?" FROM ${q(holder.name)} owner JOIN ${q(field.table)} own ON ${owns} GROUP BY ${field.join.map((_, at) => at + 1).join(', ')}) ${other} ON ${on}`,
+          `LEFT JOIN (SELECT ${keys}, ${value} AS "value?" FROM ${q(holder.name)} owner JOIN ` +
+            `${q(field.table)} own ON ${owns} GROUP BY ` +
+            `${field.join.map((_, at) => at + 1).join(', ')}) ${other} ON ${on}`,
         );
         this.selected.push(
           field.aggregate === 'count' ? `coalesce(${other}."value?", 0)` : `${other}."value?"`,
@@ -331,7 +333,8 @@ class RowStream {
       ...this.#columns.map((column) => `${last.alias}.${q(column)}`),
       ...extras.selected,
     ];
-    const tail = ` FROM ${[...from, ...extras.joins].join(' ')}${where} ORDER BY ${order.join(', ')}`;
+    const tail =
+      ` FROM ${[...from, ...extras.joins].join(' ')}${where} ORDER BY ` + `${order.join(', ')}`;
     this.#parts = chunk(selected, COLUMNS_A_STATEMENT).map(
       (part) =>
         sqlite
@@ -486,7 +489,8 @@ class ChildAssembler {
     const left = this.#stream.peek();
     if (left)
       throw new MigrationError(
-        `a row of ${this.field.table} (position ${String(left.keys.at(-1))}) met no parent while merging`,
+        `a row of ${this.field.table} (position ${String(left.keys.at(-1))}) met no parent ` +
+          'while merging',
       );
     for (const child of this.#children) child.assertExhausted();
   }

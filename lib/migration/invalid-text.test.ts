@@ -11,7 +11,8 @@ beforeAll(async () => {
 afterAll(() => fixture.stop());
 
 const source =
-  "CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT); INSERT INTO t VALUES (1, CAST(x'41ff' AS TEXT)), (2, CAST(x'41fe' AS TEXT)), (3, 'x');";
+  "CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT); INSERT INTO t VALUES (1, CAST(x'41ff' AS " +
+  "TEXT)), (2, CAST(x'41fe' AS TEXT)), (3, 'x');";
 
 test('a text that is none is readable in its field, and whole in the one beside it', async () => {
   const { db } = await fixture.convert(source);
@@ -54,7 +55,9 @@ test.each([
 
 test('texts that are none are no keys: as strings, two of them can be one', () => {
   const { design, profile } = fixture.plan(
-    "CREATE TABLE p (id TEXT PRIMARY KEY, v TEXT); CREATE TABLE c (p_id TEXT REFERENCES p(id)); INSERT INTO p VALUES (CAST(x'ff' AS TEXT), 'x'), (CAST(x'fe' AS TEXT), 'y'); INSERT INTO c VALUES (CAST(x'ff' AS TEXT));",
+    'CREATE TABLE p (id TEXT PRIMARY KEY, v TEXT); CREATE TABLE c (p_id TEXT REFERENCES p(id)); ' +
+      "INSERT INTO p VALUES (CAST(x'ff' AS TEXT), 'x'), (CAST(x'fe' AS TEXT), 'y'); INSERT INTO " +
+      "c VALUES (CAST(x'ff' AS TEXT));",
   );
   expect(profile.tables[0]!.keys).toEqual([['v']]);
   expect(profile.relationships).toMatchObject([{ parentIsKey: false }]);

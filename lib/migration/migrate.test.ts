@@ -46,23 +46,28 @@ describe('sources that lose data elsewhere', () => {
     ],
     [
       'a primary key that holds nulls and duplicates by affinity',
-      "CREATE TABLE t (k TEXT PRIMARY KEY, v TEXT); INSERT INTO t VALUES (NULL, 'a'), (NULL, 'b'), ('x', 'c');",
+      "CREATE TABLE t (k TEXT PRIMARY KEY, v TEXT); INSERT INTO t VALUES (NULL, 'a'), (NULL, " +
+        "'b'), ('x', 'c');",
     ],
     [
       'WITHOUT ROWID and a composite key',
-      "CREATE TABLE t (a TEXT, b INTEGER, v TEXT, PRIMARY KEY (b, a)) WITHOUT ROWID; INSERT INTO t VALUES ('z', 1, 'p'), ('a', 2, 'q');",
+      'CREATE TABLE t (a TEXT, b INTEGER, v TEXT, PRIMARY KEY (b, a)) WITHOUT ROWID; INSERT INTO ' +
+        "t VALUES ('z', 1, 'p'), ('a', 2, 'q');",
     ],
     [
       'columns that hide the rowid',
-      "CREATE TABLE t (rowid TEXT, oid TEXT, v TEXT); INSERT INTO t VALUES ('b', 'c', '1'), ('a', 'd', '2');",
+      "CREATE TABLE t (rowid TEXT, oid TEXT, v TEXT); INSERT INTO t VALUES ('b', 'c', '1'), " +
+        "('a', 'd', '2');",
     ],
     [
       'names with dots, dollars, blanks, quotes, unicode and digits',
-      'CREATE TABLE "a.b $c" ("x.y" TEXT, "$z" TEXT, "p q" TEXT, "12" TEXT, "größe" TEXT, "a""b" TEXT, "_id" INTEGER); INSERT INTO "a.b $c" VALUES (\'1\', \'2\', \'3\', \'4\', \'5\', \'6\', 7);',
+      'CREATE TABLE "a.b $c" ("x.y" TEXT, "$z" TEXT, "p q" TEXT, "12" TEXT, "größe" TEXT, "a""b" ' +
+        "TEXT, \"_id\" INTEGER); INSERT INTO \"a.b $c\" VALUES ('1', '2', '3', '4', '5', '6', 7);",
     ],
     [
       'collections and fields that differ in case only after repair',
-      'CREATE TABLE "t a" ("x y" TEXT, xY TEXT); CREATE TABLE ta (v TEXT); INSERT INTO "t a" VALUES (\'1\', \'2\'); INSERT INTO ta VALUES (\'3\');',
+      'CREATE TABLE "t a" ("x y" TEXT, xY TEXT); CREATE TABLE ta (v TEXT); INSERT INTO "t a" ' +
+        "VALUES ('1', '2'); INSERT INTO ta VALUES ('3');",
     ],
     [
       'orphans and null keys',
@@ -71,24 +76,31 @@ describe('sources that lose data elsewhere', () => {
     ],
     [
       'text keys that refer to integer keys',
-      "CREATE TABLE p (id INTEGER PRIMARY KEY, v TEXT); CREATE TABLE c (p_id TEXT REFERENCES p(id), v TEXT); INSERT INTO p VALUES (1, 'x'), (2, 'y'); INSERT INTO c VALUES ('1', 'a'), ('2', 'b'), ('1', 'c');",
+      'CREATE TABLE p (id INTEGER PRIMARY KEY, v TEXT); CREATE TABLE c (p_id TEXT REFERENCES ' +
+        "p(id), v TEXT); INSERT INTO p VALUES (1, 'x'), (2, 'y'); INSERT INTO c VALUES ('1', " +
+        "'a'), ('2', 'b'), ('1', 'c');",
     ],
     [
       'columns named like what every object has',
-      'CREATE TABLE t ("toString" TEXT, "hasOwnProperty" TEXT, "valueOf" INTEGER); INSERT INTO t VALUES (\'a\', \'b\', 1);',
+      'CREATE TABLE t ("toString" TEXT, "hasOwnProperty" TEXT, "valueOf" INTEGER); INSERT INTO t ' +
+        "VALUES ('a', 'b', 1);",
     ],
     [
       'generated columns',
-      "CREATE TABLE t (a INTEGER, b INTEGER GENERATED ALWAYS AS (a + 1) STORED, c TEXT GENERATED ALWAYS AS (a || 'v') VIRTUAL); INSERT INTO t (a) VALUES (1), (2);",
+      'CREATE TABLE t (a INTEGER, b INTEGER GENERATED ALWAYS AS (a + 1) STORED, c TEXT GENERATED ' +
+        "ALWAYS AS (a || 'v') VIRTUAL); INSERT INTO t (a) VALUES (1), (2);",
     ],
     ['an empty database', 'CREATE TABLE t (a TEXT, b INTEGER PRIMARY KEY);'],
     [
       'values that look like MongoDB’s own',
-      "CREATE TABLE t (v TEXT); INSERT INTO t VALUES ('$v'), ('$$ROOT'), ('{\"$ne\": 1}'), ('a\u0001b');",
+      "CREATE TABLE t (v TEXT); INSERT INTO t VALUES ('$v'), ('$$ROOT'), ('{\"$ne\": 1}'), " +
+        "('a\u0001b');",
     ],
     [
       'one child at most, and parents without one',
-      "CREATE TABLE p (id INTEGER PRIMARY KEY, v TEXT); CREATE TABLE c (p_id INTEGER PRIMARY KEY REFERENCES p(id), w TEXT); INSERT INTO p VALUES (1, 'a'), (2, 'b'); INSERT INTO c VALUES (2, 'x');",
+      'CREATE TABLE p (id INTEGER PRIMARY KEY, v TEXT); CREATE TABLE c (p_id INTEGER PRIMARY KEY ' +
+        "REFERENCES p(id), w TEXT); INSERT INTO p VALUES (1, 'a'), (2, 'b'); INSERT INTO c " +
+        "VALUES (2, 'x');",
     ],
   ])('%s', async (_, sql) => {
     const { problems, failing, migration, profile } = await convert(sql);
@@ -127,7 +139,8 @@ describe('sources that lose data elsewhere', () => {
 
   test('integers are stored as int or long, reals as double', async () => {
     const { db } = await convert(
-      'CREATE TABLE t (id INTEGER PRIMARY KEY, v); INSERT INTO t VALUES (1, 1), (2, 3000000000), (3, 1.0);',
+      'CREATE TABLE t (id INTEGER PRIMARY KEY, v); INSERT INTO t VALUES (1, 1), (2, 3000000000), ' +
+        '(3, 1.0);',
     );
     const documents = await db
       .collection('t')
@@ -190,7 +203,8 @@ describe('sources that lose data elsewhere', () => {
 
   test('retyped columns are compared through their transform', async () => {
     const { problems, failing, db, validate } = await convert(
-      "CREATE TABLE t (id INTEGER PRIMARY KEY, ok TEXT, day TEXT); INSERT INTO t VALUES (1, 'TRUE', '2024-01-02'), (2, 'FALSE', NULL);",
+      'CREATE TABLE t (id INTEGER PRIMARY KEY, ok TEXT, day TEXT); INSERT INTO t VALUES (1, ' +
+        "'TRUE', '2024-01-02'), (2, 'FALSE', NULL);",
       (design) => {
         const [logical] = design.logical;
         const fields = logical!.fields.map((field) =>
@@ -417,7 +431,8 @@ test.each([
   'a virtual table is left out and named with its shadow tables, the others are migrated: %s',
   async (_, create, insert) => {
     const { catalog, migration } = await convert(
-      `CREATE TABLE n (id INTEGER PRIMARY KEY, v); INSERT INTO n VALUES (1, 'a'), (2, 'b'); ${create}; ${insert};`,
+      `CREATE TABLE n (id INTEGER PRIMARY KEY, v); INSERT INTO n VALUES (1, 'a'), (2, 'b'); ` +
+        `${create}; ${insert};`,
     );
     expect(catalog.leftOut).toEqual(['f']);
     expect(catalog.tables.map(({ name }) => name)).toEqual(['n']);

@@ -74,7 +74,8 @@ export async function migrate(input: MigrationInput): Promise<Migration> {
   const migration = migrationRecord(mongoDatabase, input.catalog, written);
   if (!(await countsHold(db, migration)))
     throw new MigrationError(
-      `${mongoDatabase} does not hold as many documents as were written: something else writes to it`,
+      `${mongoDatabase} does not hold as many documents as were written: something else ` +
+        'writes to it',
     );
   await marker.replaceOne({ _id: mongoDatabase }, { migration }, { upsert: true });
   await progress.forget();

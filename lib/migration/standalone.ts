@@ -104,7 +104,8 @@ function checkSource(folder: string, source: string, sha256: string): void {
   const expected = sources.find(({ database }) => database === path.basename(folder))?.sha256;
   if (expected && expected !== sha256)
     throw new MigrateError(
-      `${source} is not the file that the bundle was made from (its SHA-256 differs from MANIFEST.json); --any-source takes it nevertheless`,
+      `${source} is not the file that the bundle was made from (its SHA-256 differs from ` +
+        'MANIFEST.json); --any-source takes it nevertheless',
     );
 }
 
@@ -175,7 +176,9 @@ async function prepare(
     there.find(({ name }) => collections.includes(name));
   if (taken)
     throw new MigrateError(
-      `${db.databaseName} holds a collection ${taken.name} already${taken.name === PROGRESS ? ', of a run with another source or design' : ''}: choose another database, or give --drop`,
+      `${db.databaseName} holds a collection ${taken.name} ` +
+        `already${taken.name === PROGRESS ? ', of a run with another source or design' : ''}: ` +
+        'choose another database, or give --drop',
     );
 }
 

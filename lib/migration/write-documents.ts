@@ -88,7 +88,8 @@ export async function writeDocuments(
     const size = BSON.calculateObjectSize(document);
     if (size > MAX_BSON)
       throw new MigrationError(
-        `the document ${String(document._id)} of ${target.collectionName} would be ${size} bytes; MongoDB takes 16 MB`,
+        `the document ${String(document._id)} of ${target.collectionName} would be ${size} ` +
+          'bytes; MongoDB takes 16 MB',
       );
     batch.push(document);
     batchBytes += size;

@@ -38,7 +38,8 @@ test('a document that only resembles a wrapper is printed as it is', () => {
     { $set: { a: { $date: 'never' }, b: { $binary: 1 }, c: { $numberInt: 5, d: 1 } } },
   ];
   expect(printMql('c', pipeline)).toBe(
-    'db.c.aggregate([\n  { "$set": { "a": { "$date": "never" }, "b": { "$binary": 1 }, "c": { "$numberInt": 5, "d": 1 } } }\n])',
+    'db.c.aggregate([\n  { "$set": { "a": { "$date": "never" }, "b": { "$binary": 1 }, "c": { ' +
+      '"$numberInt": 5, "d": 1 } } }\n])',
   );
 });
 
@@ -49,6 +50,7 @@ test('values of the driver', () => {
     bytes: new Binary(new Uint8Array([1])),
   };
   expect(printMql('c', [{ $match: values }])).toBe(
-    'db.c.aggregate([\n  { "$match": { "long": NumberLong("5"), "double": Double("-0"), "bytes": BinData(0, "AQ==") } }\n])',
+    'db.c.aggregate([\n  { "$match": { "long": NumberLong("5"), "double": Double("-0"), "bytes": ' +
+      'BinData(0, "AQ==") } }\n])',
   );
 });

@@ -15,7 +15,8 @@ export function heartbeat(db: Database): () => Promise<void> {
   return async () => {
     if (performance.now() - last < BEAT_MS) return;
     await db.pool.query(
-      `INSERT INTO setting (name, value) VALUES ($1, now()::text) ON CONFLICT (name) DO UPDATE SET value = excluded.value`,
+      'INSERT INTO setting (name, value) VALUES ($1, now()::text) ON CONFLICT (name) DO UPDATE ' +
+        'SET value = excluded.value',
       [NAME],
     );
     last = performance.now();
@@ -29,7 +30,8 @@ export function heartbeat(db: Database): () => Promise<void> {
  */
 export async function workerSilence(db: Database): Promise<string | null> {
   const { rows } = await db.pool.query<{ seconds: number }>(
-    `SELECT extract(epoch FROM now() - value::timestamptz)::float8 AS seconds FROM setting WHERE name = $1`,
+    'SELECT extract(epoch FROM now() - value::timestamptz)::float8 AS seconds FROM setting WHERE ' +
+      'name = $1',
     [NAME],
   );
   const seconds = rows[0]?.seconds;
@@ -47,7 +49,10 @@ export async function workerSilence(db: Database): Promise<string | null> {
     ).length < running.length
   )
     return null;
-  return `No worker has reported ${seconds === undefined ? 'so far' : `for ${ago(seconds)}`}: what waits is not begun until one runs again.`;
+  return (
+    `No worker has reported ${seconds === undefined ? 'so far' : `for ${ago(seconds)}`}: ` +
+    'what waits is not begun until one runs again.'
+  );
 }
 
 function ago(seconds: number): string {

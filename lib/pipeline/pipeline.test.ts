@@ -55,7 +55,8 @@ const cutGuards = () =>
 
 const states = async () => {
   const rows = await pipeline.db.pool.query<{ gate: string; state: string; n: string }>(
-    'SELECT gate, state, count(*) AS n FROM task_state WHERE database_id = $1 GROUP BY 1, 2 ORDER BY 1, 2',
+    'SELECT gate, state, count(*) AS n FROM task_state WHERE database_id = $1 GROUP BY 1, 2 ' +
+      'ORDER BY 1, 2',
     [databaseId],
   );
   return rows.rows.map((row) => `${row.gate} ${row.state} ${row.n}`);
@@ -346,7 +347,8 @@ test('a benchmark with a damaged database is not imported without it', async () 
   await expect(
     importBenchmark(pipeline.db, pipeline.blobs, source, { name: 'Damaged', actor: 'test' }),
   ).rejects.toThrow(
-    'one database cannot be read. shop: the database file is damaged. Repair the files, or take them out of the folder.',
+    'one database cannot be read. shop: the database file is damaged. Repair the files, or take ' +
+      'them out of the folder.',
   );
   expect(await pipeline.db.prisma.benchmark.count({ where: { name: 'Damaged' } })).toBe(0);
 });

@@ -286,7 +286,8 @@ async function answerDirectives(
       where: { id: { in: unread.map(({ id }) => id) } },
       data: {
         cannotAct:
-          'no agent reads notes at this step: edit it, or give an instruction where the screen offers one',
+          'no agent reads notes at this step: edit it, or give an instruction where the screen ' +
+          'offers one',
       },
     });
   }
@@ -369,7 +370,8 @@ async function endUnfinished(
   const state = isRepeated ? 'queued' : stopped ? 'cancelled' : 'failed';
   if (state === 'failed')
     console.error(
-      `${run.database.name}: ${run.stage} failed: ${process.env.DEBUG && error instanceof Error ? error.stack : message}`,
+      `${run.database.name}: ${run.stage} failed: ` +
+        `${process.env.DEBUG && error instanceof Error ? error.stack : message}`,
     );
   await db.transaction(async (tx) => {
     await lockDatabase(tx, run.databaseId);

@@ -153,7 +153,8 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
         await takeJobs();
       } catch (error) {
         console.warn(
-          `the worker cannot reach Postgres: ${error instanceof Error ? error.message : String(error)}`,
+          'the worker cannot reach Postgres: ' +
+            `${error instanceof Error ? error.message : String(error)}`,
         );
       }
       let timer: NodeJS.Timeout | undefined;

@@ -98,7 +98,8 @@ export function compareResults(
   if (difference.onlyExpected.length > 0) {
     return verdict(
       'value',
-      `${difference.onlyExpected.length} of ${expected.rows.length} rows have no equal on the other side`,
+      `${difference.onlyExpected.length} of ${expected.rows.length} rows have no equal on the ` +
+        'other side',
       names,
       difference,
     );

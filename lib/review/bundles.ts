@@ -80,7 +80,8 @@ export async function requestBundle(
   if (missing.length > 0) {
     throw new AppError(
       'not_finalised',
-      `Not every source database is finalised: ${missing.slice(0, 10).join(', ')}${missing.length > 10 ? ` and ${missing.length - 10} more` : ''}`,
+      'Not every source database is finalised: ' +
+        `${missing.slice(0, 10).join(', ')}${missing.length > 10 ? ` and ${missing.length - 10} more` : ''}`,
       'Finalise them, or take a draft.',
       missing.map((name) => ({ path: name, message: 'is not finalised' })),
     );

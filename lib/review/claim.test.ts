@@ -370,7 +370,8 @@ test('a claim reads an index in the order of the queue', async () => {
       await client.query('SET LOCAL enable_seqscan = off');
       await client.query('SET LOCAL enable_sort = off');
       const { rows } = await client.query<{ 'QUERY PLAN': string }>(
-        `EXPLAIN SELECT id FROM task WHERE state IN ('open', 'stale') AND ${condition} ORDER BY gate_rank(gate), position LIMIT 1`,
+        `EXPLAIN SELECT id FROM task WHERE state IN ('open', 'stale') AND ${condition} ORDER BY ` +
+          'gate_rank(gate), position LIMIT 1',
       );
       return rows.map((row) => row['QUERY PLAN']).join('\n');
     } finally {

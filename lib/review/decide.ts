@@ -200,7 +200,8 @@ function assertDecidable(task: DecidableTask, user: Principal, input: DecideInpu
   if (allowed && !allowed.includes(task.gate as GateName)) {
     throw new AppError(
       'conflict',
-      `"${input.verdict.replaceAll('_', ' ')}" is not a decision of the gate ${task.gate.replaceAll('_', ' ')}`,
+      `"${input.verdict.replaceAll('_', ' ')}" is not a decision of the gate ` +
+        `${task.gate.replaceAll('_', ' ')}`,
       'Approve, request changes or edit.',
     );
   }

@@ -7,7 +7,8 @@ test('a file keeps its name, in letters that a header and a file system take', (
     'attachment; filename="shop-a _b____.._c.csv"',
   );
   expect(attachment("shop-Größe '1'.csv")).toBe(
-    `attachment; filename="shop-Gr__e '1'.csv"; filename*=UTF-8''shop-Gr%C3%B6%C3%9Fe%20%271%27.csv`,
+    `attachment; filename="shop-Gr__e '1'.csv"; ` +
+      `filename*=UTF-8''shop-Gr%C3%B6%C3%9Fe%20%271%27.csv`,
   );
   expect(attachment('\ud800.csv')).toContain('%EF%BF%BD');
   expect(

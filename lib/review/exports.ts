@@ -136,5 +136,8 @@ export const csvResponse = (fileName: string, text: string): Response =>
 export function attachment(fileName: string): string {
   const legal = fileName.replace(/[\p{Cc}"\\/:*?<>|]/gu, '_');
   const plain = legal.replace(/[^\x20-\x7e]/g, '_');
-  return `attachment; filename="${plain}"${plain === legal ? '' : `; filename*=UTF-8''${encodeURIComponent(Buffer.from(legal).toString()).replace(/['()]/g, (found) => `%${found.charCodeAt(0).toString(16)}`)}`}`;
+  return (
+    'attachment; ' +
+    `filename="${plain}"${plain === legal ? '' : `; filename*=UTF-8''${encodeURIComponent(Buffer.from(legal).toString()).replace(/['()]/g, (found) => `%${found.charCodeAt(0).toString(16)}`)}`}`
+  );
 }

@@ -108,7 +108,9 @@ async function openLosses(on: Tx, blobs: BlobStore, databaseId: string): Promise
     if (!content || !Array.isArray(content.flags) || !hasGenuineLoss(content)) return [];
     return [
       {
-        what: `the table ${lastPart(key)} loses values: change the design, or reclassify what was flagged`,
+        what:
+          `the table ${lastPart(key)} loses values: change the design, or reclassify what ` +
+          'was flagged',
         gate: 'table_validation',
         taskId: tasks[0]?.id ?? null,
         count: 1,

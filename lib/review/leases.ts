@@ -270,9 +270,13 @@ export async function explainEmptyQueue(
   const reason = reasons.find(([, applies]) => applies)?.[0] ?? 'nothing_yet';
   const messages: Record<EmptyQueue['reason'], string> = {
     skipped: `You skipped the ${skippedTasks} remaining ${skippedTasks === 1 ? 'task' : 'tasks'}.`,
-    leased_to_others: `Other reviewers are working on the ${leasedToOthers} remaining ${leasedToOthers === 1 ? 'task' : 'tasks'}.`,
+    leased_to_others:
+      `Other reviewers are working on the ${leasedToOthers} remaining ` +
+      `${leasedToOthers === 1 ? 'task' : 'tasks'}.`,
     waiting_for_agents: silence ?? 'The agents are at work; new tasks come when they are done.',
-    stage_failed: `A stage failed: ${failed?.database}, ${failed?.stage.replaceAll('_', ' ')}: ${failed?.failure ?? ''}. A lead can retry it.`,
+    stage_failed:
+      `A stage failed: ${failed?.database}, ${failed?.stage.replaceAll('_', ' ')}: ` +
+      `${failed?.failure ?? ''}. A lead can retry it.`,
     all_done:
       counts.open + counts.stale > 0
         ? 'What is left is assigned to others.'

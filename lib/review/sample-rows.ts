@@ -84,7 +84,8 @@ export async function sampleDocuments(
   });
   if (!design || !profile || made?.hash !== design.contentHash)
     return without(
-      'The design has changed since these documents were made; the rows that they came from are shown when the agents have caught up.',
+      'The design has changed since these documents were made; the rows that they came from are ' +
+        'shown when the agents have caught up.',
     );
   try {
     const documents = found.map((document) => fromBson(document) as ValueDocument);

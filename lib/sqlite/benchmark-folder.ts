@@ -34,7 +34,8 @@ const rawItem = z.looseObject({
 });
 
 const LAYOUT =
-  'A BIRD folder has dev.json and dev_databases/<name>/<name>.sqlite, a Spider folder dev.json or train_spider.json and database/<name>/<name>.sqlite.';
+  'A BIRD folder has dev.json and dev_databases/<name>/<name>.sqlite, a Spider folder dev.json ' +
+  'or train_spider.json and database/<name>/<name>.sqlite.';
 const QUESTION_FILE = /^(dev|train.*|test.*|mini_dev.*)\.json$/;
 const DATABASE_FILE = /\.(sqlite|sqlite3|db)$/i;
 const SAFE_NAME = /^[\p{L}\p{N}_][\p{L}\p{N}_ .()-]{0,99}$/u;
@@ -73,7 +74,8 @@ export async function readBenchmarkFolder(
     .sort();
   if (questionPaths.length === 0) {
     throw new BenchmarkFolderError(
-      `there is no question file (dev.json, train.json, train_spider.json, mini_dev….json) at the top of the folder. ${LAYOUT}`,
+      'there is no question file (dev.json, train.json, train_spider.json, mini_dev….json) at ' +
+        `the top of the folder. ${LAYOUT}`,
     );
   }
   for (const name of unreadQuestionFiles(root, questionPaths)) {
@@ -81,7 +83,8 @@ export async function readBenchmarkFolder(
       kind: 'file_left_out',
       subject: name,
       detail:
-        'it is not read: question files are named dev.json, train….json, test….json or mini_dev….json',
+        'it is not read: question files are named dev.json, train….json, test….json or ' +
+        'mini_dev….json',
     });
   }
   fs.mkdirSync(copies, { recursive: true });
@@ -104,7 +107,8 @@ export async function readBenchmarkFolder(
         kind: 'database_left_out',
         subject: name,
         detail:
-          'the name may hold letters, digits, spaces and _ - . ( ) only, since files and databases are named after it',
+          'the name may hold letters, digits, spaces and _ - . ( ) only, since files and ' +
+          'databases are named after it',
       });
       continue;
     }
@@ -114,7 +118,9 @@ export async function readBenchmarkFolder(
       problems.push({
         kind: 'database_left_out',
         subject: name,
-        detail: `another file of that name is used; this one is left out: ${path.relative(root, file)}`,
+        detail:
+          'another file of that name is used; this one is left out: ' +
+          `${path.relative(root, file)}`,
       });
       continue;
     }
@@ -167,7 +173,9 @@ function unmatched(
     ...[...orphans].map(([database, count]): ImportProblem => ({
       kind: 'item_without_database',
       subject: database,
-      detail: `${count} items ask for the database "${database}", which ${names.has(database) ? 'cannot be read' : 'is not in the folder'}`,
+      detail:
+        `${count} items ask for the database "${database}", which ` +
+        `${names.has(database) ? 'cannot be read' : 'is not in the folder'}`,
     })),
     ...[...readable]
       .filter((name) => !used.has(name))
@@ -209,7 +217,8 @@ function readQuestionFile(
     parsed = JSON.parse(bytes.toString('utf8').replace(/^\ufeff/, ''));
   } catch (error) {
     throw new BenchmarkFolderError(
-      `${path.basename(file)} is not JSON: ${error instanceof Error ? error.message : String(error)}`,
+      `${path.basename(file)} is not JSON: ` +
+        `${error instanceof Error ? error.message : String(error)}`,
     );
   }
   if (!Array.isArray(parsed))
@@ -317,7 +326,8 @@ const virtualTable = (database: string, table: string): ImportProblem => ({
   kind: 'table_left_out',
   subject: `${database}.${table}`,
   detail:
-    'left out: a virtual table, whose rows are known only to its module; items on it are not translated',
+    'left out: a virtual table, whose rows are known only to its module; items on it are not ' +
+    'translated',
 });
 
 function readDescriptions(

@@ -37,7 +37,8 @@ export async function extractBenchmarkZip(
     fs.rmSync(folder, { recursive: true, force: true });
     if (error instanceof BenchmarkFolderError) throw error;
     throw new BenchmarkFolderError(
-      `the archive cannot be unpacked: ${error instanceof Error ? error.message : String(error)} Make it again as a plain .zip file.`,
+      `the archive cannot be unpacked: ${error instanceof Error ? error.message : String(error)} ` +
+        'Make it again as a plain .zip file.',
     );
   }
 }
@@ -83,7 +84,9 @@ async function extract(
         entry.uncompressedSize > entry.compressedSize * limits.maxRatio
       )
         throw new BenchmarkFolderError(
-          `the archive's entry ${JSON.stringify(entry.fileName)} grows ${Math.round(entry.uncompressedSize / Math.max(1, entry.compressedSize))}-fold: refused as a zip bomb`,
+          `the archive's entry ${JSON.stringify(entry.fileName)} grows ` +
+            `${Math.round(entry.uncompressedSize / Math.max(1, entry.compressedSize))}-fold: ` +
+            'refused as a zip bomb',
         );
       fs.mkdirSync(path.dirname(target), { recursive: true });
       const bounded = new Transform({

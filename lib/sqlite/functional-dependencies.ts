@@ -79,7 +79,8 @@ function scan(
 ): Iterable<SqliteValue[]> {
   return sqlite
     .prepare(
-      `SELECT ${names.map(q).join(', ')} FROM ${q(table)}${limit === undefined ? '' : ` LIMIT ${limit}`}`,
+      `SELECT ${names.map(q).join(', ')} FROM ` +
+        `${q(table)}${limit === undefined ? '' : ` LIMIT ${limit}`}`,
     )
     .raw()
     .iterate() as Iterable<SqliteValue[]>;

@@ -61,7 +61,8 @@ export function assertIntact(sqlite: Database.Database, path: string): void {
     if (damage.length > 0)
       throw new SourceError(
         'corrupt',
-        `the database file is damaged (${damage[0]!.replace(/\*{3} in database main \*{3}\s*/, '').split('\n')[0]})`,
+        'the database file is damaged ' +
+          `(${damage[0]!.replace(/\*{3} in database main \*{3}\s*/, '').split('\n')[0]})`,
       );
   }
 }

@@ -193,7 +193,8 @@ describe('functional dependencies', () => {
   test('hardly any repeated value: nothing is claimed', () => {
     expect(
       profileOf(
-        "CREATE TABLE t (a TEXT, b TEXT); INSERT INTO t VALUES ('1', 'x'), ('1', 'x'), ('2', 'y'), ('3', 'z');",
+        "CREATE TABLE t (a TEXT, b TEXT); INSERT INTO t VALUES ('1', 'x'), ('1', 'x'), ('2', " +
+          "'y'), ('3', 'z');",
       ).tables[0]!.functionalDependencies,
     ).toEqual([]);
   });

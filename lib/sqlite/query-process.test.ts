@@ -47,7 +47,8 @@ test.each([
   ],
   [
     'a cartesian bomb',
-    'WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r LIMIT 10000) SELECT count(*) FROM r a, r b, r c',
+    'WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r LIMIT 10000) SELECT count(*) ' +
+      'FROM r a, r b, r c',
   ],
 ])('%s is killed, and the next query runs', async (_, sql) => {
   await expect(queries.query(file, sql, { timeoutMs: 400 })).rejects.toMatchObject({
@@ -59,7 +60,9 @@ test.each([
 test('a query that takes too much memory ends, and the next query runs', async () => {
   // A sort that keeps whole rows of a cross join in memory.
   const rows = 'WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r LIMIT 3000)';
-  const sql = `${rows} SELECT a.n, hex(zeroblob(400)) || a.n || b.n AS text FROM r a, r b ORDER BY text DESC`;
+  const sql =
+    `${rows} SELECT a.n, hex(zeroblob(400)) || a.n || b.n AS text FROM r a, r b ORDER ` +
+    'BY text DESC';
   const started = performance.now();
   await expect(queries.query(file, sql)).rejects.toMatchObject({
     kind: 'memory',

@@ -132,7 +132,9 @@ function joinedCandidates(
           parent,
           parentColumns: [key.column],
           declared: false,
-          evidence: `${queries} queries of the benchmark join it with ${key.table}'s ${key.column}, and every value is one of them`,
+          evidence:
+            `${queries} queries of the benchmark join it with ${key.table}'s ` +
+            `${key.column}, and every value is one of them`,
         },
       ];
     }),
@@ -150,7 +152,10 @@ function nameEvidence(parentTable: string, key: string, column: string): string 
     c === plain(parentTable) + k ||
     (k === 'id' && c.endsWith(`${singular}id`) && singular.length > 2)
   )
-    return `the column is named after ${parentTable} and its key, and every value is one of its keys`;
+    return (
+      `the column is named after ${parentTable} and its key, and every value is one of ` +
+      'its keys'
+    );
   if (singular.length > 2 && (c === singular || c === plain(parentTable)))
     return `the column has the name of ${parentTable}, and every value is one of its keys`;
   return undefined;
@@ -173,7 +178,8 @@ function measure(
   // Joins against a materialised set of distinct keys: SQLite then builds an index where the source
   // has none.
   const orphans = number(
-    `SELECT count(*) FROM ${q(child.name)} c LEFT JOIN (SELECT DISTINCT ${parentKeys}, 1 AS "here?" FROM ${q(parent.name)}) p ON ${on('c', 'p')} WHERE ${notNull} AND p."here?" IS NULL`,
+    `SELECT count(*) FROM ${q(child.name)} c LEFT JOIN (SELECT DISTINCT ${parentKeys}, 1 AS ` +
+      `"here?" FROM ${q(parent.name)}) p ON ${on('c', 'p')} WHERE ${notNull} AND p."here?" IS NULL`,
   );
   const differs = pairs
     .map(
@@ -183,7 +189,8 @@ function measure(
     .join(' OR ');
   const sameStorage =
     number(
-      `SELECT EXISTS (SELECT 1 FROM ${q(child.name)} c JOIN (SELECT DISTINCT ${parentKeys} FROM ${q(parent.name)}) p ON ${on('c', 'p')} WHERE ${differs})`,
+      `SELECT EXISTS (SELECT 1 FROM ${q(child.name)} c JOIN (SELECT DISTINCT ${parentKeys} FROM ` +
+        `${q(parent.name)}) p ON ${on('c', 'p')} WHERE ${differs})`,
     ) === 0;
   const parentProfile = profiles.find((profile) => profile.table === parent.name)!;
   const counts = sqlite
@@ -231,7 +238,8 @@ function measure(
  * spellings for one.
  */
 const byBytes = (table: string, keys: readonly string[], as: string, where: string): string =>
-  `(SELECT ${keys.join(', ')}, count(*) AS ${q(as)} FROM ${q(table)} c${where} GROUP BY ${keys.map((key) => `c.${key} COLLATE BINARY`).join(', ')})`;
+  `(SELECT ${keys.join(', ')}, count(*) AS ${q(as)} FROM ${q(table)} c${where} GROUP BY ` +
+  `${keys.map((key) => `c.${key} COLLATE BINARY`).join(', ')})`;
 
 function distribution(counts: readonly (readonly [fan: number, parents: number])[]): FanOut {
   const parents = counts.reduce((sum, [, n]) => sum + n, 0);

@@ -68,7 +68,8 @@ const inserted = (sqlite: Database.Database): void =>
  */
 function interrupted(sqlite: Database.Database): void {
   sqlite.exec(
-    'WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) INSERT INTO t SELECT i, hex(zeroblob(100)) FROM n',
+    'WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) INSERT INTO ' +
+      't SELECT i, hex(zeroblob(100)) FROM n',
   );
   sqlite.pragma('cache_size = 2');
   sqlite.exec("BEGIN; UPDATE t SET v = 'uncommitted'");

@@ -59,7 +59,8 @@ async function copyFiles(file: string, target: string): Promise<void> {
   throw new SourceError(
     'busy',
     'the database is being written: it changed during each of ' +
-      `${ATTEMPTS} attempts to copy it. Stop the program that writes it, or make a copy of it first`,
+      `${ATTEMPTS} attempts to copy it. Stop the program that writes it, or make a copy of ` +
+      'it first',
   );
 }
 

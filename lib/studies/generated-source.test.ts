@@ -38,7 +38,8 @@ const schema: SchemaFile = {
 };
 const sql = [
   "SELECT name FROM customer WHERE name = 'Zoe' AND born LIKE '1988-%'",
-  'SELECT c.name FROM customer c JOIN "order line" o ON o.customer_id = c.id WHERE o."price (net)" > 5000 AND o.state = \'sent\'',
+  'SELECT c.name FROM customer c JOIN "order line" o ON o.customer_id = c.id WHERE o."price ' +
+    "(net)\" > 5000 AND o.state = 'sent'",
   "SELECT COUNT(*) FROM customer WHERE strftime('%Y', born) = '1931'",
   "SELECT name FROM customer WHERE id IN (SELECT who FROM visit WHERE place = 'Oslo')",
   'SELECT place FROM visit v JOIN customer c ON c.id = v.who WHERE c.id BETWEEN 71234 AND 71236',
@@ -88,7 +89,9 @@ describe('a generated database', () => {
 
   it('has the schema’s keys', () => {
     expect(ddlOf(schema)).toContain(
-      'CREATE TABLE "order line" ("customer_id" integer, "number" integer, "price (net)" real, "state" text, PRIMARY KEY ("customer_id", "number"), FOREIGN KEY ("customer_id") REFERENCES "customer"("id"));',
+      'CREATE TABLE "order line" ("customer_id" integer, "number" integer, "price (net)" real, ' +
+        '"state" text, PRIMARY KEY ("customer_id", "number"), FOREIGN KEY ("customer_id") ' +
+        'REFERENCES "customer"("id"));',
     );
   });
 });

@@ -55,7 +55,8 @@ export function generateSource(path: string, options: GenerateOptions): void {
         const names = [...values.keys()];
         sqlite
           .prepare(
-            `INSERT OR IGNORE INTO ${quote(table)} (${names.map(quote).join(', ')}) VALUES (${names.map(() => '?').join(', ')})`,
+            `INSERT OR IGNORE INTO ${quote(table)} (${names.map(quote).join(', ')}) VALUES ` +
+              `(${names.map(() => '?').join(', ')})`,
           )
           .run(...values.values());
       }
@@ -83,9 +84,13 @@ export function ddlOf(schema: SchemaFile): string {
         .filter(([child]) => tableOf(child) === number)
         .map(
           ([child, parent]) =>
-            `FOREIGN KEY (${columnName(child)}) REFERENCES ${quote(schema.table_names_original[tableOf(parent)] ?? '')}(${columnName(parent)})`,
+            `FOREIGN KEY (${columnName(child)}) REFERENCES ` +
+            `${quote(schema.table_names_original[tableOf(parent)] ?? '')}(${columnName(parent)})`,
         );
-      return `CREATE TABLE ${quote(table)} (${[...columns, ...(key ? [`PRIMARY KEY (${key.map(columnName).join(', ')})`] : []), ...foreign].join(', ')});`;
+      return (
+        `CREATE TABLE ${quote(table)} ` +
+        `(${[...columns, ...(key ? [`PRIMARY KEY (${key.map(columnName).join(', ')})`] : []), ...foreign].join(', ')});`
+      );
     })
     .join('\n');
 }

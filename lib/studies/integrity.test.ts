@@ -30,12 +30,15 @@ describe('what foreign-key embedding cannot do', () => {
   test.each<[string, string, object]>([
     [
       'a self-reference',
-      'CREATE TABLE t (id INTEGER PRIMARY KEY, up INTEGER REFERENCES t(id)); INSERT INTO t VALUES (1, NULL), (2, 1);',
+      'CREATE TABLE t (id INTEGER PRIMARY KEY, up INTEGER REFERENCES t(id)); INSERT INTO t ' +
+        'VALUES (1, NULL), (2, 1);',
       { outcome: 'failed', reason: 't refers to itself (up)' },
     ],
     [
       'a cycle',
-      'CREATE TABLE a (id INTEGER PRIMARY KEY, b INTEGER REFERENCES b(id)); CREATE TABLE b (id INTEGER PRIMARY KEY, a INTEGER REFERENCES a(id)); INSERT INTO a VALUES (1, 1); INSERT INTO b VALUES (1, 1);',
+      'CREATE TABLE a (id INTEGER PRIMARY KEY, b INTEGER REFERENCES b(id)); CREATE TABLE b (id ' +
+        'INTEGER PRIMARY KEY, a INTEGER REFERENCES a(id)); INSERT INTO a VALUES (1, 1); INSERT ' +
+        'INTO b VALUES (1, 1);',
       { outcome: 'failed', reason: 'the foreign keys of a, b form a cycle' },
     ],
     [

@@ -93,7 +93,9 @@ export const lossFixtures: readonly LossFixture[] = [
   },
   {
     name: 'renamed fields that bear each other’s columns’ names',
-    sql: "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT, b TEXT); INSERT INTO t VALUES (1, 'x', 'y'), (2, 'y', 'x'), (3, NULL, 'z');",
+    sql:
+      "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT, b TEXT); INSERT INTO t VALUES (1, 'x', " +
+      "'y'), (2, 'y', 'x'), (3, NULL, 'z');",
     fkEmbedding: lossless,
     design: (proposed) => ({
       ...proposed,
@@ -157,12 +159,17 @@ export const lossFixtures: readonly LossFixture[] = [
   },
   {
     name: 'names that differ in case, or only before they are repaired',
-    sql: "CREATE TABLE \"é\" (\"a b\" TEXT, aB TEXT, \"ö\" TEXT, \"Ö\" TEXT); CREATE TABLE \"É\" (v TEXT); INSERT INTO \"é\" VALUES ('1', '2', '3', '4'), ('2', '1', '4', '3'); INSERT INTO \"É\" VALUES ('5');",
+    sql:
+      'CREATE TABLE "é" ("a b" TEXT, aB TEXT, "ö" TEXT, "Ö" TEXT); CREATE TABLE "É" ' +
+      "(v TEXT); INSERT INTO \"é\" VALUES ('1', '2', '3', '4'), ('2', '1', '4', '3'); INSERT " +
+      'INTO "É" VALUES (\'5\');',
     fkEmbedding: lossless,
   },
   {
     name: 'a self-reference',
-    sql: "CREATE TABLE t (id INTEGER PRIMARY KEY, up INTEGER REFERENCES t(id), v TEXT); INSERT INTO t VALUES (1, NULL, 'a'), (2, 1, 'b'), (3, 1, 'c');",
+    sql:
+      'CREATE TABLE t (id INTEGER PRIMARY KEY, up INTEGER REFERENCES t(id), v TEXT); INSERT ' +
+      "INTO t VALUES (1, NULL, 'a'), (2, 1, 'b'), (3, 1, 'c');",
     fkEmbedding: { outcome: 'failed', reason: 't refers to itself (up)' },
   },
   {

@@ -51,28 +51,35 @@ async function find(sql: string, isLimitJudged = true, isLimitCut = false) {
 const OPEN: Record<string, readonly (readonly [string, string])[]> = {
   'ties at a LIMIT below the top level': [
     [
-      'SELECT name FROM person WHERE id = (SELECT person FROM "my visit" ORDER BY "the weight" DESC LIMIT 1)',
+      'SELECT name FROM person WHERE id = (SELECT person FROM "my visit" ORDER BY "the weight" ' +
+        'DESC LIMIT 1)',
       'tie',
     ],
     [
-      'SELECT name FROM person WHERE id IN (SELECT person FROM "my visit" ORDER BY "the weight" DESC LIMIT 2)',
+      'SELECT name FROM person WHERE id IN (SELECT person FROM "my visit" ORDER BY "the weight" ' +
+        'DESC LIMIT 2)',
       'tie',
     ],
     ['SELECT SUM(person) FROM (SELECT person FROM "my visit" ORDER BY note LIMIT 2)', 'tie'],
     [
-      'WITH top AS (SELECT person, note FROM "my visit" ORDER BY 2 LIMIT 1) SELECT name FROM person JOIN top ON top.person = person.id',
+      'WITH top AS (SELECT person, note FROM "my visit" ORDER BY 2 LIMIT 1) SELECT name FROM ' +
+        'person JOIN top ON top.person = person.id',
       'tie',
     ],
     [
-      'SELECT name, (SELECT v.note FROM "my visit" v WHERE v.person >= p.id ORDER BY v."the weight" DESC LIMIT 1) FROM person p',
+      'SELECT name, (SELECT v.note FROM "my visit" v WHERE v.person >= p.id ORDER BY v."the ' +
+        'weight" DESC LIMIT 1) FROM person p',
       'tie',
     ],
     [
-      'SELECT name FROM person WHERE id = (SELECT person FROM "my visit" GROUP BY person ORDER BY COUNT(*) LIMIT 1)',
+      'SELECT name FROM person WHERE id = (SELECT person FROM "my visit" GROUP BY person ORDER ' +
+        'BY COUNT(*) LIMIT 1)',
       'tie',
     ],
     [
-      'SELECT COUNT(*) FROM (SELECT id FROM person UNION SELECT person FROM "my visit" ORDER BY 1 LIMIT 3) WHERE id > 0 UNION SELECT n FROM (SELECT name n FROM person ORDER BY height DESC LIMIT 1)',
+      'SELECT COUNT(*) FROM (SELECT id FROM person UNION SELECT person FROM "my visit" ORDER BY ' +
+        '1 LIMIT 3) WHERE id > 0 UNION SELECT n FROM (SELECT name n FROM person ORDER BY height ' +
+        'DESC LIMIT 1)',
       'tie',
     ],
     ['SELECT MAX(name) FROM (SELECT name FROM person ORDER BY height LIMIT 1 OFFSET 1)', 'tie'],
@@ -83,7 +90,8 @@ const OPEN: Record<string, readonly (readonly [string, string])[]> = {
       'tie',
     ],
     [
-      'SELECT length((SELECT value FROM middle ORDER BY kind LIMIT 1)), value, MAX(kind) FROM middle',
+      'SELECT length((SELECT value FROM middle ORDER BY kind LIMIT 1)), value, MAX(kind) ' +
+        'FROM middle',
       'tie',
     ],
     ['SELECT e.id, MAX(d.id > 0) FROM emp e JOIN dept d ON e.dept_id = d.id', 'tie'],
@@ -103,13 +111,15 @@ const OPEN: Record<string, readonly (readonly [string, string])[]> = {
   'rows of a group': [
     ['SELECT name, MAX(height) FROM person', 'tie'],
     [
-      'SELECT note, person, MIN("the weight") FROM "my visit" WHERE "the weight" > 5 GROUP BY note > \'\'',
+      'SELECT note, person, MIN("the weight") FROM "my visit" WHERE "the weight" > 5 GROUP BY ' +
+        "note > ''",
       'tie',
     ],
     ['SELECT note, person FROM "my visit" GROUP BY note', 'arbitrary_row'],
     ['SELECT note, COUNT(*) FROM "my visit" GROUP BY note HAVING person > 2', 'arbitrary_row'],
     [
-      'SELECT p.name, v.note, COUNT(*) FROM person p JOIN "my visit" v ON v.person = p.id GROUP BY p.id',
+      'SELECT p.name, v.note, COUNT(*) FROM person p JOIN "my visit" v ON v.person = p.id ' +
+        'GROUP BY p.id',
       'arbitrary_row',
     ],
     ['SELECT kind, value FROM middle GROUP BY kind', 'arbitrary_row'],
@@ -117,7 +127,8 @@ const OPEN: Record<string, readonly (readonly [string, string])[]> = {
     ['SELECT DISTINCT city FROM person', 'arbitrary_row'],
     ['SELECT b FROM pair GROUP BY a', 'arbitrary_row'],
     [
-      'SELECT person, MAX(n) FROM (SELECT person, COUNT(*) AS n FROM "my visit" WHERE person <> 2 GROUP BY person)',
+      'SELECT person, MAX(n) FROM (SELECT person, COUNT(*) AS n FROM "my visit" WHERE person <> ' +
+        '2 GROUP BY person)',
       'tie',
     ],
   ],
@@ -131,12 +142,14 @@ const OPEN: Record<string, readonly (readonly [string, string])[]> = {
     ['SELECT name, LAG(name) OVER (ORDER BY height) FROM person', 'tie'],
     ['SELECT name, ROW_NUMBER() OVER (ORDER BY height DESC) FROM person', 'tie'],
     [
-      'SELECT note, FIRST_VALUE(person) OVER (PARTITION BY note ORDER BY "the weight" > 0) FROM "my visit"',
+      'SELECT note, FIRST_VALUE(person) OVER (PARTITION BY note ORDER BY "the weight" > 0) FROM ' +
+        '"my visit"',
       'tie',
     ],
     ['SELECT id, SUM(person) OVER (ORDER BY note ROWS UNBOUNDED PRECEDING) FROM "my visit"', 'tie'],
     [
-      'SELECT name FROM (SELECT name, ROW_NUMBER() OVER (ORDER BY height DESC) AS r FROM person) WHERE r = 1',
+      'SELECT name FROM (SELECT name, ROW_NUMBER() OVER (ORDER BY height DESC) AS r FROM person) ' +
+        'WHERE r = 1',
       'tie',
     ],
     ['SELECT name, ROW_NUMBER() OVER () FROM person', 'arbitrary_row'],
@@ -148,7 +161,8 @@ const OPEN: Record<string, readonly (readonly [string, string])[]> = {
     ],
     ['SELECT note, group_concat(person) FROM "my visit" GROUP BY note', 'unordered_concat'],
     [
-      "SELECT name FROM person WHERE name || ',bob' = (SELECT group_concat(name) FROM person WHERE id < 3)",
+      "SELECT name FROM person WHERE name || ',bob' = (SELECT group_concat(name) FROM person " +
+        'WHERE id < 3)',
       'unordered_concat',
     ],
   ],
@@ -162,7 +176,8 @@ const OPEN: Record<string, readonly (readonly [string, string])[]> = {
       'null_first',
     ],
     [
-      'SELECT COUNT(*) FROM (SELECT height FROM person ORDER BY height DESC NULLS FIRST LIMIT 2) WHERE height > 1',
+      'SELECT COUNT(*) FROM (SELECT height FROM person ORDER BY height DESC NULLS FIRST LIMIT 2) ' +
+        'WHERE height > 1',
       'null_first',
     ],
   ],
@@ -198,12 +213,14 @@ describe('what is not open', () => {
   });
 
   it.each([
-    'SELECT name FROM person WHERE id = (SELECT person FROM "my visit" WHERE "the weight" < 10 ORDER BY "the weight" LIMIT 1 OFFSET 1)',
+    'SELECT name FROM person WHERE id = (SELECT person FROM "my visit" WHERE "the weight" < 10 ' +
+      'ORDER BY "the weight" LIMIT 1 OFFSET 1)',
     'SELECT MAX(height) FROM (SELECT height FROM person ORDER BY height DESC LIMIT 1)',
     'SELECT city, MAX(height) FROM person WHERE id IN (3, 4)',
     'SELECT name FROM person ORDER BY code',
     'SELECT id, LAG(note) OVER (ORDER BY note) FROM "my visit" WHERE note = \'c\'',
-    'SELECT name FROM person WHERE id = (SELECT id FROM person WHERE height > 0 ORDER BY height, name LIMIT 1)',
+    'SELECT name FROM person WHERE id = (SELECT id FROM person WHERE height > 0 ORDER BY height, ' +
+      'name LIMIT 1)',
   ])('%s is decided by this data', async (sql) => {
     expect((await find(sql)).caveats).toEqual([]);
   });
@@ -213,7 +230,8 @@ describe('what is not open', () => {
       'SELECT note, MIN(id) AS first FROM "my visit" GROUP BY note ORDER BY COUNT(*) > 0 LIMIT 1';
     const bare = 'SELECT note, person FROM "my visit" GROUP BY note ORDER BY COUNT(*) > 0 LIMIT 1';
     const fixed =
-      'SELECT note, kind FROM "my visit" v JOIN middle m ON m.id = v.id WHERE v.id < 3 GROUP BY note ORDER BY 1 > 0 LIMIT 1';
+      'SELECT note, kind FROM "my visit" v JOIN middle m ON m.id = v.id WHERE v.id < 3 GROUP BY ' +
+      'note ORDER BY 1 > 0 LIMIT 1';
     const cut = async (sql: string) => (await find(sql, true, true)).caveats;
     expect(await cut(grouped)).toEqual([]);
     expect(await cut(fixed)).toEqual([]);
@@ -231,7 +249,8 @@ describe('what is not open', () => {
 
 it('finds other answers that are as legal', async () => {
   const { answers } = await find(
-    'SELECT name FROM person WHERE id = (SELECT person FROM "my visit" ORDER BY "the weight" DESC LIMIT 1)',
+    'SELECT name FROM person WHERE id = (SELECT person FROM "my visit" ORDER BY "the weight" ' +
+      'DESC LIMIT 1)',
   );
   const names = new Set<Value>();
   for await (const { rows } of answers()) for (const [name] of rows) names.add(name ?? null);

@@ -167,9 +167,12 @@ class Search {
 
   private async holdsNumbers(table: string, column: string): Promise<boolean> {
     const name = quoteName(column);
-    const looksNumeric = `${name} GLOB '*[0-9]*' AND ${name} NOT GLOB '*[^-+.0-9]*' AND ${name} NOT GLOB '?*[-+]*' AND ${name} NOT GLOB '*.*.*'`;
+    const looksNumeric =
+      `${name} GLOB '*[0-9]*' AND ${name} NOT GLOB '*[^-+.0-9]*' AND ${name} ` +
+      `NOT GLOB '?*[-+]*' AND ${name} NOT GLOB '*.*.*'`;
     const found = await this.input.run(
-      `SELECT COUNT(*), SUM(${looksNumeric}) FROM main.${quoteName(table)} WHERE typeof(${name}) = 'text'`,
+      `SELECT COUNT(*), SUM(${looksNumeric}) FROM main.${quoteName(table)} WHERE ` +
+        `typeof(${name}) = 'text'`,
     );
     const [texts, numbers] = found?.rows[0] ?? [];
     return texts !== 0n && texts === numbers;

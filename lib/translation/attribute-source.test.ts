@@ -22,7 +22,8 @@ function fill(sqlite: Database.Database): void {
   sqlite.exec(`CREATE TABLE league (lid INTEGER PRIMARY KEY, name TEXT); INSERT INTO league VALUES (1, 'North'), (2, 'South'), (3, 'none');
     CREATE TABLE match (id INTEGER PRIMARY KEY, league_id INTEGER NOT NULL REFERENCES league(lid), season TEXT, goals INTEGER, ${PLAYERS.map((name) => `${name} REAL`).join(', ')});`);
   const insert = sqlite.prepare(
-    `INSERT INTO match VALUES (${Array.from({ length: 4 + PLAYERS.length }, () => '?').join(', ')})`,
+    'INSERT INTO match VALUES ' +
+      `(${Array.from({ length: 4 + PLAYERS.length }, () => '?').join(', ')})`,
   );
   for (let i = 1; i <= ROWS; i++)
     insert.run(
@@ -42,7 +43,8 @@ const WORKLOAD = [
   ...PLAYERS.map((name, at) => single(name, 10 * at + 0.5)),
   ...[7, 8.5, 9].map(
     (player) =>
-      `SELECT count(*) FROM match WHERE ${PLAYERS.map((name) => `${name} = ${player}`).join(' OR ')}`,
+      'SELECT count(*) FROM match WHERE ' +
+      `${PLAYERS.map((name) => `${name} = ${player}`).join(' OR ')}`,
   ),
   'SELECT name FROM league WHERE lid IN (SELECT league_id FROM match WHERE home_player_2 = 15)',
 ];

@@ -186,21 +186,24 @@ const pick = (id: number): Document => ({ $match: { _id: id } });
 test.each<[string, string, Document[], string, string[]]>([
   [
     "SQLite's own answer",
-    'SELECT id FROM reading WHERE id = (SELECT id FROM reading WHERE id < 10 ORDER BY level LIMIT 1)',
+    'SELECT id FROM reading WHERE id = (SELECT id FROM reading WHERE id < 10 ORDER BY level ' +
+      'LIMIT 1)',
     [pick(1)],
     'equal',
     ['tie'],
   ],
   [
     'the other end of a tie',
-    'SELECT id FROM reading WHERE id = (SELECT id FROM reading WHERE id < 10 ORDER BY level LIMIT 1)',
+    'SELECT id FROM reading WHERE id = (SELECT id FROM reading WHERE id < 10 ORDER BY level ' +
+      'LIMIT 1)',
     [pick(9)],
     'tie',
     ['tie'],
   ],
   [
     'a row outside of the tie',
-    'SELECT id FROM reading WHERE id = (SELECT id FROM reading WHERE id < 20 ORDER BY level LIMIT 1)',
+    'SELECT id FROM reading WHERE id = (SELECT id FROM reading WHERE id < 20 ORDER BY level ' +
+      'LIMIT 1)',
     [pick(15)],
     'value',
     ['tie'],

@@ -83,7 +83,8 @@ describe('pipelines over copies', () => {
       ],
     ],
     [
-      "SELECT h.name FROM hero h JOIN power p ON p.hero_id = h.id JOIN kind k ON p.kind_code = k.code WHERE k.label = 'air'",
+      'SELECT h.name FROM hero h JOIN power p ON p.hero_id = h.id JOIN kind k ON p.kind_code = ' +
+        "k.code WHERE k.label = 'air'",
       'hero',
       [
         { $unwind: '$power' },
@@ -92,7 +93,8 @@ describe('pipelines over copies', () => {
       ],
     ],
     [
-      'SELECT k.label, COUNT(*) AS n FROM kind k JOIN power p ON p.kind_code = k.code GROUP BY k.label',
+      'SELECT k.label, COUNT(*) AS n FROM kind k JOIN power p ON p.kind_code = k.code GROUP ' +
+        'BY k.label',
       'hero',
       [
         { $unwind: '$power' },
@@ -107,14 +109,16 @@ describe('pipelines over copies', () => {
   it('are named among what the query touches', () => {
     expect(
       world.translate(
-        "SELECT h.name FROM hero h JOIN power p ON p.hero_id = h.id JOIN kind k ON p.kind_code = k.code WHERE k.label = 'air'",
+        'SELECT h.name FROM hero h JOIN power p ON p.hero_id = h.id JOIN kind k ON p.kind_code = ' +
+          "k.code WHERE k.label = 'air'",
       ).touches,
     ).toEqual([{ collection: 'hero', fields: ['name', 'power.kind.label'] }]);
   });
 
   it('need a lookup where the parent is read for its own sake', () => {
     for (const sql of [
-      'SELECT c.colour, COUNT(h.id) FROM colour c LEFT JOIN hero h ON h.eye_id = c.id GROUP BY c.id',
+      'SELECT c.colour, COUNT(h.id) FROM colour c LEFT JOIN hero h ON h.eye_id = c.id ' +
+        'GROUP BY c.id',
       'SELECT h.name, c.colour FROM hero h LEFT JOIN colour c ON h.eye_id = c.id AND c.warm = 1',
     ]) {
       expect(JSON.stringify(world.translate(sql).pipeline)).toContain('"$lookup"');
@@ -127,30 +131,46 @@ const JOINS = [
   'SELECT h.name, c.colour FROM hero h JOIN colour c ON h.skin_id = c.id',
   'SELECT h.name, c.id, c.colour FROM hero h LEFT JOIN colour c ON h.skin_id = c.id',
   'SELECT h.name, m.id, m.name FROM hero h LEFT JOIN maker m ON h.maker_id = m.id ORDER BY h.name',
-  'SELECT e.colour, s.colour FROM hero h JOIN colour e ON h.eye_id = e.id JOIN colour s ON h.skin_id = s.id',
-  'SELECT e.colour, s.colour FROM hero h JOIN colour e ON h.eye_id = e.id LEFT JOIN colour s ON h.skin_id = s.id',
+  'SELECT e.colour, s.colour FROM hero h JOIN colour e ON h.eye_id = e.id JOIN colour s ON ' +
+    'h.skin_id = s.id',
+  'SELECT e.colour, s.colour FROM hero h JOIN colour e ON h.eye_id = e.id LEFT JOIN colour s ON ' +
+    'h.skin_id = s.id',
   'SELECT h.name FROM hero h LEFT JOIN colour c ON h.skin_id = c.id WHERE c.id IS NULL',
   'SELECT h.name FROM hero h LEFT JOIN colour c ON h.skin_id = c.id WHERE c.colour IS NULL',
   'SELECT h.name FROM hero h JOIN colour c ON h.skin_id = c.id WHERE c.colour IS NULL',
   "SELECT h.name FROM hero h JOIN colour c ON h.skin_id = c.id WHERE NOT c.colour = 'red'",
-  "SELECT h.name FROM hero h JOIN colour c ON h.skin_id = c.id WHERE c.colour NOT IN ('red', 'x') OR c.warm IS NULL",
-  "SELECT h.name FROM hero h JOIN colour c ON h.skin_id = c.id WHERE c.id > 1 AND c.colour LIKE 'b%'",
-  'SELECT c.warm, COUNT(*), COUNT(c.colour), MIN(c.id) FROM hero h JOIN colour c ON h.skin_id = c.id GROUP BY c.warm',
+  "SELECT h.name FROM hero h JOIN colour c ON h.skin_id = c.id WHERE c.colour NOT IN ('red', " +
+    "'x') OR c.warm IS NULL",
+  'SELECT h.name FROM hero h JOIN colour c ON h.skin_id = c.id WHERE c.id > 1 AND c.colour ' +
+    "LIKE 'b%'",
+  'SELECT c.warm, COUNT(*), COUNT(c.colour), MIN(c.id) FROM hero h JOIN colour c ON h.skin_id = ' +
+    'c.id GROUP BY c.warm',
   'SELECT DISTINCT c.colour FROM hero h LEFT JOIN colour c ON h.skin_id = c.id',
   'SELECT COUNT(*) FROM hero h JOIN colour c ON h.skin_id = c.id',
   'SELECT COUNT(c.id), COUNT(*) FROM hero h LEFT JOIN colour c ON h.skin_id = c.id',
-  'SELECT h.name, k.label, k.grade FROM hero h JOIN power p ON p.hero_id = h.id JOIN kind k ON k.code = p.kind_code ORDER BY k.grade, h.name, k.label',
-  'SELECT h.name, k.code, k.label FROM hero h LEFT JOIN power p ON p.hero_id = h.id LEFT JOIN kind k ON k.code = p.kind_code',
-  "SELECT h.name FROM hero h WHERE EXISTS (SELECT 1 FROM power p JOIN kind k ON k.code = p.kind_code WHERE p.hero_id = h.id AND k.label = 'air')",
-  'SELECT name FROM hero WHERE id IN (SELECT p.hero_id FROM power p JOIN kind k ON k.code = p.kind_code WHERE k.grade > 1.7)',
+  'SELECT h.name, k.label, k.grade FROM hero h JOIN power p ON p.hero_id = h.id JOIN kind k ON ' +
+    'k.code = p.kind_code ORDER BY k.grade, h.name, k.label',
+  'SELECT h.name, k.code, k.label FROM hero h LEFT JOIN power p ON p.hero_id = h.id LEFT JOIN ' +
+    'kind k ON k.code = p.kind_code',
+  'SELECT h.name FROM hero h WHERE EXISTS (SELECT 1 FROM power p JOIN kind k ON k.code = ' +
+    "p.kind_code WHERE p.hero_id = h.id AND k.label = 'air')",
+  'SELECT name FROM hero WHERE id IN (SELECT p.hero_id FROM power p JOIN kind k ON k.code = ' +
+    'p.kind_code WHERE k.grade > 1.7)',
   'SELECT k.label, (SELECT COUNT(*) FROM power p WHERE p.kind_code = k.code) FROM kind k',
-  'SELECT h.name, (SELECT MAX(x.id) FROM hero x WHERE x.eye_id = c.id) FROM hero h JOIN colour c ON h.skin_id = c.id',
-  'SELECT m.name, c.colour, k.label FROM maker m JOIN hero h ON h.maker_id = m.id JOIN colour c ON c.id = h.eye_id JOIN power p ON p.hero_id = h.id JOIN kind k ON k.code = p.kind_code',
-  'SELECT m.name, COUNT(DISTINCT c.colour) FROM maker m LEFT JOIN hero h ON h.maker_id = m.id LEFT JOIN colour c ON c.id = h.skin_id GROUP BY m.name',
-  'SELECT t.colour, COUNT(*) FROM (SELECT c.colour FROM hero h JOIN colour c ON h.eye_id = c.id) t GROUP BY t.colour',
-  'SELECT colour FROM colour WHERE id NOT IN (SELECT c.id FROM hero h JOIN colour c ON h.skin_id = c.id)',
-  'SELECT c.colour FROM hero h JOIN colour c ON h.eye_id = c.id UNION SELECT m.name FROM hero h JOIN maker m ON h.maker_id = m.id',
-  'SELECT a.name, b.name FROM hero a JOIN hero b ON a.eye_id = b.eye_id JOIN colour c ON c.id = a.eye_id AND c.id = b.eye_id WHERE a.id < b.id',
+  'SELECT h.name, (SELECT MAX(x.id) FROM hero x WHERE x.eye_id = c.id) FROM hero h JOIN colour c ' +
+    'ON h.skin_id = c.id',
+  'SELECT m.name, c.colour, k.label FROM maker m JOIN hero h ON h.maker_id = m.id JOIN colour c ' +
+    'ON c.id = h.eye_id JOIN power p ON p.hero_id = h.id JOIN kind k ON k.code = p.kind_code',
+  'SELECT m.name, COUNT(DISTINCT c.colour) FROM maker m LEFT JOIN hero h ON h.maker_id = m.id ' +
+    'LEFT JOIN colour c ON c.id = h.skin_id GROUP BY m.name',
+  'SELECT t.colour, COUNT(*) FROM (SELECT c.colour FROM hero h JOIN colour c ON h.eye_id = c.id) ' +
+    't GROUP BY t.colour',
+  'SELECT colour FROM colour WHERE id NOT IN (SELECT c.id FROM hero h JOIN colour c ON ' +
+    'h.skin_id = c.id)',
+  'SELECT c.colour FROM hero h JOIN colour c ON h.eye_id = c.id UNION SELECT m.name FROM hero h ' +
+    'JOIN maker m ON h.maker_id = m.id',
+  'SELECT a.name, b.name FROM hero a JOIN hero b ON a.eye_id = b.eye_id JOIN colour c ON c.id = ' +
+    'a.eye_id AND c.id = b.eye_id WHERE a.id < b.id',
   'SELECT h.name FROM hero h JOIN colour c ON h.skin_id = c.id AND h.eye_id = c.id',
   'SELECT h.name FROM hero h NATURAL JOIN maker m',
   'SELECT h.name, c.rowid FROM hero h JOIN colour c ON h.skin_id = c.id',

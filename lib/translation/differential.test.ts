@@ -122,7 +122,8 @@ function expressions(tables: readonly TableName[]): {
           .constantFrom('', 'NOT ')
           .map(
             (not) =>
-              `${not}EXISTS (SELECT 1 FROM b inner_b WHERE inner_b.a_id = ${outer} AND inner_b.x > 1)`,
+              `${not}EXISTS (SELECT 1 FROM b inner_b WHERE inner_b.a_id = ${outer} AND ` +
+              'inner_b.x > 1)',
           ),
       ),
     };

@@ -47,7 +47,8 @@ const design: DocumentDesign = {
 
 const rewrite = (
   evidence: string,
-  sql: string = "SELECT superhero_name FROM superhero JOIN colour ON eye_colour_id = colour.id JOIN hero_power ON hero_id = superhero.id WHERE colour = 'Blue' AND power_id = 5",
+  sql: string = 'SELECT superhero_name FROM superhero JOIN colour ON eye_colour_id = colour.id ' +
+    "JOIN hero_power ON hero_id = superhero.id WHERE colour = 'Blue' AND power_id = 5",
 ) => {
   const translation = translate(sql, { catalog, profile, design });
   if (translation.status !== 'translated') throw new Error(translation.reason);
@@ -73,11 +74,13 @@ describe('evidence', () => {
     ['MAX(height) is the tallest', 'the largest superhero.height is the tallest'],
     [
       "share = DIVIDE(SUM(colour = 'Blue'), COUNT(power_id)) as percentage",
-      "share = the number of entries where colour.colour = 'Blue' divided by the number of superhero.hero_power.power_id as percentage",
+      "share = the number of entries where colour.colour = 'Blue' divided by the number of " +
+        'superhero.hero_power.power_id as percentage',
     ],
     [
       'Average Height = AVG(height) and rate of height = [(height of A - height of B)]',
-      'Average Height = the average of superhero.height and rate of height = [(height of A - height of B)]',
+      'Average Height = the average of superhero.height and rate of height = [(height of A - ' +
+        'height of B)]',
     ],
     [
       'in 1990 refers to year(born) = 1990 and YEAR (his birth)',
@@ -85,7 +88,8 @@ describe('evidence', () => {
     ],
     [
       'MULTIPLY(DIVIDE(SUM(height), COUNT(DISTINCT power_id)), 100)',
-      '(the sum of superhero.height divided by the number of distinct superhero.hero_power.power_id) times 100',
+      '(the sum of superhero.height divided by the number of distinct ' +
+        'superhero.hero_power.power_id) times 100',
     ],
     [
       'most powers refers to MAX(COUNT(superhero_name))',
@@ -102,11 +106,13 @@ describe('evidence', () => {
     ["seen refers to seen = '2008-08-15'", 'seen refers to superhero.seen = ISODate("2008-08-15")'],
     [
       "in August 2008 refers to seen LIKE '2008-08%'",
-      'in August 2008 refers to superhero.seen >= ISODate("2008-08-01") and superhero.seen < ISODate("2008-09-01")',
+      'in August 2008 refers to superhero.seen >= ISODate("2008-08-01") and superhero.seen < ' +
+        'ISODate("2008-09-01")',
     ],
     [
       "in 2008 refers to strftime('%Y', seen) = '2008'",
-      'in 2008 refers to superhero.seen >= ISODate("2008-01-01") and superhero.seen < ISODate("2009-01-01")',
+      'in 2008 refers to superhero.seen >= ISODate("2008-01-01") and superhero.seen < ' +
+        'ISODate("2009-01-01")',
     ],
     [
       "after 2007 refers to seen > = '2008'",
@@ -133,7 +139,8 @@ describe('evidence', () => {
 
   it('reads the aliases of the SQL', () => {
     const sql =
-      "SELECT T1.superhero_name FROM superhero AS T1 JOIN colour T2 ON T1.eye_colour_id = T2.id WHERE T2.colour = 'Blue'";
+      'SELECT T1.superhero_name FROM superhero AS T1 JOIN colour T2 ON T1.eye_colour_id = T2.id ' +
+      "WHERE T2.colour = 'Blue'";
     expect(rewrite('T1.height of the hero T2.colour', sql).text).toBe(
       'superhero.height of the hero colour.colour',
     );
@@ -187,7 +194,8 @@ describe('long hints and queries take no longer than reading them', () => {
   });
 
   it('the aliases of a query with 200,000 spaces', () => {
-    const sql = `SELECT h.superhero_name FROM superhero${' '.repeat(200_000)}AS h WHERE h.height = 3`;
+    const sql =
+      `SELECT h.superhero_name FROM superhero${' '.repeat(200_000)}AS h WHERE ` + 'h.height = 3';
     const started = performance.now();
     expect(rewrite('`h`.`height` is 3', sql).text).toBe('superhero.height is 3');
     expect(performance.now() - started).toBeLessThan(2_000);

@@ -26,17 +26,21 @@ CREATE VIEW board_schools(board_name, schools) AS SELECT b."Board Name", COUNT(*
 const GROUPS: Record<string, readonly string[]> = {
   'keys of another collation': [
     'SELECT st.name, s.name FROM student st JOIN school s ON st.school_code = s.code',
-    'SELECT s.name, COUNT(*) FROM school s JOIN student st ON s.code = st.school_code GROUP BY s.code',
+    'SELECT s.name, COUNT(*) FROM school s JOIN student st ON s.code = st.school_code GROUP ' +
+      'BY s.code',
     'SELECT s.name, st.name FROM school s LEFT JOIN student st ON st.school_code = s.code',
-    'SELECT s.name FROM school s WHERE EXISTS (SELECT 1 FROM student st WHERE st.school_code = s.code AND st.age > 14)',
+    'SELECT s.name FROM school s WHERE EXISTS (SELECT 1 FROM student st WHERE st.school_code = ' +
+      's.code AND st.age > 14)',
     'SELECT name FROM school WHERE code IN (SELECT school_code FROM student WHERE age > 14)',
-    'SELECT name FROM school WHERE code NOT IN (SELECT school_code FROM student WHERE school_code IS NOT NULL)',
+    'SELECT name FROM school WHERE code NOT IN (SELECT school_code FROM student WHERE ' +
+      'school_code IS NOT NULL)',
     "SELECT name FROM school WHERE code = 'a1' OR code = 'B2'",
     "SELECT name FROM school WHERE code IN ('a1', 'D4') ORDER BY code DESC",
     'SELECT code FROM school ORDER BY code',
     'SELECT school_code, COUNT(*) FROM student GROUP BY school_code',
     'SELECT COUNT(DISTINCT school_code) FROM student',
-    'SELECT s.name, (SELECT MAX(st.age) FROM student st WHERE st.school_code = s.code) FROM school s',
+    'SELECT s.name, (SELECT MAX(st.age) FROM student st WHERE st.school_code = s.code) FROM ' +
+      'school s',
     "SELECT name FROM school WHERE type = 'high' COLLATE NOCASE",
     'SELECT type FROM school ORDER BY type COLLATE NOCASE, code',
     'SELECT DISTINCT school_code FROM student',
@@ -57,22 +61,31 @@ const GROUPS: Record<string, readonly string[]> = {
     'SELECT student.name, title FROM student JOIN enrol USING (student_id) JOIN course USING (cid)',
     'SELECT st.name, e.grade FROM enrol e RIGHT JOIN student st ON e.student_id = st.student_id',
     'SELECT st.name, e.grade FROM student st FULL JOIN enrol e ON e.student_id = st.student_id',
-    'SELECT st.name, e.cid FROM student st FULL OUTER JOIN enrol e ON e.student_id = st.student_id WHERE st.student_id IS NULL OR e.cid IS NULL',
+    'SELECT st.name, e.cid FROM student st FULL OUTER JOIN enrol e ON e.student_id = ' +
+      'st.student_id WHERE st.student_id IS NULL OR e.cid IS NULL',
     'SELECT a.name, b.name FROM people a, people b WHERE a.boss = b.id',
     'SELECT a.name, b.name FROM people a LEFT JOIN people b ON a.boss = b.id ORDER BY a.id',
     'SELECT COUNT(*) FROM course CROSS JOIN school',
-    'SELECT st.name, c.title FROM student st LEFT JOIN enrol e ON e.student_id = st.student_id LEFT JOIN course c ON c.cid = e.cid AND c.credits > 2',
-    'SELECT st.name, c.title FROM student st LEFT JOIN (enrol e JOIN course c ON c.cid = e.cid) ON e.student_id = st.student_id',
-    'SELECT s.name, b."Board Name" FROM school s INNER JOIN "School Board" b ON s.board = b."Board ID" AND b."Free Meal (%)" > 0.1',
+    'SELECT st.name, c.title FROM student st LEFT JOIN enrol e ON e.student_id = st.student_id ' +
+      'LEFT JOIN course c ON c.cid = e.cid AND c.credits > 2',
+    'SELECT st.name, c.title FROM student st LEFT JOIN (enrol e JOIN course c ON c.cid = e.cid) ' +
+      'ON e.student_id = st.student_id',
+    'SELECT s.name, b."Board Name" FROM school s INNER JOIN "School Board" b ON s.board = ' +
+      'b."Board ID" AND b."Free Meal (%)" > 0.1',
     'SELECT a.pay, b.pay FROM people a JOIN people b ON a.pay > b.pay AND a.id < b.id',
-    'SELECT DISTINCT a.name FROM people a JOIN people b ON b.boss = a.id JOIN people c ON c.boss = b.id',
+    'SELECT DISTINCT a.name FROM people a JOIN people b ON b.boss = a.id JOIN people c ON ' +
+      'c.boss = b.id',
   ],
   'common tables': [
-    'WITH top AS (SELECT * FROM enrol WHERE grade > 70) SELECT st.name, top.grade FROM top JOIN student st ON st.student_id = top.student_id',
-    'WITH a(x, y) AS (SELECT cid, AVG(grade) FROM enrol GROUP BY cid), b AS (SELECT x FROM a WHERE y > 60) SELECT c.title FROM course c JOIN b ON b.x = c.cid',
+    'WITH top AS (SELECT * FROM enrol WHERE grade > 70) SELECT st.name, top.grade FROM top JOIN ' +
+      'student st ON st.student_id = top.student_id',
+    'WITH a(x, y) AS (SELECT cid, AVG(grade) FROM enrol GROUP BY cid), b AS (SELECT x FROM a ' +
+      'WHERE y > 60) SELECT c.title FROM course c JOIN b ON b.x = c.cid',
     'WITH m AS (SELECT MAX(pay) AS p FROM people) SELECT name FROM people, m WHERE pay = m.p',
     'WITH t AS (SELECT age FROM student) SELECT (SELECT COUNT(*) FROM t), (SELECT MAX(age) FROM t)',
-    'WITH RECURSIVE up(id, name, depth) AS (SELECT id, name, 0 FROM people WHERE boss IS NULL UNION ALL SELECT p.id, p.name, up.depth + 1 FROM people p JOIN up ON p.boss = up.id) SELECT name, depth FROM up',
+    'WITH RECURSIVE up(id, name, depth) AS (SELECT id, name, 0 FROM people WHERE boss IS NULL ' +
+      'UNION ALL SELECT p.id, p.name, up.depth + 1 FROM people p JOIN up ON p.boss = up.id) ' +
+      'SELECT name, depth FROM up',
     'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5) SELECT i FROM n',
     'WITH t AS (SELECT cid FROM enrol UNION SELECT cid FROM course) SELECT COUNT(*) FROM t',
   ],
@@ -81,65 +94,95 @@ const GROUPS: Record<string, readonly string[]> = {
     'SELECT cid FROM course EXCEPT SELECT cid FROM enrol ORDER BY cid',
     'SELECT name FROM student UNION SELECT name FROM people ORDER BY name LIMIT 3 OFFSET 1',
     'SELECT age FROM student UNION ALL SELECT pay FROM people ORDER BY 1 DESC LIMIT 4',
-    'SELECT * FROM (SELECT age AS n FROM student UNION SELECT pay FROM people) WHERE n > 15 ORDER BY n',
-    'SELECT cid FROM course WHERE cid IN (SELECT cid FROM enrol WHERE grade > 70 EXCEPT SELECT cid FROM enrol WHERE grade IS NULL)',
+    'SELECT * FROM (SELECT age AS n FROM student UNION SELECT pay FROM people) WHERE n > 15 ' +
+      'ORDER BY n',
+    'SELECT cid FROM course WHERE cid IN (SELECT cid FROM enrol WHERE grade > 70 EXCEPT SELECT ' +
+      'cid FROM enrol WHERE grade IS NULL)',
     'SELECT COUNT(*) FROM (SELECT student_id FROM enrol INTERSECT SELECT student_id FROM student)',
-    "SELECT 'course' AS kind, COUNT(*) FROM course UNION ALL SELECT 'student', COUNT(*) FROM student UNION ALL SELECT 'none', COUNT(*) FROM student WHERE age > 99",
-    'SELECT name FROM student EXCEPT SELECT name FROM student WHERE age = 15 UNION SELECT title FROM course',
-    'SELECT * FROM (SELECT cid, grade FROM enrol ORDER BY grade DESC LIMIT 2) UNION ALL SELECT cid, credits FROM course',
+    "SELECT 'course' AS kind, COUNT(*) FROM course UNION ALL SELECT 'student', COUNT(*) FROM " +
+      "student UNION ALL SELECT 'none', COUNT(*) FROM student WHERE age > 99",
+    'SELECT name FROM student EXCEPT SELECT name FROM student WHERE age = 15 UNION SELECT title ' +
+      'FROM course',
+    'SELECT * FROM (SELECT cid, grade FROM enrol ORDER BY grade DESC LIMIT 2) UNION ALL SELECT ' +
+      'cid, credits FROM course',
     'SELECT (SELECT MAX(grade) FROM enrol) AS m UNION SELECT MIN(grade) FROM enrol',
   ],
   'correlated subqueries everywhere': [
-    'SELECT name, (SELECT AVG(grade) FROM enrol e WHERE e.student_id = s.student_id) AS mean FROM student s ORDER BY mean DESC, name',
-    'SELECT name FROM student s WHERE (SELECT COUNT(*) FROM enrol e WHERE e.student_id = s.student_id) = 2',
+    'SELECT name, (SELECT AVG(grade) FROM enrol e WHERE e.student_id = s.student_id) AS mean ' +
+      'FROM student s ORDER BY mean DESC, name',
+    'SELECT name FROM student s WHERE (SELECT COUNT(*) FROM enrol e WHERE e.student_id = ' +
+      's.student_id) = 2',
     'SELECT name FROM student s WHERE gpa > (SELECT AVG(t.gpa) FROM student t WHERE t.age = s.age)',
-    'SELECT cid, MAX(grade) FROM enrol e GROUP BY cid HAVING MAX(grade) > (SELECT AVG(grade) FROM enrol x WHERE x.cid = e.cid)',
-    'SELECT name FROM student s ORDER BY (SELECT COUNT(*) FROM enrol e WHERE e.student_id = s.student_id) DESC, student_id LIMIT 2',
-    'SELECT CASE WHEN EXISTS (SELECT 1 FROM enrol e WHERE e.student_id = s.student_id AND grade > 80) THEN name ELSE (SELECT MIN(title) FROM course) END FROM student s',
-    'SELECT name FROM student s WHERE NOT EXISTS (SELECT * FROM course c WHERE NOT EXISTS (SELECT * FROM enrol e WHERE e.cid = c.cid AND e.student_id = s.student_id) AND c.credits > 2)',
+    'SELECT cid, MAX(grade) FROM enrol e GROUP BY cid HAVING MAX(grade) > (SELECT AVG(grade) ' +
+      'FROM enrol x WHERE x.cid = e.cid)',
+    'SELECT name FROM student s ORDER BY (SELECT COUNT(*) FROM enrol e WHERE e.student_id = ' +
+      's.student_id) DESC, student_id LIMIT 2',
+    'SELECT CASE WHEN EXISTS (SELECT 1 FROM enrol e WHERE e.student_id = s.student_id AND grade ' +
+      '> 80) THEN name ELSE (SELECT MIN(title) FROM course) END FROM student s',
+    'SELECT name FROM student s WHERE NOT EXISTS (SELECT * FROM course c WHERE NOT EXISTS ' +
+      '(SELECT * FROM enrol e WHERE e.cid = c.cid AND e.student_id = s.student_id) AND ' +
+      'c.credits > 2)',
     'SELECT name FROM student s WHERE age > ALL (SELECT 1)',
-    'SELECT SUM((SELECT credits FROM course c WHERE c.cid = e.cid)) FROM enrol e WHERE e.student_id = 1',
-    'SELECT name FROM student WHERE student_id = (SELECT student_id FROM enrol ORDER BY grade DESC LIMIT 1)',
+    'SELECT SUM((SELECT credits FROM course c WHERE c.cid = e.cid)) FROM enrol e WHERE ' +
+      'e.student_id = 1',
+    'SELECT name FROM student WHERE student_id = (SELECT student_id FROM enrol ORDER BY grade ' +
+      'DESC LIMIT 1)',
     'SELECT name FROM student WHERE (student_id, 75) IN (SELECT student_id, grade FROM enrol)',
-    'SELECT cid, grade FROM enrol WHERE (cid, grade) IN (SELECT cid, MAX(grade) FROM enrol GROUP BY cid)',
+    'SELECT cid, grade FROM enrol WHERE (cid, grade) IN (SELECT cid, MAX(grade) FROM enrol ' +
+      'GROUP BY cid)',
     "SELECT cid FROM enrol WHERE (student_id, cid) = (3, 'h1')",
     "SELECT cid, student_id FROM enrol WHERE (student_id, cid) > (2, 'z')",
     'SELECT name FROM student WHERE (age, gpa) IN (VALUES (15, 3.5), (17, 3.5))',
-    'SELECT title FROM course WHERE cid NOT IN (SELECT cid FROM enrol WHERE student_id IN (SELECT student_id FROM student WHERE age > 15))',
-    'SELECT d.cid, d.m FROM (SELECT cid, AVG(grade) AS m FROM enrol GROUP BY cid) d WHERE d.m = (SELECT MAX(m) FROM (SELECT AVG(grade) AS m FROM enrol GROUP BY cid))',
+    'SELECT title FROM course WHERE cid NOT IN (SELECT cid FROM enrol WHERE student_id IN ' +
+      '(SELECT student_id FROM student WHERE age > 15))',
+    'SELECT d.cid, d.m FROM (SELECT cid, AVG(grade) AS m FROM enrol GROUP BY cid) d WHERE d.m = ' +
+      '(SELECT MAX(m) FROM (SELECT AVG(grade) AS m FROM enrol GROUP BY cid))',
     'SELECT name FROM people p WHERE pay > (SELECT AVG(pay) FROM people WHERE id <> p.id)',
-    'SELECT (SELECT name FROM people b WHERE b.id = a.boss) AS boss, COUNT(*) FROM people a GROUP BY boss',
+    'SELECT (SELECT name FROM people b WHERE b.id = a.boss) AS boss, COUNT(*) FROM people a ' +
+      'GROUP BY boss',
   ],
   'scalar functions': [
-    "SELECT IIF(age > 15, 'old', 'young'), NULLIF(age, 15), COALESCE(name, school_code, '?'), IFNULL(gpa, -1) FROM student",
+    "SELECT IIF(age > 15, 'old', 'young'), NULLIF(age, 15), COALESCE(name, school_code, '?'), " +
+      'IFNULL(gpa, -1) FROM student',
     "SELECT INSTR(name, 'n'), INSTR(name, ''), LENGTH(name), UPPER(name), LOWER(name) FROM student",
-    'SELECT SUBSTR(name, -3), SUBSTR(name, 2), SUBSTR(name, 0, 3), SUBSTR(name, -3, 2), SUBSTR(name, 3, -2), SUBSTRING(name, 1, 1) FROM student',
-    "SELECT REPLACE(name, 'n', ''), REPLACE(name, '', 'x'), TRIM(name, 'An'), LTRIM(name, 'A'), RTRIM(name, 'be'), TRIM('  a ') FROM student",
-    "SELECT SUBSTR(name, 1, INSTR(name, ' ') - 1), SUBSTR(name, INSTR(name, ' ') + 1) FROM student WHERE name LIKE '% %'",
+    'SELECT SUBSTR(name, -3), SUBSTR(name, 2), SUBSTR(name, 0, 3), SUBSTR(name, -3, 2), ' +
+      'SUBSTR(name, 3, -2), SUBSTRING(name, 1, 1) FROM student',
+    "SELECT REPLACE(name, 'n', ''), REPLACE(name, '', 'x'), TRIM(name, 'An'), LTRIM(name, 'A'), " +
+      "RTRIM(name, 'be'), TRIM('  a ') FROM student",
+    "SELECT SUBSTR(name, 1, INSTR(name, ' ') - 1), SUBSTR(name, INSTR(name, ' ') + 1) FROM " +
+      "student WHERE name LIKE '% %'",
     "SELECT printf('%.2f', gpa), printf('%d', age), printf('%s-%s', name, age) FROM student",
     "SELECT printf('%05d', age), printf('%.1f%%', gpa * 10), printf('%,d', 1234567) FROM student",
-    'SELECT ROUND(gpa, 1), ROUND(gpa), ROUND(-2.5), ROUND(2.675, 2), ABS(-age), MAX(age, 15), MIN(age, 15) FROM student',
-    "SELECT CAST(name AS INTEGER), CAST(gpa AS INTEGER), CAST(age AS TEXT) || '!', CAST('3.7' AS REAL), CAST('' AS INTEGER), CAST(' 12 ' AS INTEGER), CAST('-5x' AS INTEGER), CAST(1e3 AS TEXT), CAST(2 AS REAL) FROM student",
+    'SELECT ROUND(gpa, 1), ROUND(gpa), ROUND(-2.5), ROUND(2.675, 2), ABS(-age), MAX(age, 15), ' +
+      'MIN(age, 15) FROM student',
+    "SELECT CAST(name AS INTEGER), CAST(gpa AS INTEGER), CAST(age AS TEXT) || '!', CAST('3.7' AS " +
+      "REAL), CAST('' AS INTEGER), CAST(' 12 ' AS INTEGER), CAST('-5x' AS INTEGER), CAST(1e3 AS " +
+      'TEXT), CAST(2 AS REAL) FROM student',
     "SELECT TYPEOF(mixed), TYPEOF(age), TYPEOF(gpa), TYPEOF(NULL), TYPEOF('x') FROM student",
-    "SELECT HEX('abc'), QUOTE(name), CHAR(65, 66), UNICODE(name), SIGN(mixed) FROM student WHERE student_id < 3",
-    'SELECT 7 / 2, -7 / 2, 7 % -3, 7.0 / 2, 1 / 0, 5 / 2 * 2, age / 2, age * 1.0 / 2, credits / 3 FROM student JOIN course ON credits = 4',
+    "SELECT HEX('abc'), QUOTE(name), CHAR(65, 66), UNICODE(name), SIGN(mixed) FROM student WHERE " +
+      'student_id < 3',
+    'SELECT 7 / 2, -7 / 2, 7 % -3, 7.0 / 2, 1 / 0, 5 / 2 * 2, age / 2, age * 1.0 / 2, credits / ' +
+      '3 FROM student JOIN course ON credits = 4',
     "SELECT '3' + 4, '2x' * 2, 'x' + 1, -'5', 3 || 4, NULL || 'a' FROM course LIMIT 1",
     'SELECT 5 & 3, 5 | 3, 1 << 3, 256 >> 2, ~5',
   ],
   dates: [
-    "SELECT strftime('%Y', opened), strftime('%m', opened), strftime('%d', opened), strftime('%Y-%m', opened), strftime('%j', opened), strftime('%w', opened) FROM school",
+    "SELECT strftime('%Y', opened), strftime('%m', opened), strftime('%d', opened), " +
+      "strftime('%Y-%m', opened), strftime('%j', opened), strftime('%w', opened) FROM school",
     "SELECT strftime('%H:%M', closed), time(closed), date(closed), datetime(opened) FROM school",
     "SELECT name FROM school WHERE strftime('%Y', opened) = '2000'",
     "SELECT name FROM school WHERE CAST(strftime('%Y', opened) AS INTEGER) BETWEEN 1995 AND 2005",
     'SELECT julianday(closed) - julianday(opened) FROM school',
     "SELECT CAST((julianday('2020-01-01') - julianday(opened)) / 365.25 AS INTEGER) FROM school",
-    "SELECT date(opened, '+1 day'), date(opened, '-1 month'), date(opened, '+1 year'), date(opened, 'start of month') FROM school",
+    "SELECT date(opened, '+1 day'), date(opened, '-1 month'), date(opened, '+1 year'), " +
+      "date(opened, 'start of month') FROM school",
     "SELECT date(opened, 'start of year', '+6 days'), date(opened, '+12 months') FROM school",
     "SELECT strftime('%s', closed) - strftime('%s', opened) FROM school",
     "SELECT opened FROM school WHERE opened BETWEEN '1995-01-01' AND '2005-12-31' ORDER BY opened",
     "SELECT opened FROM school WHERE opened LIKE '2000-%' OR opened LIKE '%-12-31'",
     'SELECT SUBSTR(opened, 1, 4) AS y, COUNT(*) FROM school GROUP BY y ORDER BY y',
-    "SELECT strftime('%Y', '2010-05-06') - strftime('%Y', opened) - (strftime('%m-%d', '2010-05-06') < strftime('%m-%d', opened)) FROM school",
+    "SELECT strftime('%Y', '2010-05-06') - strftime('%Y', opened) - (strftime('%m-%d', " +
+      "'2010-05-06') < strftime('%m-%d', opened)) FROM school",
     "SELECT name FROM school WHERE date(closed) > date('2015-01-01')",
     "SELECT strftime('%Y-%m-%d', opened) FROM school WHERE strftime('%Y', opened) > 1995",
   ],
@@ -180,36 +223,45 @@ const GROUPS: Record<string, readonly string[]> = {
     'SELECT "type", COUNT(*) FROM school GROUP BY "type"',
     'SELECT \'name\' FROM course WHERE "title" = "Maths"',
     'SELECT COUNT(*) AS "select", MAX(age) \'the max\' FROM student',
-    'SELECT student.* FROM student, enrol WHERE student.student_id = enrol.student_id AND enrol.grade > 80',
+    'SELECT student.* FROM student, enrol WHERE student.student_id = enrol.student_id AND ' +
+      'enrol.grade > 80',
   ],
   aggregates: [
     "SELECT group_concat(name), group_concat(age, '; ') FROM student WHERE age IS NOT NULL",
-    "SELECT school_code, group_concat(name, '/') FROM (SELECT * FROM student ORDER BY student_id) WHERE age > 14 GROUP BY school_code",
+    "SELECT school_code, group_concat(name, '/') FROM (SELECT * FROM student ORDER BY " +
+      'student_id) WHERE age > 14 GROUP BY school_code',
     'SELECT group_concat(DISTINCT age) FROM student WHERE age IN (15)',
-    'SELECT COUNT(*) FILTER (WHERE age > 15), AVG(gpa) FILTER (WHERE age < 17), SUM(age) FILTER (WHERE age > 99) FROM student',
+    'SELECT COUNT(*) FILTER (WHERE age > 15), AVG(gpa) FILTER (WHERE age < 17), SUM(age) FILTER ' +
+      '(WHERE age > 99) FROM student',
     'SELECT COUNT(DISTINCT age), SUM(DISTINCT age), AVG(DISTINCT gpa) FROM student',
     'SELECT MAX(age) FROM student HAVING COUNT(*) > 3',
     'SELECT COUNT(*) FROM student HAVING COUNT(*) > 99',
     'SELECT name, MAX(gpa) FROM student WHERE gpa < 4',
     'SELECT school_code, name, MIN(age) FROM student GROUP BY school_code',
-    'SELECT cid, COUNT(*), AVG(grade), 100.0 * SUM(CASE WHEN grade >= 75 THEN 1 ELSE 0 END) / COUNT(*) FROM enrol GROUP BY cid HAVING AVG(grade) > 50 ORDER BY 3 DESC',
+    'SELECT cid, COUNT(*), AVG(grade), 100.0 * SUM(CASE WHEN grade >= 75 THEN 1 ELSE 0 END) / ' +
+      'COUNT(*) FROM enrol GROUP BY cid HAVING AVG(grade) > 50 ORDER BY 3 DESC',
     'SELECT CAST(SUM(CASE WHEN age > 15 THEN 1 ELSE 0 END) AS REAL) * 100 / COUNT(*) FROM student',
     "SELECT SUM(name LIKE '%n%'), AVG(age > 15), COUNT(NULLIF(age, 15)), TOTAL(gpa) FROM student",
     'SELECT MAX(grade) - MIN(grade), SUM(grade) / COUNT(grade), AVG(grade) * 1.0 FROM enrol',
     'SELECT MAX(MIN(age, 16)), SUM(age + 1) / 2 FROM student',
     "SELECT strftime('%Y', day) AS y, COUNT(*) AS n FROM enrol GROUP BY y HAVING n > 3",
-    'SELECT COUNT(*), COUNT(DISTINCT s.name) FROM student s JOIN enrol e ON e.student_id = s.student_id WHERE e.grade > (SELECT AVG(grade) FROM enrol)',
+    'SELECT COUNT(*), COUNT(DISTINCT s.name) FROM student s JOIN enrol e ON e.student_id = ' +
+      's.student_id WHERE e.grade > (SELECT AVG(grade) FROM enrol)',
     'SELECT COUNT(*) FROM (SELECT cid FROM enrol GROUP BY cid HAVING COUNT(*) > 1)',
     'SELECT AVG(n) FROM (SELECT COUNT(*) AS n FROM enrol GROUP BY student_id)',
     'SELECT age, COUNT(*) * 100.0 / (SELECT COUNT(*) FROM student) FROM student GROUP BY age',
   ],
   windows: [
-    'SELECT name, RANK() OVER (ORDER BY age DESC), ROW_NUMBER() OVER (ORDER BY student_id) FROM student',
+    'SELECT name, RANK() OVER (ORDER BY age DESC), ROW_NUMBER() OVER (ORDER BY student_id) ' +
+      'FROM student',
     'SELECT cid, student_id, DENSE_RANK() OVER (PARTITION BY cid ORDER BY grade DESC) FROM enrol',
-    'SELECT name, SUM(pay) OVER (ORDER BY id), AVG(pay) OVER (ORDER BY id ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) FROM people',
-    'SELECT name, LAG(pay) OVER (ORDER BY id), LEAD(pay, 1, 0) OVER (ORDER BY id), FIRST_VALUE(pay) OVER (ORDER BY id) FROM people',
+    'SELECT name, SUM(pay) OVER (ORDER BY id), AVG(pay) OVER (ORDER BY id ROWS BETWEEN 1 ' +
+      'PRECEDING AND CURRENT ROW) FROM people',
+    'SELECT name, LAG(pay) OVER (ORDER BY id), LEAD(pay, 1, 0) OVER (ORDER BY id), ' +
+      'FIRST_VALUE(pay) OVER (ORDER BY id) FROM people',
     'SELECT name, COUNT(*) OVER () FROM people',
-    'SELECT * FROM (SELECT cid, student_id, ROW_NUMBER() OVER (PARTITION BY cid ORDER BY grade DESC, student_id) AS r FROM enrol) WHERE r = 1',
+    'SELECT * FROM (SELECT cid, student_id, ROW_NUMBER() OVER (PARTITION BY cid ORDER BY grade ' +
+      'DESC, student_id) AS r FROM enrol) WHERE r = 1',
     'SELECT name, pay * 100.0 / SUM(pay) OVER () FROM people',
     'SELECT name, MAX(pay) OVER (PARTITION BY boss) FROM people',
     'SELECT cid, COUNT(*) AS n, RANK() OVER (ORDER BY COUNT(*) DESC) FROM enrol GROUP BY cid',
@@ -223,7 +275,8 @@ const GROUPS: Record<string, readonly string[]> = {
     'SELECT name FROM student ORDER BY student_id LIMIT -1 OFFSET 3',
     'SELECT name FROM student ORDER BY student_id LIMIT 0',
     'SELECT name FROM student ORDER BY student_id LIMIT (SELECT COUNT(*) FROM course)',
-    'SELECT name FROM student ORDER BY student_id LIMIT 2 OFFSET (SELECT COUNT(*) FROM student) / 2',
+    'SELECT name FROM student ORDER BY student_id LIMIT 2 OFFSET (SELECT COUNT(*) FROM ' +
+      'student) / 2',
     "VALUES (1, 'a'), (2, 'b')",
     'SELECT column1 FROM (VALUES (1), (2)) WHERE column1 > 1',
     'SELECT 1, NULL, 2.5',
@@ -241,16 +294,21 @@ const GROUPS: Record<string, readonly string[]> = {
 const UNTRANSLATED = new Set<string>([
   // Two passes over both tables.
   'SELECT st.name, e.grade FROM student st FULL JOIN enrol e ON e.student_id = st.student_id',
-  'SELECT st.name, e.cid FROM student st FULL OUTER JOIN enrol e ON e.student_id = st.student_id WHERE st.student_id IS NULL OR e.cid IS NULL',
-  'SELECT st.name, c.title FROM student st LEFT JOIN (enrol e JOIN course c ON c.cid = e.cid) ON e.student_id = st.student_id',
+  'SELECT st.name, e.cid FROM student st FULL OUTER JOIN enrol e ON e.student_id = st.student_id ' +
+    'WHERE st.student_id IS NULL OR e.cid IS NULL',
+  'SELECT st.name, c.title FROM student st LEFT JOIN (enrol e JOIN course c ON c.cid = e.cid) ON ' +
+    'e.student_id = st.student_id',
   // Recursion, and rows that no collection holds.
-  'WITH RECURSIVE up(id, name, depth) AS (SELECT id, name, 0 FROM people WHERE boss IS NULL UNION ALL SELECT p.id, p.name, up.depth + 1 FROM people p JOIN up ON p.boss = up.id) SELECT name, depth FROM up',
+  'WITH RECURSIVE up(id, name, depth) AS (SELECT id, name, 0 FROM people WHERE boss IS NULL ' +
+    'UNION ALL SELECT p.id, p.name, up.depth + 1 FROM people p JOIN up ON p.boss = up.id) SELECT ' +
+    'name, depth FROM up',
   'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5) SELECT i FROM n',
   "VALUES (1, 'a'), (2, 'b')",
   'SELECT column1 FROM (VALUES (1), (2)) WHERE column1 > 1',
   // Functions that would have to be emulated.
   "SELECT printf('%05d', age), printf('%.1f%%', gpa * 10), printf('%,d', 1234567) FROM student",
-  "SELECT HEX('abc'), QUOTE(name), CHAR(65, 66), UNICODE(name), SIGN(mixed) FROM student WHERE student_id < 3",
+  "SELECT HEX('abc'), QUOTE(name), CHAR(65, 66), UNICODE(name), SIGN(mixed) FROM student WHERE " +
+    'student_id < 3',
   'SELECT 5 & 3, 5 | 3, 1 << 3, 256 >> 2, ~5',
   "SELECT name FROM student WHERE 'Ann Lee and more' LIKE name || '%'",
   'SELECT MIN(code), MAX(code) FROM school',

@@ -18,7 +18,8 @@ type Moment =
 
 // What SQLite reads as a date: `2012-05-01`, with a time of day behind a space or T.
 const ISO =
-  '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])([ T]([01]\\d|2[0-4]):[0-5]\\d(:[0-5]\\d(\\.\\d+)?)?)?$';
+  '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])([ ' +
+  'T]([01]\\d|2[0-4]):[0-5]\\d(:[0-5]\\d(\\.\\d+)?)?)?$';
 // Further forms that SQLite reads: Julian days, times of day, time zones.
 const OTHER_DATES = /^\s*(?:[+-]?\d+(?:\.\d*)?\s*$|\d{2}:\d{2}|\d{4}-\d{2}-\d{2})/;
 const MILLISECONDS_A_DAY = 86_400_000;

@@ -78,11 +78,13 @@ describe('the array and the flag answer', () => {
     `SELECT s.name, x.price ${FROM}`,
     `SELECT s.name, x.sid, x.label ${FROM} ORDER BY x.sid`,
     `SELECT s.name, x.price FROM sale x JOIN shop s ON s.id = x.shop_id`,
-    `SELECT s.name, x.price ${FROM} WHERE s.name IN ('A', 'B') ORDER BY x.price DESC, x.sid LIMIT 4`,
+    `SELECT s.name, x.price ${FROM} WHERE s.name IN ('A', 'B') ORDER BY x.price DESC, ` +
+      'x.sid LIMIT 4',
     `SELECT s.name, x.price, x.day ${FROM} WHERE x.price > 5 AND s.city = 'osl'`,
     `SELECT s.name FROM shop s, sale x WHERE x.shop_id = s.id AND x.label = 'a'`,
     `SELECT s.name, count(x.sid), sum(x.price), max(x.day) ${FROM} GROUP BY s.id`,
-    `SELECT s.id, count(*) ${FROM} WHERE x.price > 2 GROUP BY s.id HAVING count(*) > 1 ORDER BY s.id`,
+    `SELECT s.id, count(*) ${FROM} WHERE x.price > 2 GROUP BY s.id HAVING count(*) > 1 ` +
+      'ORDER BY s.id',
     `SELECT x.label, count(DISTINCT s.id) ${FROM} GROUP BY x.label`,
     `SELECT count(*), avg(x.price), min(x.day) ${FROM}`,
     `SELECT DISTINCT s.city, x.price ${FROM}`,
@@ -90,10 +92,13 @@ describe('the array and the flag answer', () => {
     `SELECT s.name, x.price ${LEFT} WHERE x.sid IS NULL`,
     `SELECT s.name, count(x.sid), total(x.price) ${LEFT} GROUP BY s.id, s.name ORDER BY s.name`,
     `SELECT s.name, coalesce(x.price, -1) ${LEFT} WHERE s.id > 2 ORDER BY s.name`,
-    `SELECT s.name, c.country, x.price ${FROM} JOIN city c ON c.code = s.city WHERE c.country = 'NO'`,
-    `SELECT c.country, sum(x.price) FROM city c JOIN shop s ON s.city = c.code JOIN sale x ON x.shop_id = s.id GROUP BY c.country`,
+    `SELECT s.name, c.country, x.price ${FROM} JOIN city c ON c.code = s.city WHERE ` +
+      `c.country = 'NO'`,
+    'SELECT c.country, sum(x.price) FROM city c JOIN shop s ON s.city = c.code JOIN sale x ON ' +
+      'x.shop_id = s.id GROUP BY c.country',
     `SELECT s.name, x.price, w.age ${FROM} JOIN seller w ON w.who = x.who`,
-    `SELECT a.name, x.price, y.price FROM shop a JOIN sale x ON x.shop_id = a.id JOIN sale y ON y.shop_id = a.id WHERE x.sid < y.sid`,
+    'SELECT a.name, x.price, y.price FROM shop a JOIN sale x ON x.shop_id = a.id JOIN sale y ON ' +
+      'y.shop_id = a.id WHERE x.sid < y.sid',
     `SELECT s.name, x.price ${FROM} WHERE x.price = (SELECT max(price) FROM sale)`,
     `SELECT s.name, sum(CASE WHEN x.price > 5 THEN 1 ELSE 0 END) ${FROM} GROUP BY s.name`,
     `SELECT name FROM (SELECT s.name, x.price ${FROM}) WHERE price > 6`,
@@ -125,7 +130,8 @@ describe('they do not serve', () => {
     ['what has the key of no parent', 'SELECT x.price FROM sale x'],
     [
       'a parent that may be missing',
-      'SELECT c.code, s.name, x.price FROM city c LEFT JOIN shop s ON s.city = c.code LEFT JOIN sale x ON x.shop_id = s.id',
+      'SELECT c.code, s.name, x.price FROM city c LEFT JOIN shop s ON s.city = c.code LEFT JOIN ' +
+        'sale x ON x.shop_id = s.id',
     ],
     [
       'a subquery over the children',

@@ -60,15 +60,19 @@ describe('queries of the current time', () => {
   let world: World;
   beforeAll(async () => {
     world = await World.create(
-      "CREATE TABLE people (id INTEGER PRIMARY KEY, born TEXT NOT NULL, seen TEXT); INSERT INTO people VALUES (1, '1990-05-01', '2019-03-04 05:06:07'), (2, '2019-03-04', NULL), (3, '2024-01-01', '2030-01-01 00:00:00');",
+      'CREATE TABLE people (id INTEGER PRIMARY KEY, born TEXT NOT NULL, seen TEXT); INSERT INTO ' +
+        "people VALUES (1, '1990-05-01', '2019-03-04 05:06:07'), (2, '2019-03-04', NULL), (3, " +
+        "'2024-01-01', '2030-01-01 00:00:00');",
       {},
     );
   });
   afterAll(() => world.close());
 
   it.each([
-    "SELECT date('now'), datetime('now'), CURRENT_DATE, CURRENT_TIME, CURRENT_TIMESTAMP, strftime('%Y'), datetime()",
-    "SELECT id, CAST(strftime('%Y', 'now') AS INTEGER) - CAST(strftime('%Y', born) AS INTEGER) FROM people",
+    "SELECT date('now'), datetime('now'), CURRENT_DATE, CURRENT_TIME, CURRENT_TIMESTAMP, " +
+      "strftime('%Y'), datetime()",
+    "SELECT id, CAST(strftime('%Y', 'now') AS INTEGER) - CAST(strftime('%Y', born) AS INTEGER) " +
+      'FROM people',
     "SELECT id FROM people WHERE born <= date('now')",
     'SELECT id FROM people WHERE seen < CURRENT_TIMESTAMP OR seen IS NULL',
     "SELECT id, (julianday('now') - julianday(born)) / 365.25 FROM people",

@@ -115,10 +115,13 @@ describe('predicates over retyped columns', () => {
 
 const QUERIES = [
   'SELECT id, paid, flag, day, at, us FROM ride ORDER BY id',
-  "SELECT strftime('%Y', day), strftime('%m', day), strftime('%H:%M', at), date(at), substr(day, 6, 2), substr(us, 1, 2) FROM ride",
+  "SELECT strftime('%Y', day), strftime('%m', day), strftime('%H:%M', at), date(at), substr(day, " +
+    '6, 2), substr(us, 1, 2) FROM ride',
   "SELECT strftime('%Y', day) AS y, COUNT(*) FROM ride GROUP BY y ORDER BY y",
-  "SELECT COUNT(CASE WHEN paid = 'TRUE' THEN 1 END), SUM(paid = 'TRUE'), AVG(CASE WHEN flag = 'y' THEN 1.0 ELSE 0 END) FROM ride",
-  "SELECT CAST(SUM(CASE WHEN paid = 'TRUE' THEN 1 ELSE 0 END) AS REAL) * 100 / COUNT(*) FROM ride WHERE strftime('%Y', at) = '2008'",
+  "SELECT COUNT(CASE WHEN paid = 'TRUE' THEN 1 END), SUM(paid = 'TRUE'), AVG(CASE WHEN flag = " +
+    "'y' THEN 1.0 ELSE 0 END) FROM ride",
+  "SELECT CAST(SUM(CASE WHEN paid = 'TRUE' THEN 1 ELSE 0 END) AS REAL) * 100 / COUNT(*) FROM " +
+    "ride WHERE strftime('%Y', at) = '2008'",
   'SELECT MIN(day), MAX(day), MIN(at), MAX(us), MIN(flag), MAX(flag), MAX(paid) FROM ride',
   'SELECT DISTINCT paid FROM ride ORDER BY paid',
   'SELECT id FROM ride ORDER BY flag, day DESC, id LIMIT 4',
@@ -131,18 +134,25 @@ const QUERIES = [
   'SELECT id FROM ride WHERE day < born OR day = date(at)',
   'SELECT a.id, b.id FROM ride a JOIN ride b ON a.day = b.day',
   'SELECT r.id FROM ride r JOIN stop s ON s.ride_id = r.id WHERE s.reached = r.day',
-  "SELECT r.id FROM ride r WHERE EXISTS (SELECT 1 FROM stop s WHERE s.ride_id = r.id AND s.late = 'yes' AND s.reached LIKE '2009%')",
-  "SELECT r.id FROM ride r JOIN stop s ON s.ride_id = r.id WHERE s.late <> 'no' AND strftime('%Y', s.reached) = '2008'",
-  "SELECT r.id, s.reached FROM ride r LEFT JOIN stop s ON s.ride_id = r.id AND s.reached >= '2008-08-02'",
-  "SELECT r.id FROM ride r LEFT JOIN stop s ON s.ride_id = r.id WHERE s.reached IS NULL OR s.reached NOT LIKE '2008-08%'",
+  'SELECT r.id FROM ride r WHERE EXISTS (SELECT 1 FROM stop s WHERE s.ride_id = r.id AND s.late ' +
+    "= 'yes' AND s.reached LIKE '2009%')",
+  "SELECT r.id FROM ride r JOIN stop s ON s.ride_id = r.id WHERE s.late <> 'no' AND " +
+    "strftime('%Y', s.reached) = '2008'",
+  'SELECT r.id, s.reached FROM ride r LEFT JOIN stop s ON s.ride_id = r.id AND s.reached >= ' +
+    "'2008-08-02'",
+  'SELECT r.id FROM ride r LEFT JOIN stop s ON s.ride_id = r.id WHERE s.reached IS NULL OR ' +
+    "s.reached NOT LIKE '2008-08%'",
   'SELECT day FROM ride UNION SELECT reached FROM stop',
-  "SELECT CASE WHEN day > '2008-08-31' THEN 'new' ELSE paid END, paid || '!', LENGTH(day), UPPER(flag) FROM ride",
+  "SELECT CASE WHEN day > '2008-08-31' THEN 'new' ELSE paid END, paid || '!', LENGTH(day), " +
+    'UPPER(flag) FROM ride',
   "SELECT id FROM ride WHERE paid IS NOT NULL AND NOT (day BETWEEN '2008-08-15' AND '2008-12-31')",
   'SELECT id FROM ride WHERE day > (SELECT MIN(reached) FROM stop)',
-  "SELECT strftime('%Y', day) - strftime('%Y', born), CAST(strftime('%Y', us) AS INTEGER) FROM ride",
+  "SELECT strftime('%Y', day) - strftime('%Y', born), CAST(strftime('%Y', us) AS INTEGER) " +
+    'FROM ride',
   "SELECT IIF(paid = 'TRUE', at, day), COALESCE(day, at), NULLIF(flag, 'n') FROM ride",
   "SELECT day FROM ride WHERE strftime('%Y', day) > 2008",
-  "SELECT day FROM ride WHERE strftime('%Y', day) BETWEEN '2008' AND '2009' AND paid IN ('TRUE', 'maybe')",
+  "SELECT day FROM ride WHERE strftime('%Y', day) BETWEEN '2008' AND '2009' AND paid IN " +
+    "('TRUE', 'maybe')",
 ];
 
 describe('results from retyped columns', () => {
@@ -154,7 +164,8 @@ describe('results from retyped columns', () => {
   it('compare flags by their texts inside arrays too', () => {
     expect(
       world.optimised(
-        "SELECT r.id FROM ride r WHERE EXISTS (SELECT 1 FROM stop s WHERE s.ride_id = r.id AND s.late = 'yes' AND s.reached LIKE '2009%')",
+        'SELECT r.id FROM ride r WHERE EXISTS (SELECT 1 FROM stop s WHERE s.ride_id = r.id AND ' +
+          "s.late = 'yes' AND s.reached LIKE '2009%')",
       ),
     ).toEqual([
       {

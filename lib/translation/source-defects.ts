@@ -70,7 +70,9 @@ function datePart({ left, right, operator }: BoundComparison): SourceDefect | un
             : 'decided by the types alone, text being greater than any number';
       return {
         kind: 'date_part_as_number',
-        detail: `${text.name}() gives text; compared with the number ${String(number.value)} the condition is ${outcome}`,
+        detail:
+          `${text.name}() gives text; compared with the number ${String(number.value)} the ` +
+          `condition is ${outcome}`,
       };
     }
   }
@@ -95,7 +97,9 @@ function numberAsText({
     return undefined;
   return {
     kind: 'number_as_text',
-    detail: `${columnOf(column).name} is text: it is compared with ${String(constant.value as bigint)} letter by letter`,
+    detail:
+      `${columnOf(column).name} is text: it is compared with ` +
+      `${String(constant.value as bigint)} letter by letter`,
   };
 }
 
@@ -143,7 +147,9 @@ function unrelatedJoin(
   return disjoint
     ? {
         kind: 'unrelated_join',
-        detail: `${a.table}.${a.column} and ${b.table}.${b.column} have no value in common: their ranges do not meet`,
+        detail:
+          `${a.table}.${a.column} and ${b.table}.${b.column} have no value in common: ` +
+          'their ranges do not meet',
       }
     : undefined;
 }

@@ -52,8 +52,10 @@ const ORDER = 'ORDER BY x.price DESC, x.day';
 it.each([
   `SELECT s.name, x.price ${FROM} ${ORDER} LIMIT 2`,
   `SELECT x.price, x.label ${FROM} WHERE s.city = 'Oslo' ${ORDER} LIMIT 1`,
-  `SELECT x.price FROM sale x JOIN shop s ON s.id = x.shop_id WHERE s.name IN ('A', 'B') ORDER BY x.price DESC LIMIT 2`,
-  `SELECT s.id, x.shop_id, x.day FROM sale AS x, shop AS s WHERE x.shop_id = s.id AND s.city IS NULL ${ORDER} LIMIT 2`,
+  `SELECT x.price FROM sale x JOIN shop s ON s.id = x.shop_id WHERE s.name IN ('A', 'B') ORDER ` +
+    'BY x.price DESC LIMIT 2',
+  'SELECT s.id, x.shop_id, x.day FROM sale AS x, shop AS s WHERE x.shop_id = s.id AND s.city IS ' +
+    `NULL ${ORDER} LIMIT 2`,
   `SELECT s.name, x.price * 2 AS twice ${FROM} WHERE s.id < 3 ${ORDER} LIMIT 2`,
   `SELECT x.price AS p ${FROM} ORDER BY p DESC LIMIT 1`,
   `SELECT x.price ${FROM} WHERE s.name = 'nobody' ${ORDER} LIMIT 2`,
@@ -86,7 +88,8 @@ it.each([
   ['children without a parent', 'SELECT x.price FROM sale x ORDER BY x.price DESC LIMIT 2'],
   [
     'a subquery',
-    `SELECT x.price, (SELECT count(*) FROM sale y WHERE y.price > x.price) ${FROM} ${ORDER} LIMIT 2`,
+    `SELECT x.price, (SELECT count(*) FROM sale y WHERE y.price > x.price) ${FROM} ` +
+      `${ORDER} LIMIT 2`,
   ],
   ['a window', `SELECT x.price, row_number() OVER (ORDER BY x.day) ${FROM} ${ORDER} LIMIT 2`],
 ])('the subset does not serve %s', async (_, sql) => {

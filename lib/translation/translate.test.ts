@@ -98,7 +98,8 @@ describe('pipelines', () => {
       [{ $match: { power: [] } }, { $project: { _id: 0, name: 1 } }],
     ],
     [
-      "SELECT name FROM hero h WHERE EXISTS (SELECT 1 FROM power WHERE hero_id = h.id AND power = 'fly' AND level > 2)",
+      'SELECT name FROM hero h WHERE EXISTS (SELECT 1 FROM power WHERE hero_id = h.id AND power ' +
+        "= 'fly' AND level > 2)",
       'hero',
       [
         { $match: { power: { $elemMatch: { power: 'fly', level: { $gt: 2 } } } } },
@@ -106,7 +107,8 @@ describe('pipelines', () => {
       ],
     ],
     [
-      'SELECT name, COUNT(*) AS n FROM hero JOIN power ON id = hero_id GROUP BY name ORDER BY n DESC LIMIT 1',
+      'SELECT name, COUNT(*) AS n FROM hero JOIN power ON id = hero_id GROUP BY name ORDER BY n ' +
+        'DESC LIMIT 1',
       'hero',
       [
         { $unwind: '$power' },
@@ -122,14 +124,16 @@ describe('pipelines', () => {
 
   it('find a derived table of one row once, not for each row', async () => {
     const sql =
-      'SELECT h.name FROM power p JOIN hero h ON p.hero_id = h.id JOIN (SELECT MAX(height) AS top FROM hero WHERE id < 4) t ON h.height = t.top';
+      'SELECT h.name FROM power p JOIN hero h ON p.hero_id = h.id JOIN (SELECT MAX(height) AS ' +
+      'top FROM hero WHERE id < 4) t ON h.height = t.top';
     expect(JSON.stringify(world.translate(sql).pipeline)).not.toMatch(/"let"/);
     expect(await world.check(sql)).toMatchObject({ verdict: 'equal' });
   });
 
   it('look for one partner on either side of a union', () => {
     const { pipeline } = world.translate(
-      "SELECT hero_id FROM power WHERE hero_id NOT IN (SELECT hero_id FROM cape UNION SELECT id FROM hero WHERE name = 'Ann')",
+      'SELECT hero_id FROM power WHERE hero_id NOT IN (SELECT hero_id FROM cape UNION SELECT id ' +
+        "FROM hero WHERE name = 'Ann')",
     );
     expect(JSON.stringify(pipeline)).not.toMatch(/unionWith|"\$in"/);
   });
@@ -157,7 +161,8 @@ describe('pipelines', () => {
 describe('results', () => {
   it('have one legal field a column, in order, and SQLite names beside them', () => {
     const { columns } = world.translate(
-      'SELECT name, name, "odd.name $x", COUNT(*), id AS "_id", height AS "$a.b" FROM hero GROUP BY id',
+      'SELECT name, name, "odd.name $x", COUNT(*), id AS "_id", height AS "$a.b" FROM hero ' +
+        'GROUP BY id',
     );
     expect(columns.map(({ name, path }) => [name, path])).toEqual([
       ['name', 'name'],
@@ -225,9 +230,12 @@ describe('results', () => {
     'SELECT name, colour FROM hero LEFT JOIN cape ON id = hero_id',
     'SELECT name, colour FROM hero JOIN cape ON id = hero_id',
     'SELECT colour FROM cape',
-    "SELECT h.name, c.colour, p.power FROM cape c JOIN hero h ON h.id = c.hero_id LEFT JOIN power p ON p.hero_id = h.id AND p.power LIKE 'f%'",
-    'SELECT a.power, b.power FROM power a JOIN power b ON a.hero_id = b.hero_id AND a.power < b.power',
-    'SELECT a.power, h.name FROM power a, hero h, power b WHERE a.hero_id = h.id AND b.hero_id = h.id AND b.power = "run"',
+    'SELECT h.name, c.colour, p.power FROM cape c JOIN hero h ON h.id = c.hero_id LEFT JOIN ' +
+      "power p ON p.hero_id = h.id AND p.power LIKE 'f%'",
+    'SELECT a.power, b.power FROM power a JOIN power b ON a.hero_id = b.hero_id AND a.power ' +
+      '< b.power',
+    'SELECT a.power, h.name FROM power a, hero h, power b WHERE a.hero_id = h.id AND b.hero_id = ' +
+      'h.id AND b.power = "run"',
     'SELECT name FROM hero h WHERE NOT EXISTS (SELECT 1 FROM cape WHERE hero_id = h.id)',
     'SELECT hero_id, COUNT(*) FROM power GROUP BY hero_id HAVING COUNT(*) > 1',
     'SELECT COUNT(*) FROM power WHERE level IS NULL',
@@ -292,7 +300,8 @@ describe('source defects', () => {
     ['SELECT name FROM hero WHERE secret > 5', ['number_as_text']],
     ['SELECT name FROM hero JOIN power ON height = level', []],
     [
-      'SELECT 1 FROM cape WHERE hero_id IN (SELECT COUNT(CASE WHEN level > 1 THEN 1 ELSE 2 END) FROM power)',
+      'SELECT 1 FROM cape WHERE hero_id IN (SELECT COUNT(CASE WHEN level > 1 THEN 1 ELSE 2 END) ' +
+        'FROM power)',
       ['count_of_else'],
     ],
   ])('%s: %j', (sql, kinds) => {
@@ -316,7 +325,8 @@ describe('untranslated', () => {
     ['SELECT random() FROM hero', 37],
     [`SELECT ${'(SELECT '.repeat(12)}1${')'.repeat(12)}`, 50],
     [
-      `SELECT name FROM hero WHERE id IN (${Array.from({ length: 2000 }, (_, at) => at).join(',')})`,
+      'SELECT name FROM hero WHERE id IN ' +
+        `(${Array.from({ length: 2000 }, (_, at) => at).join(',')})`,
       50,
     ],
   ])('%s has reason %i', (sql, code) => {

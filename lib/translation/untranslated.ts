@@ -87,7 +87,8 @@ export const UNTRANSLATED = {
   50: {
     name: 'budget',
     cause:
-      'The pipeline would pass the budget: stages, nesting or emulated functions that no developer would write.',
+      'The pipeline would pass the budget: stages, nesting or emulated functions that no ' +
+      'developer would write.',
     remedy: 'Take the attempt as a start and simplify it by hand.',
   },
 } as const;

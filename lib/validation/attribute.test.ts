@@ -161,7 +161,8 @@ test('it stands in the CSV and the schema; what is none is refused', () => {
   const logical = design.logical.find(({ rootTable }) => rootTable === 'm')!;
   const csv = logicalCsv(logical);
   expect(csv).toContain(
-    '"m","m.attributes","Attribute","entries {k: name, v: value} of the fields below, without those that are null"\r\n"m.p2","m.attributes.p2","as stored","identity"',
+    '"m","m.attributes","Attribute","entries {k: name, v: value} of the fields below, without ' +
+      'those that are null"\r\n"m.p2","m.attributes.p2","as stored","identity"',
   );
   expect(parseLogicalCsv(csv)).toEqual(logical);
   expect(() => parseLogicalCsv(csv.replace('without those', 'with those'))).toThrow(
@@ -225,7 +226,8 @@ test('it stands in the CSV and the schema; what is none is refused', () => {
 
 test('it is no field of embedded rows', () => {
   const { design, catalog, profile } = fixture.plan(
-    "CREATE TABLE p (id INTEGER PRIMARY KEY); CREATE TABLE c (p_id INTEGER NOT NULL REFERENCES p(id), a TEXT, b TEXT); INSERT INTO p VALUES (1); INSERT INTO c VALUES (1, 'x', 'y');",
+    'CREATE TABLE p (id INTEGER PRIMARY KEY); CREATE TABLE c (p_id INTEGER NOT NULL REFERENCES ' +
+      "p(id), a TEXT, b TEXT); INSERT INTO p VALUES (1); INSERT INTO c VALUES (1, 'x', 'y');",
     {
       change: (whole) => ({
         ...whole,

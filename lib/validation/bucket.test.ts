@@ -246,10 +246,12 @@ test('it stands in the CSV and the schemas; what is none is refused', () => {
   const logical = design.logical.find(({ rootTable }) => rootTable === 'reading')!;
   const csv = logicalCsv(logical);
   expect(csv).toContain(
-    '"reading","reading._id","Int","bucket: position, from 1, among buckets of up to 3 rows with the same station"',
+    '"reading","reading._id","Int","bucket: position, from 1, among buckets of up to 3 rows with ' +
+      'the same station"',
   );
   expect(csv).toContain(
-    '"reading","reading.reading","Array","rows of reading where station = parent station; order: source order; relationship ""bucket"""',
+    '"reading","reading.reading","Array","rows of reading where station = parent station; order: ' +
+      'source order; relationship ""bucket"""',
   );
   expect(parseLogicalCsv(csv)).toEqual(logical);
   expect(() => parseLogicalCsv(csv.replace('up to 3 rows', 'some rows'))).toThrow(

@@ -153,7 +153,8 @@ function* sourceKeys(
   const names = columns.map(q);
   // By their bytes: a collation would take several spellings for one, which documents tell apart.
   const { rows } = sql(
-    `SELECT DISTINCT ${names.map((name) => `${name} COLLATE BINARY AS ${name}`).join(', ')} FROM ${q(table)} WHERE ${names.map((name) => `${name} IS NOT NULL`).join(' AND ')}`,
+    `SELECT DISTINCT ${names.map((name) => `${name} COLLATE BINARY AS ${name}`).join(', ')} FROM ` +
+      `${q(table)} WHERE ${names.map((name) => `${name} IS NOT NULL`).join(' AND ')}`,
   );
   for (const row of rows)
     yield row.map((value, at) => applyTransform(paths[at]!.transform, value as SqliteValue));

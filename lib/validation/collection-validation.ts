@@ -118,7 +118,9 @@ export function documentsLevel(
         level: { ...level, where: ' WHERE o.place = 0' },
         key: {
           sql: 'o.bucket',
-          join: ` JOIN (${bucketsOf(rootTable, id, catalog)}) o ON ${scan.map((column, at) => `o.k${at} = t0.${column}`).join(' AND ')}`,
+          join:
+            ` JOIN (${bucketsOf(rootTable, id, catalog)}) o ON ` +
+            `${scan.map((column, at) => `o.k${at} = t0.${column}`).join(' AND ')}`,
           transform: identity,
         },
       };
@@ -132,7 +134,11 @@ function bucketsOf(rootTable: string, { columns, size }: BucketRule, catalog: Ca
   const shared = columns.map((column) => `${q(column)} COLLATE BINARY`);
   // By their bytes, as they are kept apart; then cut into pieces.
   const ranked = `SELECT ${[...scan.map((column, at) => `${column} AS k${at}`), ...shared.map((column, at) => `${column} AS b${at}`)].join(', ')}, row_number() OVER (PARTITION BY ${shared.join(', ')} ORDER BY ${scan.join(', ')}) - 1 AS n FROM ${q(rootTable)}`;
-  return `SELECT *, dense_rank() OVER (ORDER BY ${columns.map((_, at) => `b${at} COLLATE BINARY`).join(', ')}, n / ${size}) AS bucket, n % ${size} AS place FROM (${ranked})`;
+  return (
+    'SELECT *, dense_rank() OVER (ORDER BY ' +
+    `${columns.map((_, at) => `b${at} COLLATE BINARY`).join(', ')}, n / ${size}) AS bucket, n % ` +
+    `${size} AS place FROM (${ranked})`
+  );
 }
 
 const bucketCountMapping = (
@@ -141,8 +147,12 @@ const bucketCountMapping = (
   catalog: Catalog,
 ): ValidationMapping => ({
   name: `${collection}: number of documents`,
-  description: `there are as many documents as ${rootTable} has buckets of up to ${rule.size} rows with the same ${rule.columns.join(', ')}`,
-  sql: `SELECT count(*) AS n FROM (${bucketsOf(rootTable, rule, catalog)}) WHERE place = 0 HAVING count(*) > 0`,
+  description:
+    `there are as many documents as ${rootTable} has buckets of up to ${rule.size} ` +
+    `rows with the same ${rule.columns.join(', ')}`,
+  sql:
+    `SELECT count(*) AS n FROM (${bucketsOf(rootTable, rule, catalog)}) WHERE place = 0 ` +
+    'HAVING count(*) > 0',
   ...countingDocuments(collection),
 });
 
@@ -185,7 +195,10 @@ export interface KeyColumn {
 function ordinalJoin(catalog: Catalog, table: string): string {
   const scan = scanOrder(catalog, table);
   const keys = scan.map((column, at) => `${column} AS k${at}`);
-  return ` JOIN (SELECT ${keys.join(', ')}, row_number() OVER (ORDER BY ${scan.join(', ')}) AS n FROM ${q(table)}) o ON ${scan.map((column, at) => `o.k${at} = t0.${column}`).join(' AND ')}`;
+  return (
+    ` JOIN (SELECT ${keys.join(', ')}, row_number() OVER (ORDER BY ${scan.join(', ')}) AS n ` +
+    `FROM ${q(table)}) o ON ${scan.map((column, at) => `o.k${at} = t0.${column}`).join(' AND ')}`
+  );
 }
 
 function scanOrder(catalog: Catalog, name: string): string[] {
@@ -228,12 +241,17 @@ function positionIn(
     ...orderBy.map(({ column, direction }) => `own.${q(column)} ${direction}`),
     ...scan.map((column) => `own.${column}`),
   ].join(', ');
-  const rows = `SELECT ${scan.map((column, at) => `own.${column} AS k${at}`).join(', ')}, row_number() OVER (PARTITION BY ${parentScan.map((column) => `above.${column}`).join(', ')} ORDER BY ${order}) - 1 AS n FROM ${q(parent)} above JOIN ${q(table)} own ON ${on}`;
+  const rows =
+    `SELECT ${scan.map((column, at) => `own.${column} AS k${at}`).join(', ')}, ` +
+    `row_number() OVER (PARTITION BY ${parentScan.map((column) => `above.${column}`).join(', ')} ` +
+    `ORDER BY ${order}) - 1 AS n FROM ${q(parent)} above JOIN ${q(table)} own ON ${on}`;
   const name = `${above}p${positions.length}`;
   return {
     field,
     sql: `${name}.n`,
-    join: ` JOIN (${rows}) ${name} ON ${scan.map((column, at) => `${name}.k${at} = ${alias}.${column}`).join(' AND ')}`,
+    join:
+      ` JOIN (${rows}) ${name} ON ` +
+      `${scan.map((column, at) => `${name}.k${at} = ${alias}.${column}`).join(' AND ')}`,
   };
 }
 
@@ -264,7 +282,9 @@ function levelMappings(
           }));
     return {
       name: `${where}: ${groups.length > 1 ? `fields ${at * COLUMNS_A_MAPPING + 1}–${at * COLUMNS_A_MAPPING + group.length}` : 'fields'}`,
-      description: `${group.map((field) => field.name).join(', ') || 'number of entries'} of ${level.table}, row by row`,
+      description:
+        `${group.map((field) => field.name).join(', ') || 'number of entries'} of ` +
+        `${level.table}, row by row`,
       sql: `SELECT ${[
         `${key.sql} AS ${q(keyName)}`,
         ...positions.map(({ sql, name }) => `${sql} AS ${q(name)}`),
@@ -334,7 +354,9 @@ function referenceMapping(
     .join(' AND ');
   return {
     name: `${collection}.${path}: copy of ${field.table}`,
-    description: `${field.fields.map((own) => own.name).join(', ')} equal the ${field.table} row that is referred to`,
+    description:
+      `${field.fields.map((own) => own.name).join(', ')} equal the ${field.table} row ` +
+      'that is referred to',
     sql: `SELECT ${[`${key.sql} AS ${q(keyName)}`, ...copied.map(({ own, name }) => `copied.${q(own.column)} AS ${q(name)}`)].join(', ')} FROM ${level.from}${key.join} JOIN ${q(field.table)} copied ON ${on}${level.where ?? ''}`,
     transforms: retyped([
       [keyName, key.transform],
@@ -401,7 +423,10 @@ function keptMapping(
         `${transformInput(own.transform, `copied.${q(own.column)}`)} AS ${q(name)}`,
     ),
   ];
-  const rows = `SELECT ${selected.join(', ')} FROM ${level.from}${parents.map(({ join }) => join).join('')}${key.join} JOIN ${q(field.table)} copied ON ${on}`;
+  const rows =
+    `SELECT ${selected.join(', ')} FROM ` +
+    `${level.from}${parents.map(({ join }) => join).join('')}${key.join} JOIN ${q(field.table)} ` +
+    `copied ON ${on}`;
   const shown = [
     keyName,
     ...parents.map(({ name }) => name),
@@ -410,9 +435,13 @@ function keptMapping(
   ];
   const what = field.fields.map((own) => own.name).join(', ');
   return {
-    name: `${collection}.${path}: ${field.kind === 'subset' ? `first ${field.limit} rows of ${field.table}` : `all rows of ${field.table} up to ${field.limit}`}`,
+    name:
+      `${collection}.${path}: ` +
+      `${field.kind === 'subset' ? `first ${field.limit} rows of ${field.table}` : `all rows of ${field.table} up to ${field.limit}`}`,
     description: `${what} of ${field.kind === 'subset' ? `the first ${field.limit} rows by ${sorted.map(({ column, direction }) => `${column} ${direction}`).join(', ')}` : `all rows where there are ${field.limit} at most`}, with their positions`,
-    sql: `SELECT ${shown.map(q).join(', ')} FROM (${rows}) WHERE ${field.kind === 'subset' ? `${q(position)} < ${field.limit}` : `${q(children)} <= ${field.limit}`}`,
+    sql:
+      `SELECT ${shown.map(q).join(', ')} FROM (${rows}) WHERE ` +
+      `${field.kind === 'subset' ? `${q(position)} < ${field.limit}` : `${q(children)} <= ${field.limit}`}`,
     transforms: retyped([
       [keyName, key.transform],
       ...copied.map(({ own, name }) => [name, own.transform] as const),
@@ -450,7 +479,10 @@ function flagMapping(
   }));
   const { parent, child } = field.join[0]!;
   const path = level.path + field.flag;
-  const outliers = `SELECT parents.${q(parent)} AS g FROM ${q(level.table)} parents JOIN ${q(field.table)} counted ON parents.${q(parent)} = counted.${q(child)} GROUP BY 1 HAVING count(*) > ${field.limit}`;
+  const outliers =
+    `SELECT parents.${q(parent)} AS g FROM ${q(level.table)} parents JOIN ` +
+    `${q(field.table)} counted ON parents.${q(parent)} = counted.${q(child)} GROUP BY 1 HAVING ` +
+    `count(*) > ${field.limit}`;
   const selected = [
     `${key.sql} AS ${keyName}`,
     ...parents.map(({ sql, name }) => `${sql} AS ${name}`),
@@ -459,7 +491,10 @@ function flagMapping(
   return {
     name: `${collection}.${path}: more than ${field.limit} rows of ${field.table}`,
     description: `${parent} of those rows of ${level.table} that have more, and of no others`,
-    sql: `SELECT ${selected.join(', ')} FROM ${level.from}${parents.map(({ join }) => join).join('')}${key.join} JOIN (${outliers}) outliers ON outliers.g = ${level.alias}.${q(parent)}`,
+    sql:
+      `SELECT ${selected.join(', ')} FROM ` +
+      `${level.from}${parents.map(({ join }) => join).join('')}${key.join} JOIN (${outliers}) ` +
+      `outliers ON outliers.g = ${level.alias}.${q(parent)}`,
     transforms: retyped([
       [keyName, key.transform],
       [flag, heldKey(level.fields, level.id, parent) ?? identity],
@@ -507,11 +542,16 @@ function attributeMappings(
       Array.from({ length: at }, (_, earlier) => `(c${earlier} IS NOT NULL)`).join(' + ') || '0';
     const entries = of.map(
       ({ name, at }) =>
-        `SELECT key AS _key, ${before(at)} AS _position, ${text(name)} AS k, c${at} AS v FROM own WHERE c${at} IS NOT NULL`,
+        `SELECT key AS _key, ${before(at)} AS _position, ${text(name)} AS k, c${at} AS v FROM ` +
+        `own WHERE c${at} IS NOT NULL`,
     );
     return {
-      name: `${collection}.${path}: names and values${types.size > 1 ? `, ${n + 1} of ${types.size}` : ''}`,
-      description: `an entry for each of ${of.map(({ name }) => name).join(', ')} that is not null, with its position`,
+      name:
+        `${collection}.${path}: names and ` +
+        `values${types.size > 1 ? `, ${n + 1} of ${types.size}` : ''}`,
+      description:
+        `an entry for each of ${of.map(({ name }) => name).join(', ')} that is not ` +
+        'null, with its position',
       sql: `WITH own AS (${own}) ${entries.join(' UNION ALL ')}`,
       transforms: retyped([
         ['_key', key.transform],
@@ -544,7 +584,11 @@ function computedMapping(
   const belongs = field.join
     .map(({ parent, child }) => `parents.${q(parent)} = counted.${q(child)}`)
     .join(' AND ');
-  const groups = `SELECT ${keys.map((key, at) => `${key} AS g${at}`).join(', ')}, ${field.aggregate}(${field.column === undefined ? '*' : `counted.${q(field.column)}`}) AS result FROM ${q(level.table)} parents JOIN ${q(field.table)} counted ON ${belongs} GROUP BY ${keys.join(', ')}`;
+  const groups =
+    `SELECT ${keys.map((key, at) => `${key} AS g${at}`).join(', ')}, ` +
+    `${field.aggregate}(${field.column === undefined ? '*' : `counted.${q(field.column)}`}) AS ` +
+    `result FROM ${q(level.table)} parents JOIN ${q(field.table)} counted ON ${belongs} GROUP BY ` +
+    `${keys.join(', ')}`;
   const on = field.join
     .map(({ parent }, at) => `grouped.g${at} = ${level.alias}.${q(parent)}`)
     .join(' AND ');
@@ -553,7 +597,9 @@ function computedMapping(
   return {
     name: `${collection}.${path}: ${field.aggregate} over ${field.table}`,
     description: `recomputed from the source`,
-    sql: `SELECT ${key.sql} AS _key, ${value} AS value FROM ${level.from}${key.join} LEFT JOIN (${groups}) grouped ON ${on}`,
+    sql:
+      `SELECT ${key.sql} AS _key, ${value} AS value FROM ${level.from}${key.join} LEFT JOIN ` +
+      `(${groups}) grouped ON ${on}`,
     transforms: key.transform.kind === 'identity' ? {} : { _key: key.transform },
     collection,
     pipeline: [...level.stages, { $project: { _id: 0, _key: '$_id', value: `$${path}` } }],

@@ -188,7 +188,8 @@ export class ConversionFixture {
           columns: table.columns.map((column) => column.name),
           read: () =>
             run(
-              `SELECT ${table.columns.map((column) => quoteName(column.name)).join(', ')} FROM ${quoteName(table.name)}`,
+              `SELECT ${table.columns.map((column) => quoteName(column.name)).join(', ')} FROM ` +
+                `${quoteName(table.name)}`,
             ).rows,
         }));
         const tables = validateTables(sources, places, ids);

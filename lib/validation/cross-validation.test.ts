@@ -115,7 +115,9 @@ test('references in both directions, copies and computed fields hold; orphans ar
 
 test('orphans that a collation takes for one are told apart on both sides', async () => {
   const source = await fixture.convert(
-    "CREATE TABLE p (code TEXT PRIMARY KEY); CREATE TABLE c (id INTEGER PRIMARY KEY, code TEXT COLLATE NOCASE REFERENCES p(code)); INSERT INTO p VALUES ('a'); INSERT INTO c (code) VALUES ('a'), ('x'), ('X'), ('A');",
+    'CREATE TABLE p (code TEXT PRIMARY KEY); CREATE TABLE c (id INTEGER PRIMARY KEY, code TEXT ' +
+      "COLLATE NOCASE REFERENCES p(code)); INSERT INTO p VALUES ('a'); INSERT INTO c (code) " +
+      "VALUES ('a'), ('x'), ('X'), ('A');",
     { strategy: 'one-to-one' },
   );
   expect((await source.validate()).references[0]).toMatchObject({

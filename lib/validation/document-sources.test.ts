@@ -93,7 +93,9 @@ test('keys that are retyped, ordinals, and keys of every kind', async () => {
     [[[2n, null]], 'c: 0 of c, 0 of 0'],
   ]);
   const keys = await fixture.convert(
-    `CREATE TABLE t (k PRIMARY KEY, n); INSERT INTO t VALUES (1.5, 'real'), ('o''n', 'text'), (x'00ff', 'blob'), (9007199254740993, 'long'), (-1e300, 'large'); CREATE TABLE u (a, b); INSERT INTO u VALUES (1, NULL), (1, 2);`,
+    `CREATE TABLE t (k PRIMARY KEY, n); INSERT INTO t VALUES (1.5, 'real'), ('o''n', 'text'), ` +
+      `(x'00ff', 'blob'), (9007199254740993, 'long'), (-1e300, 'large'); CREATE TABLE u (a, b); ` +
+      'INSERT INTO u VALUES (1, NULL), (1, 2);',
     { strategy: 'one-to-one' },
   );
   const found = await sourcesOf(keys, 't');

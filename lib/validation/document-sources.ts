@@ -45,14 +45,17 @@ export async function documentSources(
   if (documents.length === 0) return [];
   const { level, key } = documentsLevel(design, catalog);
   const table = catalog.tables.find(({ name }) => name === design.rootTable)!;
-  const chosen = `${key.sql} IN (${documents.map(({ _id }) => sqlLiteral(invertTransform(key.transform, _id ?? null))).join(', ')})`;
+  const chosen =
+    `${key.sql} IN ` +
+    `(${documents.map(({ _id }) => sqlLiteral(invertTransform(key.transform, _id ?? null))).join(', ')})`;
   const isBucket = design.id.kind === 'bucket';
   // Of a bucket of a thousand rows not all are read.
   const [few, order] = isBucket ? [` AND o.place < ${most}`, 'o.bucket, o.place'] : ['', key.sql];
   const columns = table.columns.map(({ name }) => name);
   const [roots, sizes] = [
     await ask(
-      `SELECT ${key.sql}, ${columns.map((column) => `t0.${q(column)}`).join(', ')} FROM ${level.from}${key.join} WHERE ${chosen}${few} ORDER BY ${order}`,
+      `SELECT ${key.sql}, ${columns.map((column) => `t0.${q(column)}`).join(', ')} FROM ` +
+        `${level.from}${key.join} WHERE ${chosen}${few} ORDER BY ${order}`,
     ),
     isBucket
       ? byDocument(
@@ -136,7 +139,9 @@ function nestedRows(
       {
         field,
         path,
-        from: `${level.from} JOIN ${q(field.table)} copied ON ${field.join.map(({ parent, child }) => `${level.alias}.${q(parent)} = copied.${q(child)}`).join(' AND ')}`,
+        from:
+          `${level.from} JOIN ${q(field.table)} copied ON ` +
+          `${field.join.map(({ parent, child }) => `${level.alias}.${q(parent)} = copied.${q(child)}`).join(' AND ')}`,
       },
     ];
   });

@@ -66,5 +66,8 @@ function restricted(
       row[at] ?? null,
     ),
   );
-  return `SELECT * FROM (${sql}) WHERE ${q(KEY)} IN (${[...new Set(keys.map(sqlLiteral))].join(', ')})`;
+  return (
+    `SELECT * FROM (${sql}) WHERE ${q(KEY)} IN ` +
+    `(${[...new Set(keys.map(sqlLiteral))].join(', ')})`
+  );
 }

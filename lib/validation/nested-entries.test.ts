@@ -75,10 +75,12 @@ test('an array in a document in a document: its entries are rows once, however d
   const chain = Array.from(
     { length: depth },
     (_, at) =>
-      `CREATE TABLE t${at} (id INTEGER PRIMARY KEY${at > 0 ? ` REFERENCES t${at - 1}(id)` : ''}, v TEXT); INSERT INTO t${at} VALUES (1, 'a${at}'), (2, 'b${at}');`,
+      `CREATE TABLE t${at} (id INTEGER PRIMARY KEY${at > 0 ? ` REFERENCES t${at - 1}(id)` : ''}, ` +
+      `v TEXT); INSERT INTO t${at} VALUES (1, 'a${at}'), (2, 'b${at}');`,
   ).join(' ');
   const source = await fixture.convert(
-    `${chain} CREATE TABLE leaf (t_id INTEGER NOT NULL REFERENCES t${depth - 1}(id), n TEXT); INSERT INTO leaf VALUES (1, 'x'), (1, 'y'), (2, 'z');`,
+    `${chain} CREATE TABLE leaf (t_id INTEGER NOT NULL REFERENCES t${depth - 1}(id), n TEXT); ` +
+      `INSERT INTO leaf VALUES (1, 'x'), (1, 'y'), (2, 'z');`,
     { strategy: 'fk-embedding' },
   );
   const ids = new ValueIds();

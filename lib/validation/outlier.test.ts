@@ -279,7 +279,8 @@ test('it stands in the CSV, the schema and the forecast; what is none is refused
   const logical = design.logical.find(({ rootTable }) => rootTable === 'p')!;
   const csv = logicalCsv(logical);
   expect(csv).toContain(
-    '"c","p.sales","Outlier","all rows of c where p_id = parent id, if 2 at most; else none, and the key in ""sales_elsewhere""; relationship ""c(p_id)->p(id)"""',
+    '"c","p.sales","Outlier","all rows of c where p_id = parent id, if 2 at most; else none, and ' +
+      'the key in ""sales_elsewhere""; relationship ""c(p_id)->p(id)"""',
   );
   expect(parseLogicalCsv(csv)).toEqual(logical);
   expect(() => parseLogicalCsv(csv.replace('if 2 at most', 'if few'))).toThrow('line 4');
@@ -349,7 +350,8 @@ describe('the loss check', () => {
       'wants keys that are stored alike',
       {},
       sql.replace('p_id INTEGER', 'p_id TEXT'),
-      'broken: p_id is stored otherwise than its parent’s key, so the flag would not find the children',
+      'broken: p_id is stored otherwise than its parent’s key, so the flag would not find the ' +
+        'children',
     ],
   ])('%s', (_, field, source, expected) => {
     expect(problems(field, source)).toEqual(expected === undefined ? [] : [expected]);

@@ -139,7 +139,8 @@ test('it stands in the CSV and the schema; what is none is refused', () => {
   const logical = design.logical.find(({ rootTable }) => rootTable === 'p')!;
   const csv = logicalCsv(logical);
   expect(csv).toContain(
-    '"c","p.dearest","Subset","first 2 rows of c where p_id = parent id; order: price desc; relationship ""c(p_id)->p(id)"""',
+    '"c","p.dearest","Subset","first 2 rows of c where p_id = parent id; order: price desc; ' +
+      'relationship ""c(p_id)->p(id)"""',
   );
   expect(parseLogicalCsv(csv)).toEqual(logical);
   expect(() => parseLogicalCsv(csv.replace('first 2 rows', 'some rows'))).toThrow('line 4');

@@ -11,7 +11,8 @@ afterAll(() => fixture.stop());
 
 /** Values of two columns that are the same taken alone, and told apart by their rows only. */
 const crossed =
-  "CREATE TABLE t (a TEXT, b TEXT, c TEXT, d TEXT); INSERT INTO t VALUES ('1', '2', '3', '4'), ('2', '1', '4', '3');";
+  "CREATE TABLE t (a TEXT, b TEXT, c TEXT, d TEXT); INSERT INTO t VALUES ('1', '2', '3', '4'), " +
+  "('2', '1', '4', '3');";
 const renamed =
   (names: Record<string, string>) =>
   (design: ConvertedSource['design']): ConvertedSource['design'] => ({
@@ -54,7 +55,8 @@ test('a double altered in its last digit is found, which the comparison of resul
 
 test('a table left out of the design is found, by this pass alone', async () => {
   const source = await fixture.convert(
-    "CREATE TABLE t (v TEXT); CREATE TABLE u (w TEXT); INSERT INTO t VALUES ('a'); INSERT INTO u VALUES ('b');",
+    "CREATE TABLE t (v TEXT); CREATE TABLE u (w TEXT); INSERT INTO t VALUES ('a'); INSERT INTO u " +
+      "VALUES ('b');",
     {
       change: (design) => ({
         conceptual: {
@@ -97,7 +99,8 @@ const without = (table: string, column?: string) => ({
 });
 
 const COPIES =
-  "CREATE TABLE t_backup (id INTEGER PRIMARY KEY, v TEXT); CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT); INSERT INTO t VALUES (1, 'a'), (2, 'b'); INSERT INTO t_backup SELECT * FROM t;";
+  'CREATE TABLE t_backup (id INTEGER PRIMARY KEY, v TEXT); CREATE TABLE t (id INTEGER PRIMARY ' +
+  "KEY, v TEXT); INSERT INTO t VALUES (1, 'a'), (2, 'b'); INSERT INTO t_backup SELECT * FROM t;";
 
 test('a table left out whose rows are those of another has no place of its own', async () => {
   const source = await fixture.convert(COPIES, without('t_backup'));
@@ -115,7 +118,8 @@ test('a table left out whose rows are those of another has no place of its own',
 
 test('a table left out whose rows are some of another’s has no place of its own', async () => {
   const source = await fixture.convert(
-    'CREATE TABLE t (id INTEGER PRIMARY KEY); CREATE TABLE vip (id INTEGER PRIMARY KEY); INSERT INTO t VALUES (1), (2), (3); INSERT INTO vip VALUES (1), (3);',
+    'CREATE TABLE t (id INTEGER PRIMARY KEY); CREATE TABLE vip (id INTEGER PRIMARY KEY); INSERT ' +
+      'INTO t VALUES (1), (2), (3); INSERT INTO vip VALUES (1), (3);',
     without('vip'),
   );
   expect((await source.validate()).tables.find(({ table }) => table === 'vip')).toMatchObject({
@@ -132,7 +136,8 @@ test('a table left out whose rows are some of another’s has no place of its ow
 
 test('a table of nulls that was left out is found by its rows', async () => {
   const source = await fixture.convert(
-    'CREATE TABLE t (v TEXT); CREATE TABLE n (v TEXT, w TEXT); INSERT INTO t VALUES (NULL), (NULL), (NULL); INSERT INTO n VALUES (NULL, NULL), (NULL, NULL);',
+    'CREATE TABLE t (v TEXT); CREATE TABLE n (v TEXT, w TEXT); INSERT INTO t VALUES (NULL), ' +
+      '(NULL), (NULL); INSERT INTO n VALUES (NULL, NULL), (NULL, NULL);',
     without('n'),
   );
   expect((await source.validate()).tables.find(({ table }) => table === 'n')).toMatchObject({
@@ -168,7 +173,8 @@ test.each([
 test('a table makes room for one that fits its place alone', async () => {
   // u is looked for in the first collection, which holds its values too, and s has no other.
   const source = await fixture.convert(
-    "CREATE TABLE s (a TEXT, b TEXT); CREATE TABLE u (a TEXT); INSERT INTO s VALUES ('1', 'x'), ('2', 'y'); INSERT INTO u VALUES ('1'), ('2');",
+    "CREATE TABLE s (a TEXT, b TEXT); CREATE TABLE u (a TEXT); INSERT INTO s VALUES ('1', 'x'), " +
+      "('2', 'y'); INSERT INTO u VALUES ('1'), ('2');",
     {
       strategy: 'one-to-one',
       change: ({ conceptual, logical }) => {
@@ -231,7 +237,8 @@ test('of two retyped columns neither is said to be lost: the other’s field may
     b: { kind: 'bool', true: 'nein', false: 'ja' },
   };
   const source = await fixture.convert(
-    "CREATE TABLE t (a TEXT, b TEXT); INSERT INTO t VALUES ('ja', 'ja'), ('nein', 'nein'), ('nein', 'nein');",
+    "CREATE TABLE t (a TEXT, b TEXT); INSERT INTO t VALUES ('ja', 'ja'), ('nein', 'nein'), " +
+      "('nein', 'nein');",
     {
       change: (design) => ({
         ...design,
@@ -255,14 +262,18 @@ test('of two retyped columns neither is said to be lost: the other’s field may
 
 test('columns that are held by the same key of an ancestor lose nothing', async () => {
   const source = await fixture.convert(
-    'CREATE TABLE p (id INTEGER PRIMARY KEY, v TEXT); CREATE TABLE c (p_id INTEGER REFERENCES p(id), w TEXT); CREATE TABLE d (p_id INTEGER REFERENCES p(id), x TEXT); INSERT INTO p VALUES (1, NULL), (2, NULL); INSERT INTO c VALUES (1, NULL), (2, NULL); INSERT INTO d VALUES (1, NULL), (2, NULL);',
+    'CREATE TABLE p (id INTEGER PRIMARY KEY, v TEXT); CREATE TABLE c (p_id INTEGER REFERENCES ' +
+      'p(id), w TEXT); CREATE TABLE d (p_id INTEGER REFERENCES p(id), x TEXT); INSERT INTO p ' +
+      'VALUES (1, NULL), (2, NULL); INSERT INTO c VALUES (1, NULL), (2, NULL); INSERT INTO d ' +
+      'VALUES (1, NULL), (2, NULL);',
   );
   expect(await source.failing()).toEqual([]);
 });
 
 test('a boolean of any two words is an intentional transformation', async () => {
   const source = await fixture.convert(
-    "CREATE TABLE t (id INTEGER PRIMARY KEY, ok TEXT); INSERT INTO t VALUES (1, 'ja'), (2, 'nein'), (3, NULL), (4, 'ja');",
+    "CREATE TABLE t (id INTEGER PRIMARY KEY, ok TEXT); INSERT INTO t VALUES (1, 'ja'), (2, " +
+      "'nein'), (3, NULL), (4, 'ja');",
     {
       change: (design) => ({
         ...design,
@@ -312,32 +323,38 @@ const day: Transform = { kind: 'date', format: 'YYYY-MM-DD' };
 test.each<[string, string, (design: ConvertedSource['design']) => ConvertedSource['design']]>([
   [
     'the other word is true',
-    "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT); INSERT INTO t VALUES (1, 'no'), (2, 'yes'), (3, 'no'), (4, 'yes')",
+    "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT); INSERT INTO t VALUES (1, 'no'), (2, " +
+      "'yes'), (3, 'no'), (4, 'yes')",
     retyped({ a: bool('yes', 'no') }),
   ],
   [
     'as often null',
-    "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT); INSERT INTO t VALUES (1, 'no'), (2, 'yes'), (3, NULL), (4, NULL), (5, 'no'), (6, 'yes')",
+    "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT); INSERT INTO t VALUES (1, 'no'), (2, " +
+      "'yes'), (3, NULL), (4, NULL), (5, 'no'), (6, 'yes')",
     retyped({ a: bool('yes', 'no') }),
   ],
   [
     'no key',
-    "CREATE TABLE t (x TEXT, a TEXT); INSERT INTO t VALUES ('p', 'no'), ('p', 'no'), ('q', 'yes'), ('q', 'yes'), (NULL, 'no'), (NULL, 'yes')",
+    "CREATE TABLE t (x TEXT, a TEXT); INSERT INTO t VALUES ('p', 'no'), ('p', 'no'), ('q', " +
+      "'yes'), ('q', 'yes'), (NULL, 'no'), (NULL, 'yes')",
     retyped({ a: bool('yes', 'no') }),
   ],
   [
     'two columns with words swapped',
-    "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT, b TEXT); INSERT INTO t VALUES (1, 'no', 'no'), (2, 'yes', 'no'), (3, 'no', 'yes'), (4, 'yes', 'yes')",
+    "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT, b TEXT); INSERT INTO t VALUES (1, 'no', " +
+      "'no'), (2, 'yes', 'no'), (3, 'no', 'yes'), (4, 'yes', 'yes')",
     retyped({ a: bool('yes', 'no'), b: bool('no', 'yes') }),
   ],
   [
     'two columns, each under the other’s name',
-    "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT, b TEXT); INSERT INTO t VALUES (1, 'no', 'no'), (2, 'yes', 'no'), (3, 'no', 'yes'), (4, 'yes', 'yes')",
+    "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT, b TEXT); INSERT INTO t VALUES (1, 'no', " +
+      "'no'), (2, 'yes', 'no'), (3, 'no', 'yes'), (4, 'yes', 'yes')",
     retyped({ a: bool('yes', 'no'), b: bool('yes', 'no') }, { a: 'b', b: 'a' }),
   ],
   [
     'four columns without a key',
-    "CREATE TABLE t (a TEXT, b TEXT, c TEXT, d TEXT); INSERT INTO t VALUES ('n', 'n', 'y', 'y'), ('y', 'n', 'n', 'n'), ('n', 'y', 'n', 'y'), ('y', 'y', 'y', 'n')",
+    "CREATE TABLE t (a TEXT, b TEXT, c TEXT, d TEXT); INSERT INTO t VALUES ('n', 'n', 'y', 'y'), " +
+      "('y', 'n', 'n', 'n'), ('n', 'y', 'n', 'y'), ('y', 'y', 'y', 'n')",
     retyped(
       { a: bool('y', 'n'), b: bool('n', 'y'), c: bool('y', 'n'), d: bool('n', 'y') },
       { a: 'p', b: 'q', c: 'r', d: 's' },
@@ -345,17 +362,21 @@ test.each<[string, string, (design: ConvertedSource['design']) => ConvertedSourc
   ],
   [
     'a text with the same words beside it',
-    "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT, b TEXT); INSERT INTO t VALUES (1, 'no', 'yes'), (2, 'yes', 'yes'), (3, 'no', 'no'), (4, 'yes', 'no')",
+    "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT, b TEXT); INSERT INTO t VALUES (1, 'no', " +
+      "'yes'), (2, 'yes', 'yes'), (3, 'no', 'no'), (4, 'yes', 'no')",
     retyped({ a: bool('yes', 'no') }),
   ],
   [
     'dates that occur equally often, each under the other’s name',
-    "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT, b TEXT); INSERT INTO t VALUES (1, '2020-01-01', '2020-01-02'), (2, '2020-01-02', '2020-01-02'), (3, '2020-01-02', '2020-01-01'), (4, '2020-01-01', '2020-01-01')",
+    'CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT, b TEXT); INSERT INTO t VALUES (1, ' +
+      "'2020-01-01', '2020-01-02'), (2, '2020-01-02', '2020-01-02'), (3, '2020-01-02', " +
+      "'2020-01-01'), (4, '2020-01-01', '2020-01-01')",
     retyped({ a: day, b: day }, { a: 'b', b: 'a' }),
   ],
   [
     'a date and a text with equal values',
-    "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT, b TEXT); INSERT INTO t VALUES (1, '2020-01-01', '2020-01-02'), (2, '2020-01-02', '2020-01-01')",
+    'CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT, b TEXT); INSERT INTO t VALUES (1, ' +
+      "'2020-01-01', '2020-01-02'), (2, '2020-01-02', '2020-01-01')",
     retyped({ a: day }),
   ],
 ])('rows decide what counts leave open: %s', async (_, sql, change) => {
@@ -368,7 +389,8 @@ test.each<[string, string, (design: ConvertedSource['design']) => ConvertedSourc
 
 test('the transformation that the rows show is the one that is named', async () => {
   const source = await fixture.convert(
-    "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT); INSERT INTO t VALUES (1, 'no'), (2, 'yes'), (3, 'no'), (4, 'yes')",
+    "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT); INSERT INTO t VALUES (1, 'no'), (2, " +
+      "'yes'), (3, 'no'), (4, 'yes')",
     { change: retyped({ a: bool('yes', 'no') }) },
   );
   expect((await source.validate()).tables[0]!.flags).toMatchObject([
@@ -384,7 +406,8 @@ test('the transformation that the rows show is the one that is named', async () 
 
 test('booleans exchanged between two rows are found', async () => {
   const source = await fixture.convert(
-    "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT); INSERT INTO t VALUES (1, 'no'), (2, 'yes'), (3, 'no'), (4, 'yes')",
+    "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT); INSERT INTO t VALUES (1, 'no'), (2, " +
+      "'yes'), (3, 'no'), (4, 'yes')",
     { change: retyped({ a: bool('yes', 'no') }) },
   );
   await source.db.collection<{ _id: number }>('t').updateOne({ _id: 1 }, { $set: { a: true } });

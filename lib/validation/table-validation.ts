@@ -148,7 +148,8 @@ function findPlace(source: NamedSource, places: readonly Place[], ids: ValueIds)
       withoutPlace(
         encoded,
         table,
-        `no place of its own: its values are in ${best.place}, which has ${best.placeRows} rows where the table has ${rows}`,
+        `no place of its own: its values are in ${best.place}, which has ${best.placeRows} rows ` +
+          `where the table has ${rows}`,
       ),
     );
   return found(validated(source, rows, best));
@@ -234,7 +235,8 @@ function placesOfTheirOwn(
   for (const [place, at] of owners) own[at] = fits[at]!.get(place)!;
   const shared = found.map(({ perfect: fit }, at) =>
     fit && !own[at]
-      ? `no place of its own: its values are in ${fit.place}, which holds the rows of ${tables[owners.get(fit.place)!]!.table}`
+      ? `no place of its own: its values are in ${fit.place}, which holds the rows of ` +
+        `${tables[owners.get(fit.place)!]!.table}`
       : undefined,
   );
   return { own, shared };
@@ -482,7 +484,9 @@ function fitPlace(table: string, source: EncodedTable, place: Place): Fit {
       values: matched,
       samples: source.samples(c, () => true),
       class: 'genuine_loss',
-      explanation: `no field of its own: its values are in ${destination}, which holds ${columns[owners.get(destination!)!]!.column}`,
+      explanation:
+        `no field of its own: its values are in ${destination}, which holds ` +
+        `${columns[owners.get(destination!)!]!.column}`,
     });
   }
   return fitOf(

@@ -16,7 +16,8 @@ export function claudeAgent(settings: ClaudeSettings): Agent {
       const submit: Tool = {
         name: 'submit_design',
         description:
-          'Submit the design. It is checked: what loses data or breaks a limit is refused with reasons.',
+          'Submit the design. It is checked: what loses data or breaks a limit is refused with ' +
+          'reasons.',
         inputSchema: jsonSchemaOf(submissionSchema),
         run: async (input) => {
           const judged = judgeSubmission(input, task);

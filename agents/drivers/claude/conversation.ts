@@ -88,7 +88,8 @@ export async function converse(
     if (inputTokens > settings.budget.inputTokens || outputTokens > settings.budget.outputTokens) {
       throw new AgentFailed(
         'budget',
-        `the run used ${inputTokens} input and ${outputTokens} output tokens; its budget is ${settings.budget.inputTokens} and ${settings.budget.outputTokens}`,
+        `the run used ${inputTokens} input and ${outputTokens} output tokens; its budget is ` +
+          `${settings.budget.inputTokens} and ${settings.budget.outputTokens}`,
       );
     }
     messages.push({ role: 'assistant', content: answer.content });

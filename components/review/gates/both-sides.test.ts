@@ -9,7 +9,9 @@ test('a column of root documents', () => {
       destination: 'film.updated',
     }),
   ).toEqual({
-    sql: 'SELECT "last ""update""", COUNT(*) AS n\nFROM "film"\nGROUP BY "last ""update"""\nORDER BY n DESC',
+    sql:
+      'SELECT "last ""update""", COUNT(*) AS n\nFROM "film"\nGROUP BY "last ' +
+      '""update"""\nORDER BY n DESC',
     mql: {
       collection: 'film',
       pipeline: [{ $group: { _id: '$updated', n: { $sum: 1 } } }, { $sort: { n: -1 } }],

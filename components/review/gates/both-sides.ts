@@ -17,7 +17,9 @@ export function bothSides(
   const steps = place === collection ? [] : place.slice(collection.length + 1).split('.');
   const path = destination.slice(collection.length + 1);
   return {
-    sql: `SELECT ${quoted(column)}, COUNT(*) AS n\nFROM ${quoted(table)}\nGROUP BY ${quoted(column)}\nORDER BY n DESC`,
+    sql:
+      `SELECT ${quoted(column)}, COUNT(*) AS n\nFROM ${quoted(table)}\nGROUP BY ` +
+      `${quoted(column)}\nORDER BY n DESC`,
     mql: {
       collection,
       pipeline: [

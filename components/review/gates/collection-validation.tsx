@@ -80,7 +80,8 @@ function Validation({
         <Badge tone={holes.length === 0 ? 'good' : 'bad'}>
           {holes.length === 0
             ? 'every field is covered'
-            : `${counted(holes.length, 'field')} covered by no mapping: ${holes.map(([path]) => path).join(', ')}`}
+            : `${counted(holes.length, 'field')} covered by no mapping: ` +
+              `${holes.map(([path]) => path).join(', ')}`}
         </Badge>
         <button
           type="button"

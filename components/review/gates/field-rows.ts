@@ -209,7 +209,9 @@ function idRow(
         path: '_id',
         source: rootTable,
         types: 'int',
-        transform: `ordinal of the bucket, up to ${id.size} rows with the same ${id.columns.join(', ')}`,
+        transform:
+          `ordinal of the bucket, up to ${id.size} rows with the same ` +
+          `${id.columns.join(', ')}`,
         covered,
       };
   }

@@ -45,7 +45,8 @@ export function MappingSection({ taskId, mapping, open, toggle, id }: MappingPro
             <p className="text-xs text-muted">
               SQL over the source
               {retyped.length > 0
-                ? `; compared after ${retyped.map(([name, transform]) => `${name}: ${describe(transform)}`).join(', ')}`
+                ? '; compared after ' +
+                  `${retyped.map(([name, transform]) => `${name}: ${describe(transform)}`).join(', ')}`
                 : ''}
             </p>
             <CodeBlock text={sqlText(mapping.sql)} label="SQL" />

@@ -9,7 +9,10 @@ import { MappingLink } from './mapping-link';
 
 export function faultsInShort({ planted, holes }: PlantedFaults): string {
   if (holes.length > 0)
-    return `${number(holes.length)} of ${number(planted)} planted faults ${holes.length === 1 ? 'was' : 'were'} not caught`;
+    return (
+      `${number(holes.length)} of ${number(planted)} planted faults ` +
+      `${holes.length === 1 ? 'was' : 'were'} not caught`
+    );
   if (planted === 0) return 'no fault could be planted: there are no documents';
   return planted === 1
     ? 'the planted fault was caught'

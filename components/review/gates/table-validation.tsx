@@ -66,7 +66,8 @@ export function TableValidationGate({
         <Badge tone={content.rowsApart === 0 ? 'good' : 'bad'}>
           {content.rowsApart === 0
             ? 'rows hold together'
-            : `${counted(content.rowsApart, 'row')} ${content.rowsApart === 1 ? 'does' : 'do'} not hold together`}
+            : `${counted(content.rowsApart, 'row')} ${content.rowsApart === 1 ? 'does' : 'do'} ` +
+              'not hold together'}
         </Badge>
       </div>
       {groups
@@ -113,7 +114,10 @@ export function TableValidationGate({
                         {wanted ? <Badge tone="accent">requested</Badge> : null}
                         <Button
                           look="quiet"
-                          aria-label={`${wanted ? 'Take back: keep the type' : 'Keep the type'} of ${column}`}
+                          aria-label={
+                            `${wanted ? 'Take back: keep the type' : 'Keep the type'} of ` +
+                            `${column}`
+                          }
                           onClick={() =>
                             setDirectives(
                               wanted

@@ -77,7 +77,8 @@ export async function serveFolder(dataDir: string, port: number): Promise<OwnedS
   } catch (error) {
     if (error instanceof FolderInUse) throw error;
     throw new Error(
-      `the data folder ${folder} cannot be used: ${error instanceof Error ? error.message : String(error)}`,
+      `the data folder ${folder} cannot be used: ` +
+        `${error instanceof Error ? error.message : String(error)}`,
     );
   }
   let server: RunningServer;

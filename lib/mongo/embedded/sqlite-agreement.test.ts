@@ -13,7 +13,8 @@ let engine: TestEngine;
 beforeAll(() => {
   sqlite = new Database(':memory:');
   sqlite.exec(
-    'CREATE TABLE a(id INTEGER PRIMARY KEY, i INTEGER, t TEXT, r REAL); CREATE TABLE b(id INTEGER PRIMARY KEY, i INTEGER, t TEXT, r REAL)',
+    'CREATE TABLE a(id INTEGER PRIMARY KEY, i INTEGER, t TEXT, r REAL); CREATE TABLE b(id ' +
+      'INTEGER PRIMARY KEY, i INTEGER, t TEXT, r REAL)',
   );
   engine = new TestEngine();
 });
@@ -121,7 +122,8 @@ describe('agreement with SQLite', () => {
   it('groups', () => {
     check(() => {
       agree(
-        'SELECT t, count(*), total(i), min(i), max(r), avg(r), count(r) FROM a GROUP BY t ORDER BY t',
+        'SELECT t, count(*), total(i), min(i), max(r), avg(r), count(r) FROM a GROUP BY t ' +
+          'ORDER BY t',
         [
           {
             $group: {
@@ -211,7 +213,8 @@ describe('agreement with SQLite', () => {
         { $sort: { _id: 1, o: 1 } },
       ]);
       agree(
-        'SELECT a.id, (SELECT count(*) FROM b WHERE b.i < a.i) FROM a WHERE a.i IS NOT NULL ORDER BY a.id',
+        'SELECT a.id, (SELECT count(*) FROM b WHERE b.i < a.i) FROM a WHERE a.i IS NOT NULL ' +
+          'ORDER BY a.id',
         [
           { $match: { i: { $ne: null } } },
           {

@@ -91,7 +91,8 @@ async function findOrStart(
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   } catch (error) {
     throw new Error(
-      `the data folder ${folder} cannot be used: ${error instanceof Error ? error.message : String(error)}`,
+      `the data folder ${folder} cannot be used: ` +
+        `${error instanceof Error ? error.message : String(error)}`,
     );
   }
   const deadline = Date.now() + START_TIMEOUT_MS;
@@ -184,7 +185,8 @@ async function startChild(
   if (said.busy) return null;
   throw new Error(
     said.error ??
-      `the embedded server for ${folder} ended while it was starting (status ${child.exitCode ?? child.signalCode ?? 'unknown'})`,
+      `the embedded server for ${folder} ended while it was starting (status ` +
+        `${child.exitCode ?? child.signalCode ?? 'unknown'})`,
   );
 }
 

@@ -56,7 +56,8 @@ function internal(error: unknown): ServerError {
     return new ServerError(146, 'the query used too much memory of the embedded server');
   return new ServerError(
     1,
-    `internal error of the embedded server: ${error instanceof Error ? error.message : String(error)}`,
+    'internal error of the embedded server: ' +
+      `${error instanceof Error ? error.message : String(error)}`,
   );
 }
 

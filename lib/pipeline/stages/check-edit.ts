@@ -200,7 +200,8 @@ async function checkLogical(
   if (logical.collection !== collection)
     return refuse(
       lines ? `line ${lines.get(`${logical.collection}._id`)}` : 'collection',
-      `this is the design of ${collection}; to rename a collection, direct the agent on the conceptual design`,
+      `this is the design of ${collection}; to rename a collection, direct the agent on the ` +
+        'conceptual design',
     );
   const { catalog, profile } = await need<ProfileContent>(input, 'profile', input.source.name);
   const design = await readDesign(input);
@@ -247,7 +248,9 @@ function atLines(
       if (instead === undefined)
         return {
           path: subject,
-          message: `the row of ${JSON.stringify(gone.target)} is missing: ${detail}. It was: ${gone.row}`,
+          message:
+            `the row of ${JSON.stringify(gone.target)} is missing: ${detail}. It was: ` +
+            `${gone.row}`,
         };
       return {
         path: `line ${instead}`,
@@ -386,7 +389,8 @@ async function withinLimits<T>(work: () => Promise<T>): Promise<T | Unavailable>
 }
 
 const EMPTY_RESULTS =
-  'Both results are empty, which proves nothing: read the filters against the question before you approve.';
+  'Both results are empty, which proves nothing: read the filters against the question before ' +
+  'you approve.';
 
 const toEditProblem = ({ at: stage, message }: MqlProblem): EditProblem => ({
   path: `pipeline.${stage}`,

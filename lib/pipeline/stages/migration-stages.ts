@@ -144,7 +144,9 @@ export const tableValidationStage: Stage = async (input, context) => {
     const artefacts: ProducedArtefact[] = [];
     let [ok, failed] = [0, 0];
     const sources = catalog.tables.map((table) => {
-      const query = `SELECT ${table.columns.map((column) => quoteName(column.name)).join(', ')} FROM ${quoteName(table.name)}`;
+      const query =
+        `SELECT ${table.columns.map((column) => quoteName(column.name)).join(', ')} ` +
+        `FROM ${quoteName(table.name)}`;
       return {
         table: table.name,
         columns: table.columns.map((column) => column.name),

@@ -8,13 +8,19 @@ import Database from 'better-sqlite3';
  */
 const SQL: readonly string[] = [
   'SELECT c.life, o.total FROM customer c JOIN orders o ON o.customer_id = c.id',
-  "SELECT c.life, o.total FROM customer AS c INNER JOIN orders AS o ON c.id = o.customer_id WHERE c.city = 'Oslo'",
+  'SELECT c.life, o.total FROM customer AS c INNER JOIN orders AS o ON c.id = o.customer_id ' +
+    "WHERE c.city = 'Oslo'",
   'SELECT c.life, o.day FROM orders o JOIN customer c ON c.id = o.customer_id WHERE o.total > 900',
-  'SELECT c.life, o.day, o.total FROM customer c LEFT JOIN orders o ON o.customer_id = c.id WHERE c.id BETWEEN 1 AND 60',
-  'SELECT c.life, sum(o.total), max(o.day) FROM customer c JOIN orders o ON o.customer_id = c.id GROUP BY c.id HAVING sum(o.total) > 4000 ORDER BY sum(o.total) DESC',
-  'SELECT c.city, c.life, count(o.oid) FROM customer c LEFT JOIN orders o ON o.customer_id = c.id GROUP BY c.id, c.city ORDER BY c.id LIMIT 20',
-  'SELECT c.life, o.oid, o.total FROM customer c JOIN orders o ON o.customer_id = c.id ORDER BY o.total DESC, o.oid LIMIT 25',
-  "SELECT DISTINCT c.life FROM customer c JOIN orders o ON o.customer_id = c.id WHERE o.day >= '2023-01-01' AND c.city = 'Rome'",
+  'SELECT c.life, o.day, o.total FROM customer c LEFT JOIN orders o ON o.customer_id = c.id ' +
+    'WHERE c.id BETWEEN 1 AND 60',
+  'SELECT c.life, sum(o.total), max(o.day) FROM customer c JOIN orders o ON o.customer_id = c.id ' +
+    'GROUP BY c.id HAVING sum(o.total) > 4000 ORDER BY sum(o.total) DESC',
+  'SELECT c.city, c.life, count(o.oid) FROM customer c LEFT JOIN orders o ON o.customer_id = ' +
+    'c.id GROUP BY c.id, c.city ORDER BY c.id LIMIT 20',
+  'SELECT c.life, o.oid, o.total FROM customer c JOIN orders o ON o.customer_id = c.id ORDER BY ' +
+    'o.total DESC, o.oid LIMIT 25',
+  'SELECT DISTINCT c.life FROM customer c JOIN orders o ON o.customer_id = c.id WHERE o.day >= ' +
+    "'2023-01-01' AND c.city = 'Rome'",
   'SELECT c.life FROM customer c LEFT JOIN orders o ON o.customer_id = c.id WHERE o.oid IS NULL',
   'SELECT count(*) FROM orders WHERE total > 500',
   'SELECT note FROM orders WHERE oid = 700',

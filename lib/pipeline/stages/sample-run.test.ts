@@ -162,7 +162,8 @@ describe('edits pass the same checks', () => {
     ['a forbidden stage', 'db.station.aggregate([{ $out: "x" }])', /\$out/],
     [
       'a forbidden stage inside',
-      'db.station.aggregate([{ $facet: { a: [{ $lookup: { from: "x", pipeline: [{ $merge: "y" }], as: "z" } }] } }])',
+      'db.station.aggregate([{ $facet: { a: [{ $lookup: { from: "x", pipeline: [{ $merge: "y" ' +
+        '}], as: "z" } }] } }])',
       /\$merge/,
     ],
     ['an unknown collection', 'db.stations.aggregate([{ $count: "n" }])', /no collection stations/],
@@ -178,7 +179,8 @@ describe('edits pass the same checks', () => {
     ],
     [
       'an unknown collection in a join',
-      'db.station.aggregate([{ $lookup: { from: "nowhere", localField: "_id", foreignField: "a", as: "b" } }])',
+      'db.station.aggregate([{ $lookup: { from: "nowhere", localField: "_id", foreignField: "a", ' +
+        'as: "b" } }])',
       /no collection nowhere/,
     ],
     ['server-side code', 'db.station.aggregate([{ $match: { $where: "true" } }])', /\$where/],
@@ -194,7 +196,9 @@ describe('edits pass the same checks', () => {
     const outcome = await checkEdit(
       gold,
       {
-        text: 'db.station.aggregate([{ $match: { automatic: true } }, { $group: { _id: null, stations: { $sum: 1 } } }, { $project: { _id: 0, stations: 1 } }])',
+        text:
+          'db.station.aggregate([{ $match: { automatic: true } }, { $group: { _id: null, ' +
+          'stations: { $sum: 1 } } }, { $project: { _id: 0, stations: 1 } }])',
       },
       stageInput(),
       signal,
@@ -217,7 +221,9 @@ describe('edits pass the same checks', () => {
     const same = await checkEdit(
       gold,
       {
-        text: 'db.station.aggregate([{ $match: { automatic: true } }, { $group: { _id: null, stations: { $sum: 1 } } }, { $project: { _id: 0, stations: 1 } }])',
+        text:
+          'db.station.aggregate([{ $match: { automatic: true } }, { $group: { _id: null, ' +
+          'stations: { $sum: 1 } } }, { $project: { _id: 0, stations: 1 } }])',
       },
       stageInput(),
       signal,
@@ -250,7 +256,9 @@ describe('edits pass the same checks', () => {
     expect(await problems(short)).toEqual([
       {
         path: 'station.river',
-        message: `the row of "station.river" is missing: no field holds the values of this column. It was: ${river}`,
+        message:
+          'the row of "station.river" is missing: no field holds the values of this ' +
+          `column. It was: ${river}`,
       },
     ]);
     expect(await problems(csv.replace('"station.river",', '"station.brook",'))).toEqual([
@@ -272,7 +280,8 @@ describe('edits pass the same checks', () => {
       ) as string,
     });
     const readings =
-      '"reading","station.readings","Array","rows of reading where station_id = parent id; order: source order; relationship ""none"""';
+      '"reading","station.readings","Array","rows of reading where station_id = parent id; ' +
+      'order: source order; relationship ""none"""';
     expect(await problems(`${csv}${readings}\r\n`)).toContainEqual({
       path: `line ${rows.length}`,
       message: '"station.readings": none is no relationship between reading and station',

@@ -49,7 +49,8 @@ const QUERIES = [
   'SELECT SUM(big) + 2147483648 FROM thing WHERE id IN (1, 4)',
   // Several rows have the least weight: what ships is the one that SQLite takes.
   'SELECT thing, data, MIN(weight) FROM part GROUP BY thing',
-  'SELECT t.label, p.data, MIN(p.weight) FROM part p JOIN thing t ON t.id = p.thing GROUP BY t.label',
+  'SELECT t.label, p.data, MIN(p.weight) FROM part p JOIN thing t ON t.id = p.thing GROUP ' +
+    'BY t.label',
 ];
 
 const convert = (name: string) => world.convert(name, DDL, { dev: QUERIES });

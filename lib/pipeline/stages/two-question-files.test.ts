@@ -17,7 +17,8 @@ const FILES: Readonly<Record<string, readonly string[]>> = {
 };
 
 const DDL =
-  "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT); INSERT INTO t VALUES (1, 'x'), (2, 'y'), (3, 'x')";
+  "CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT); INSERT INTO t VALUES (1, 'x'), (2, " +
+  "'y'), (3, 'x')";
 
 test('equal ids in two question files: each ships its own question, evidence, gold and rows under its own id', async () => {
   const converted = await world.convert('d', DDL, FILES);

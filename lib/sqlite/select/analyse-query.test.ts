@@ -8,14 +8,16 @@ import { parseSelect } from './parse-select';
 const sqlite = new Database(':memory:');
 sqlite.defaultSafeIntegers(true);
 sqlite.exec(
-  'CREATE TABLE hero (id INTEGER PRIMARY KEY, name TEXT, race_id INTEGER, height REAL); CREATE TABLE race (id INTEGER PRIMARY KEY, race TEXT);',
+  'CREATE TABLE hero (id INTEGER PRIMARY KEY, name TEXT, race_id INTEGER, height REAL); CREATE ' +
+    'TABLE race (id INTEGER PRIMARY KEY, race TEXT);',
 );
 const catalog = catalogOf(sqlite, { name: 'memory', sha256: '', descriptions: {} });
 const analyse = (sql: string) => analyseQuery(bindSelect(parseSelect(sql), catalog).query);
 
 it('says what is read, and for what', () => {
   const { tables, joins } = analyse(
-    'SELECT R.race, AVG(H.height) FROM hero H JOIN race R ON H.race_id = R.id WHERE H.name LIKE "A%" GROUP BY R.race ORDER BY COUNT(H.id)',
+    'SELECT R.race, AVG(H.height) FROM hero H JOIN race R ON H.race_id = R.id WHERE H.name LIKE ' +
+      '"A%" GROUP BY R.race ORDER BY COUNT(H.id)',
   );
   expect(joins).toEqual([
     {

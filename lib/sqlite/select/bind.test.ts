@@ -51,7 +51,8 @@ describe('names', () => {
 
   it.each([
     [
-      'SELECT a.kind FROM people p JOIN pets a ON a.owner = b.pet_id JOIN pets b ON b.pet_id = p.id',
+      'SELECT a.kind FROM people p JOIN pets a ON a.owner = b.pet_id JOIN pets b ON ' +
+        'b.pet_id = p.id',
       true,
     ],
     ['SELECT 1 FROM people p JOIN pets a ON b.kind = a.kind, pets b', true],

@@ -184,7 +184,8 @@ class Binder {
         if (left.columns.length !== right.columns.length) {
           throw new SqlBindError(
             'misplaced',
-            `the SELECTs to the left and right of ${body.operator} do not have the same number of result columns`,
+            `the SELECTs to the left and right of ${body.operator} do not have the same number ` +
+              'of result columns',
           );
         }
         return {
@@ -734,7 +735,8 @@ class Binder {
     if (operands.length !== query.columns.length) {
       throw new SqlBindError(
         'misplaced',
-        `sub-select returns ${String(query.columns.length)} columns - expected ${String(operands.length)}`,
+        `sub-select returns ${String(query.columns.length)} columns - expected ` +
+          `${String(operands.length)}`,
         node,
       );
     }

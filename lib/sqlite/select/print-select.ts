@@ -21,7 +21,10 @@ export function printSelect(statement: SelectStatement): string {
   const common = tables.map(({ name, columns, query, materialized }) => {
     const hint =
       materialized === undefined ? '' : materialized ? 'MATERIALIZED ' : 'NOT MATERIALIZED ';
-    return `${quoteName(name)}${columns ? `(${columns.map(quoteName).join(', ')})` : ''} AS ${hint}(${printSelect(query)})`;
+    return (
+      `${quoteName(name)}${columns ? `(${columns.map(quoteName).join(', ')})` : ''} AS ` +
+      `${hint}(${printSelect(query)})`
+    );
   });
   return [
     tables.length > 0 && `WITH ${recursive ? 'RECURSIVE ' : ''}${common.join(', ')}`,
@@ -61,13 +64,22 @@ export function printExpression(node: Expression): string {
     case 'nullTest':
       return `(${printExpression(node.operand)} ${node.negated ? 'NOTNULL' : 'ISNULL'})`;
     case 'is':
-      return `(${printExpression(node.left)} IS ${node.negated ? 'NOT ' : ''}${printExpression(node.right)})`;
+      return (
+        `(${printExpression(node.left)} IS ` +
+        `${node.negated ? 'NOT ' : ''}${printExpression(node.right)})`
+      );
     case 'pattern': {
       const escape = node.escape ? ` ESCAPE ${printExpression(node.escape)}` : '';
-      return `(${printExpression(node.operand)} ${not(node.negated)}${node.operator} ${printExpression(node.pattern)}${escape})`;
+      return (
+        `(${printExpression(node.operand)} ${not(node.negated)}${node.operator} ` +
+        `${printExpression(node.pattern)}${escape})`
+      );
     }
     case 'between':
-      return `(${printExpression(node.operand)} ${not(node.negated)}BETWEEN ${printExpression(node.low)} AND ${printExpression(node.high)})`;
+      return (
+        `(${printExpression(node.operand)} ${not(node.negated)}BETWEEN ` +
+        `${printExpression(node.low)} AND ${printExpression(node.high)})`
+      );
     case 'in':
       return `(${printExpression(node.operand)} ${not(node.negated)}IN ${printSet(node.set)})`;
     case 'case': {

@@ -8,7 +8,8 @@ import { queryBlocks } from './query-blocks';
 const sqlite = new Database(':memory:');
 sqlite.defaultSafeIntegers(true);
 sqlite.exec(
-  'CREATE TABLE hero (id INTEGER PRIMARY KEY, name TEXT, race_id INTEGER, height REAL); CREATE TABLE race (id INTEGER PRIMARY KEY, race TEXT);',
+  'CREATE TABLE hero (id INTEGER PRIMARY KEY, name TEXT, race_id INTEGER, height REAL); CREATE ' +
+    'TABLE race (id INTEGER PRIMARY KEY, race TEXT);',
 );
 const catalog = catalogOf(sqlite, { name: 'memory', sha256: '', descriptions: {} });
 const blocks = (sql: string) => queryBlocks(bindSelect(parseSelect(sql), catalog).query);
@@ -16,7 +17,8 @@ const blocks = (sql: string) => queryBlocks(bindSelect(parseSelect(sql), catalog
 it('tells filters by how an index serves them, and joins apart from what is read', () => {
   expect(
     blocks(
-      "SELECT R.race, COUNT(*), AVG(H.height) FROM hero H JOIN race R ON H.race_id = R.id WHERE H.name = 'A' AND H.height > 3 AND R.race LIKE 'x%' GROUP BY R.race ORDER BY R.race",
+      'SELECT R.race, COUNT(*), AVG(H.height) FROM hero H JOIN race R ON H.race_id = R.id WHERE ' +
+        "H.name = 'A' AND H.height > 3 AND R.race LIKE 'x%' GROUP BY R.race ORDER BY R.race",
     ),
   ).toEqual([
     {

@@ -35,7 +35,10 @@ export const attributeMatch: Rule = {
     );
     return {
       pipeline: replaceStages(pipeline, 0, 1, { $match: Object.fromEntries(rest) }),
-      reason: `${field.name} repeats ${names.join(', ')} as ${names.length === 1 ? 'a name and its value' : 'names and values'}, which one index finds.`,
+      reason:
+        `${field.name} repeats ${names.join(', ')} as ` +
+        `${names.length === 1 ? 'a name and its value' : 'names and values'}, which one ` +
+        'index finds.',
     };
   },
 };

@@ -26,7 +26,9 @@ export const dropLookup: Rule = {
       const rest = found.nullable ? `: only rows without ${join.localField} are left out` : '';
       return {
         pipeline: replaceStages(pipeline, at, 2, ...guard),
-        reason: `Nothing reads ${join.as}, and every ${join.localField} has its one document in ${join.from}${rest}.`,
+        reason:
+          `Nothing reads ${join.as}, and every ${join.localField} has its one document in ` +
+          `${join.from}${rest}.`,
       };
     }
     return undefined;

@@ -20,7 +20,9 @@ export const lookupByFields: Rule = {
       if (!found) continue;
       return {
         pipeline: replaceStages(pipeline, at, 1, { $lookup: found }),
-        reason: `Partners are found by ${String(found['foreignField'])}, which an index can serve, rather than compared one by one.`,
+        reason:
+          `Partners are found by ${String(found['foreignField'])}, which an index can ` +
+          'serve, rather than compared one by one.',
       };
     }
     return undefined;

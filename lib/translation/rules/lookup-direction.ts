@@ -67,7 +67,10 @@ export const lookupDirection: Rule = {
       rewritten && {
         ...rewritten,
         collection: from,
-        reason: `Starts from the documents of ${from} that the filter finds and looks up their ${context.collection} by ${localField}, instead of joining all of ${context.collection}.`,
+        reason:
+          `Starts from the documents of ${from} that the filter finds and looks up their ` +
+          `${context.collection} by ${localField}, instead of joining all of ` +
+          `${context.collection}.`,
       }
     );
   },

@@ -53,7 +53,9 @@ export const matchBeforeUnwind: Rule = {
       if (known) continue;
       return {
         pipeline: replaceStages(pipeline, at, 0, { $match: filter }),
-        reason: `Only documents with such an entry of ${path} can pass: the others need not be unwound.`,
+        reason:
+          `Only documents with such an entry of ${path} can pass: the others need not be ` +
+          'unwound.',
       };
     }
     return undefined;

@@ -25,7 +25,9 @@ export const matchEarly: Rule = {
       const rest = Object.keys(staying).length === 0 ? [] : [{ $match: staying }];
       return {
         pipeline: replaceStages(pipeline, at - 1, 2, { $match: movable }, before, ...rest),
-        reason: `The filter on ${[...pathsInMatch(movable)].join(', ')} does not depend on ${stageName(before)} and runs before it.`,
+        reason:
+          `The filter on ${[...pathsInMatch(movable)].join(', ')} does not depend on ` +
+          `${stageName(before)} and runs before it.`,
       };
     }
     return undefined;

@@ -28,7 +28,9 @@ export const sortLimitEarly: Rule = {
       if (!keepsEveryRow(pipeline.slice(0, at + 2), context)) continue;
       return {
         pipeline: replaceStages(pipeline, at, 4, sort, limit, lookup, unwind),
-        reason: `The join to ${join.from} keeps every row once: only the rows within the limit need it.`,
+        reason:
+          `The join to ${join.from} keeps every row once: only the rows within the limit ` +
+          'need it.',
       };
     }
     return undefined;

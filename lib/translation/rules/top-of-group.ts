@@ -28,7 +28,9 @@ export const topOfGroup: Rule = {
       );
       return {
         pipeline: replaceStages(pipeline, at, 2, { $group: Object.fromEntries(topped) }),
-        reason: `Only the first row of each group is used: $top finds it without sorting the others.`,
+        reason:
+          'Only the first row of each group is used: $top finds it without sorting the ' +
+          'others.',
       };
     }
     return undefined;

@@ -35,7 +35,9 @@ export const unwindCount: Rule = {
           { $match: { [path]: { $ne: [] } } },
           { $group: Object.fromEntries(sized.filter((entry) => entry !== undefined)) },
         ),
-        reason: `The entries of ${path} are only counted: the size of the array says how many there are.`,
+        reason:
+          `The entries of ${path} are only counted: the size of the array says how many ` +
+          'there are.',
       };
     }
     return undefined;

@@ -40,7 +40,9 @@ export const unwindFold: Rule = {
           { $match: { [path]: { $ne: [] } } },
           { $group: Object.fromEntries(folded.filter((entry) => entry !== undefined)) },
         ),
-        reason: `The entries of ${path} are only added up or compared: each document does that for its own array.`,
+        reason:
+          `The entries of ${path} are only added up or compared: each document does that ` +
+          'for its own array.',
       };
     }
     return undefined;

@@ -360,7 +360,8 @@ const chosen = (
 };
 const unanswerable = (name: string): ServerError =>
   unsupported(
-    `${name} where versions of the server differ (among thousands of values, or at the end of values of which none is greater than zero or finite)`,
+    `${name} where versions of the server differ (among thousands of values, or at the end of ` +
+      'values of which none is greater than zero or finite)',
   );
 
 const percentile: AccumulatorBuilder = (operand, scope, name) => {

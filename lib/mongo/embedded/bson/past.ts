@@ -52,7 +52,8 @@ export function placeOf(
   if (next === undefined) return { at: keys.length, past };
   if (past.unsure?.has(name)) {
     throw unsupported(
-      `setting '${name}' again, which an earlier stage removed right after $group or $lookup (the server puts it at its old place or at the end, depending on its engine),`,
+      `setting '${name}' again, which an earlier stage removed right after $group or $lookup ` +
+        '(the server puts it at its old place or at the end, depending on its engine),',
     );
   }
   return {
@@ -69,7 +70,8 @@ export function checkReturned(past: Past | undefined, named: { has(name: string)
   for (const name of past?.returned ?? []) {
     if (named.has(name))
       throw unsupported(
-        `including '${name}', which earlier stages removed and set again (its place depends on what the server reads),`,
+        `including '${name}', which earlier stages removed and set again (its place depends on ` +
+          'what the server reads),',
       );
   }
 }

@@ -61,7 +61,8 @@ function targetOf(op: Doc, namespaces: readonly [string, string][]): [string, st
   const target = isNumeric(at) ? namespaces[toDouble(at)] : undefined;
   if (!target)
     throw badValue(
-      `BulkWrite ops entry has an invalid nsInfo index: ${isNumeric(at) ? toDouble(at) : typeName(at)}`,
+      'BulkWrite ops entry has an invalid nsInfo index: ' +
+        `${isNumeric(at) ? toDouble(at) : typeName(at)}`,
     );
   return target;
 }
@@ -78,7 +79,8 @@ function runOne(
       const document = op.get('document');
       if (!(document instanceof Doc))
         throw typeMismatch(
-          `BSON field 'bulkWrite.insert.document' is the wrong type '${typeName(document)}', expected type 'object'`,
+          `BSON field 'bulkWrite.insert.document' is the wrong type '${typeName(document)}', ` +
+            `expected type 'object'`,
         );
       const collection = engine.store.findOrCreate(request.database, name);
       const insertion = prepare(document);

@@ -283,7 +283,8 @@ export function numberField(command: Doc, key: string): number | undefined {
   if (!isNumeric(v))
     throw new ServerError(
       14,
-      `BSON field '${key}' is the wrong type '${typeName(v)}', expected types '[long, int, decimal, double]'`,
+      `BSON field '${key}' is the wrong type '${typeName(v)}', expected types '[long, int, ` +
+        `decimal, double]'`,
     );
   return toDouble(v);
 }

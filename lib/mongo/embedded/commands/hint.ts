@@ -31,7 +31,8 @@ export function checkHint(engine: Engine, database: string, name: string, hint: 
   if (!index)
     throw new ServerError(
       2,
-      `error processing query: ns=${collection.namespace}: planner returned error :: caused by :: hint provided does not correspond to an existing index`,
+      `error processing query: ns=${collection.namespace}: planner returned error :: caused by ` +
+        ':: hint provided does not correspond to an existing index',
     );
   const kind = index.wildcard
     ? 'wildcard'

@@ -80,7 +80,8 @@ function checkIndex(spec: Doc): Doc {
     if (!indexDirections(direction))
       throw new ServerError(
         67,
-        `Values in v:2 index key pattern cannot be of type ${typeName(direction)}. Only numbers > 0, numbers < 0, and strings are allowed.`,
+        `Values in v:2 index key pattern cannot be of type ${typeName(direction)}. Only numbers ` +
+          '> 0, numbers < 0, and strings are allowed.',
       );
     if (
       path === '' ||
@@ -263,7 +264,8 @@ export function changeIndex(collection: Collection, spec: Value): Record<string,
   if (!index)
     throw new ServerError(
       27,
-      `cannot find index ${typeof name === 'string' ? name : 'of this key pattern'} for ns ${collection.namespace}`,
+      `cannot find index ${typeof name === 'string' ? name : 'of this key pattern'} for ns ` +
+        `${collection.namespace}`,
     );
   const changed = index.spec.copy();
   const out: Record<string, Value> = {};

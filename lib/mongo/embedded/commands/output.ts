@@ -117,7 +117,8 @@ function merge(spec: Value, context: Context): Output {
   if (notMatched !== 'insert' && (mode === 'keepExisting' || mode === 'fail')) {
     throw new ServerError(
       51181,
-      `Combination of $merge modes 'whenMatched: ${mode}' and 'whenNotMatched: ${notMatched}' is not supported`,
+      `Combination of $merge modes 'whenMatched: ${mode}' and 'whenNotMatched: ${notMatched}' is ` +
+        'not supported',
     );
   }
   return {
@@ -140,7 +141,8 @@ function merge(spec: Value, context: Context): Output {
             if (notMatched === 'fail')
               throw new ServerError(
                 13113,
-                '$merge could not find a matching document in the target collection for at least one document in the source collection',
+                '$merge could not find a matching document in the target collection for at least ' +
+                  'one document in the source collection',
               );
             if (notMatched === 'insert') validator?.check(fresh, null);
             if (notMatched === 'insert')
@@ -154,7 +156,8 @@ function merge(spec: Value, context: Context): Output {
           if (after.has('_id') && !equalValues(after.get('_id'), id))
             throw new ServerError(
               66,
-              '$merge failed to update the matching document, did you attempt to modify the _id or the shard key?',
+              '$merge failed to update the matching document, did you attempt to modify the _id ' +
+                'or the shard key?',
             );
           const { raw } = idFirst(after.copy().set('_id', id));
           validator?.check(Doc.fromRaw(raw), before);
@@ -230,7 +233,8 @@ function whenMatched(mode: Value, variables: Value, inserting: boolean, context:
       if (!Array.isArray(mode))
         throw new ServerError(
           51191,
-          `$merge 'whenMatched' field must be either a string or an array, but found ${typeName(mode)}`,
+          `$merge 'whenMatched' field must be either a string or an array, but found ` +
+            `${typeName(mode)}`,
         );
       return matchedPipeline(mode, variables, inserting, context);
   }

@@ -204,7 +204,8 @@ export function prepareAggregate(
   if (name === null && !pipeline.stages[0]?.generates)
     throw new ServerError(
       73,
-      "{aggregate: 1} is not valid for an empty pipeline or one that does not start with a stage like '$documents'",
+      '{aggregate: 1} is not valid for an empty pipeline or one that does not start with a stage ' +
+        "like '$documents'",
     );
   return { pipeline, next: pipeline.open(), collectionName: name, control, environment, scope };
 }

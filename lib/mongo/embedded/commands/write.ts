@@ -277,7 +277,9 @@ function parseChange(
     if (key.startsWith('$'))
       throw new ServerError(
         52,
-        `The dollar ($) prefixed field '${key}' in '${key}' is not allowed in the context of an update's replacement document. Consider using an aggregation pipeline with $replaceWith.`,
+        `The dollar ($) prefixed field '${key}' in '${key}' is not allowed in the context of an ` +
+          `update's replacement document. Consider using an aggregation pipeline with ` +
+          '$replaceWith.',
       );
   return (old) => {
     const id = update.get('_id') ?? old.get('_id');
@@ -472,7 +474,8 @@ export function findAndModify(engine: Engine, request: Request): Buffer {
     throw failedToParse("Either an 'update' or 'remove'=true must be specified");
   if (removing && wantsNew)
     throw failedToParse(
-      "Cannot specify both 'new'=true and 'remove'=true; 'remove' always returns the deleted document",
+      "Cannot specify both 'new'=true and 'remove'=true; 'remove' always returns the deleted " +
+        'document',
     );
   const { scope } = engine.environmentOf(request);
   const project = parseProjection(fields, scope, {

@@ -208,7 +208,8 @@ function toObject(v: Value): Value {
       if (!Array.isArray(item))
         throw new ServerError(
           40396,
-          '$arrayToObject requires a consistent input format. Elements must all be arrays or all be objects',
+          '$arrayToObject requires a consistent input format. Elements must all be arrays or all ' +
+            'be objects',
         );
       if (item.length !== 2)
         throw new ServerError(
@@ -219,13 +220,15 @@ function toObject(v: Value): Value {
       if (typeof key !== 'string')
         throw new ServerError(
           40395,
-          '$arrayToObject requires an array of key-value pairs, where the key must be of type string',
+          '$arrayToObject requires an array of key-value pairs, where the key must be of ' +
+            'type string',
         );
     } else {
       if (Array.isArray(item))
         throw new ServerError(
           40391,
-          '$arrayToObject requires a consistent input format. Elements must all be arrays or all be objects',
+          '$arrayToObject requires a consistent input format. Elements must all be arrays or all ' +
+            'be objects',
         );
       if (!(item instanceof Doc))
         throw new ServerError(
@@ -235,7 +238,8 @@ function toObject(v: Value): Value {
       if (item.size !== 2)
         throw new ServerError(
           40392,
-          `$arrayToObject requires an object keys of 'k' and 'v'. Found incorrect number of keys:${item.size}`,
+          `$arrayToObject requires an object keys of 'k' and 'v'. Found incorrect number of ` +
+            `keys:${item.size}`,
         );
       if (!item.has('k') || !item.has('v'))
         throw new ServerError(40393, "$arrayToObject requires an object with keys 'k' and 'v'");
@@ -244,7 +248,8 @@ function toObject(v: Value): Value {
       if (typeof key !== 'string')
         throw new ServerError(
           40394,
-          "$arrayToObject requires an object with keys 'k' and 'v', where the value of 'k' must be of type string",
+          "$arrayToObject requires an object with keys 'k' and 'v', where the value of 'k' must " +
+            'be of type string',
         );
     }
     if (key.includes('\0'))
@@ -401,7 +406,8 @@ export const array: Family = {
         if (!Number.isInteger(n) || Math.abs(n) > 2147483648)
           throw new ServerError(
             code + 1,
-            `$range requires a ${what} value that can be represented as a 32-bit integer, found value: ${n}`,
+            `$range requires a ${what} value that can be represented as a 32-bit integer, found ` +
+              `value: ${n}`,
           );
         return n;
       };
@@ -447,7 +453,8 @@ export const array: Family = {
         if (!Array.isArray(items))
           throw new ServerError(
             2942504,
-            `The input argument to $sortArray must be an array, but was of type: ${typeName(items)}`,
+            'The input argument to $sortArray must be an array, but was of type: ' +
+              `${typeName(items)}`,
           );
         return sort(items);
       },

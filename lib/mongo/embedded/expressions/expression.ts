@@ -214,7 +214,8 @@ function parseObject(spec: Doc, scope: Scope): Expression {
     if (spec.size !== 1) {
       throw new ServerError(
         15983,
-        `an object representing an expression must have exactly one field, but has ${spec.size} fields: ${first}…`,
+        `an object representing an expression must have exactly one field, but has ${spec.size} ` +
+          `fields: ${first}…`,
       );
     }
     return parseOperator(first, spec.values[0], scope);

@@ -228,12 +228,14 @@ const indexOf = (unit: 'bytes' | 'codePoints') =>
         if (!isIntegral(v))
           throw new ServerError(
             40096,
-            `${name} requires an integral ${i === 2 ? 'starting' : 'ending'} index, found a value of type: ${typeName(v)}`,
+            `${name} requires an integral ${i === 2 ? 'starting' : 'ending'} index, found a ` +
+              `value of type: ${typeName(v)}`,
           );
         if (Number(v) < 0)
           throw new ServerError(
             40097,
-            `${name} requires a nonnegative ${i === 2 ? 'starting' : 'ending'} index, found: ${String(v)}`,
+            `${name} requires a nonnegative ${i === 2 ? 'starting' : 'ending'} index, found: ` +
+              `${String(v)}`,
           );
         return Number(v);
       };
@@ -313,12 +315,14 @@ export const string: Family = {
     if (typeof text !== 'string')
       throw new ServerError(
         40085,
-        `${name} requires an expression that evaluates to a string as a first argument, found: ${typeName(text)}`,
+        `${name} requires an expression that evaluates to a string as a first argument, found: ` +
+          `${typeName(text)}`,
       );
     if (typeof separator !== 'string')
       throw new ServerError(
         40086,
-        `${name} requires an expression that evaluates to a string as a second argument, found: ${typeName(separator)}`,
+        `${name} requires an expression that evaluates to a string as a second argument, found: ` +
+          `${typeName(separator)}`,
       );
     if (separator === '') throw new ServerError(40087, `${name} requires a non-empty separator`);
     return text.split(separator);

@@ -50,7 +50,8 @@ const cannot = (v: Value, to: string): ServerError =>
 function parseInteger(text: string, to: string, low: bigint, high: bigint): bigint {
   if (!/^[+-]?\d+$/.test(text))
     throw failure(
-      `Failed to parse number '${text}' in $convert with no onError value: Did not consume whole string.`,
+      `Failed to parse number '${text}' in $convert with no onError value: Did not consume ` +
+        'whole string.',
     );
   const n = BigInt(text.replace(/^\+/, ''));
   if (n < low || n > high)
@@ -66,7 +67,8 @@ function toInteger(v: Numeric, low: bigint, high: bigint): bigint {
   if (v instanceof Decimal) {
     if (!v.isFinite)
       throw failure(
-        `Attempt to convert ${v.isNaN ? 'NaN' : 'infinity'} value to integer type in $convert with no onError value`,
+        `Attempt to convert ${v.isNaN ? 'NaN' : 'infinity'} value to integer type in $convert ` +
+          'with no onError value',
       );
     return inRange(v.toBigInt(), v, low, high);
   }
@@ -82,7 +84,8 @@ function toInteger(v: Numeric, low: bigint, high: bigint): bigint {
 function inRange(n: bigint, v: Numeric, low: bigint, high: bigint): bigint {
   if (n < low || n > high)
     throw failure(
-      `Conversion would overflow target type in $convert with no onError value: ${String(v instanceof Double ? v.value : v)}`,
+      'Conversion would overflow target type in $convert with no onError value: ' +
+        `${String(v instanceof Double ? v.value : v)}`,
     );
   return n;
 }
@@ -112,7 +115,8 @@ const conversions: Record<string, Convert> = {
       const decimal = Decimal.parse(v);
       if (!decimal)
         throw failure(
-          `Failed to parse number '${v}' in $convert with no onError value: Failed to parse string to decimal`,
+          `Failed to parse number '${v}' in $convert with no onError value: Failed to parse ` +
+            'string to decimal',
         );
       return decimal;
     }
@@ -155,7 +159,8 @@ const conversions: Record<string, Convert> = {
     if (!(v instanceof Binary)) throw cannot(v, 'binData');
     if (v.subtype !== subtype)
       throw failure(
-        'Conversions between different binary subtypes are not supported in $convert with no onError value',
+        'Conversions between different binary subtypes are not supported in $convert with no ' +
+          'onError value',
       );
     return v;
   },
@@ -164,7 +169,8 @@ const conversions: Record<string, Convert> = {
     if (typeof v === 'string') {
       if (!/^[0-9a-f]{24}$/i.test(v))
         throw failure(
-          `Failed to parse objectId '${v}' in $convert with no onError value: Invalid string length for parsing to OID, expected 24 but found ${v.length}`,
+          `Failed to parse objectId '${v}' in $convert with no onError value: Invalid string ` +
+            `length for parsing to OID, expected 24 but found ${v.length}`,
         );
       return ObjectId.fromHex(v);
     }

@@ -40,7 +40,8 @@ interface Found {
 }
 const ambiguous = (): Error =>
   unsupported(
-    'the positional operator with conditions that different elements satisfy, and of which it is not certain which one decides,',
+    'the positional operator with conditions that different elements satisfy, and of which it is ' +
+      'not certain which one decides,',
     2,
   );
 

@@ -222,7 +222,8 @@ function collect(doc: Doc, prefix: readonly string[], into: Leaves, positionals:
       if (value.size === 0)
         throw new ServerError(
           51270,
-          `An empty sub-projection is not a valid value. Found empty object at path ${path.join('.')}`,
+          'An empty sub-projection is not a valid value. Found empty object at path ' +
+            `${path.join('.')}`,
         );
       collect(value, path, into, positionals);
       return;
@@ -297,17 +298,20 @@ function mixedProjection(order: Leaves['order']): ServerError {
   if (including)
     return new ServerError(
       31254,
-      `Invalid $project :: caused by :: Cannot do exclusion on field ${field} in inclusion projection`,
+      `Invalid $project :: caused by :: Cannot do exclusion on field ${field} in inclusion ` +
+        'projection',
     );
   if (isFlag(wrong?.value))
     return new ServerError(
       31253,
-      `Invalid $project :: caused by :: Cannot do inclusion on field ${field} in exclusion projection`,
+      `Invalid $project :: caused by :: Cannot do inclusion on field ${field} in exclusion ` +
+        'projection',
     );
   if (wrong?.value instanceof Doc)
     return new ServerError(
       31252,
-      `Invalid $project :: caused by :: Cannot use an expression ${field} in an exclusion projection`,
+      `Invalid $project :: caused by :: Cannot use an expression ${field} in an exclusion ` +
+        'projection',
     );
   return new ServerError(
     31310,
@@ -357,13 +361,15 @@ function positional(path: readonly string[], filter: Filter | null): Special {
       if (hit === null)
         throw new ServerError(
           51246,
-          "Executor error during find command :: caused by :: positional operator '.$' couldn't find a matching element in the array",
+          "Executor error during find command :: caused by :: positional operator '.$' couldn't " +
+            'find a matching element in the array',
         );
       return slicePath(output, at, (shown) => {
         if (hit >= shown.length)
           throw new ServerError(
             51247,
-            "Executor error during find command :: caused by :: positional operator '.$' element mismatch",
+            "Executor error during find command :: caused by :: positional operator '.$' element " +
+              'mismatch',
           );
         return [shown[hit]];
       });

@@ -298,7 +298,8 @@ function replacing(evaluate: Evaluate, name: string): Stage {
     if (!(root instanceof Doc)) {
       throw new ServerError(
         40228,
-        `'newRoot' expression must evaluate to an object, but resulting value was of type: ${typeName(root)}`,
+        `'newRoot' expression must evaluate to an object, but resulting value was of type: ` +
+          `${typeName(root)}`,
       );
     }
     return root;
@@ -383,7 +384,8 @@ function documentList(v: Value): Doc[] {
     if (!(item instanceof Doc))
       throw new ServerError(
         40228,
-        `'newRoot' expression must evaluate to an object, but resulting value was of type: ${typeName(item)}`,
+        `'newRoot' expression must evaluate to an object, but resulting value was of type: ` +
+          `${typeName(item)}`,
       );
     return item;
   });

@@ -62,7 +62,8 @@ const bucket: StageBuilder = (operand, context, name) => {
   ) {
     throw new ServerError(
       40199,
-      "The $bucket 'default' field must be less than the lowest boundary or greater than or equal to the highest boundary",
+      "The $bucket 'default' field must be less than the lowest boundary or greater than or " +
+        'equal to the highest boundary',
     );
   }
   const id: Evaluate = (doc) => {
@@ -98,7 +99,8 @@ function groupExpression(spec: Value, context: StageContext): Expression {
   if (!isExpression)
     throw new ServerError(
       40239,
-      "The $bucketAuto 'groupBy' field must be defined as a $-prefixed path or an expression object",
+      "The $bucketAuto 'groupBy' field must be defined as a $-prefixed path or an " +
+        'expression object',
     );
   return parseExpression(spec, context.scope);
 }

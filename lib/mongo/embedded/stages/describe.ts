@@ -22,7 +22,8 @@ const collStats: StageBuilder = (operand, { source, collection }, name) => {
     if (!statistics)
       throw new ServerError(
         26,
-        `Unable to retrieve storageStats in $collStats stage :: caused by :: Collection [${source.database}.${from}] not found.`,
+        'Unable to retrieve storageStats in $collStats stage :: caused by :: Collection ' +
+          `[${source.database}.${from}] not found.`,
       );
     const out = Doc.of({
       ns: `${source.database}.${from}`,

@@ -69,7 +69,8 @@ function checkFields(
   for (const [key, [fits, expected]] of Object.entries(types)) {
     if (spec.has(key) && !fits(spec.get(key)))
       throw typeMismatch(
-        `BSON field '${name}.${key}' is the wrong type '${typeName(spec.get(key))}', expected type '${expected}'`,
+        `BSON field '${name}.${key}' is the wrong type '${typeName(spec.get(key))}', expected ` +
+          `type '${expected}'`,
       );
   }
 }
@@ -91,7 +92,8 @@ function parseBounds(v: Value, unit: Unit | undefined, step: Numeric): Bounds {
   if (!Array.isArray(v))
     throw new ServerError(
       5946802,
-      "the bounds in a range statement must be the string 'full', 'partition', or an array of two numbers or two dates",
+      "the bounds in a range statement must be the string 'full', 'partition', or an array of " +
+        'two numbers or two dates',
     );
   if (v.length !== 2)
     throw new ServerError(
@@ -109,7 +111,8 @@ function parseBounds(v: Value, unit: Unit | undefined, step: Numeric): Bounds {
     if (!isIntegral(step))
       throw new ServerError(
         6586400,
-        'The step parameter in a range statement must be a whole number when densifying a date range',
+        'The step parameter in a range statement must be a whole number when densifying a ' +
+          'date range',
       );
   } else if (isNumeric(low)) {
     if (!isNumeric(high))
@@ -191,7 +194,8 @@ const densify: StageBuilder = (operand, context, name) => {
   if (bounds === 'partition' && by.length === 0) {
     throw new ServerError(
       5733408,
-      "one may not specify the bounds as 'partition' without specifying a non-empty array of partitionByFields. You may have meant to specify 'full' bounds.",
+      "one may not specify the bounds as 'partition' without specifying a non-empty array of " +
+        "partitionByFields. You may have meant to specify 'full' bounds.",
     );
   }
   const advance = stepOf(step, unit);

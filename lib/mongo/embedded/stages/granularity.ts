@@ -137,7 +137,8 @@ export function checkRoundable(v: unknown, isNumber: boolean, type: string): voi
   if (!isNumber)
     throw new ServerError(
       40258,
-      `$bucketAuto can specify a 'granularity' with numeric boundaries only, but found a value with type: ${type}`,
+      `$bucketAuto can specify a 'granularity' with numeric boundaries only, but found a value ` +
+        `with type: ${type}`,
     );
   const n = toDouble(v as Numeric);
   if (Number.isNaN(n))
@@ -148,6 +149,7 @@ export function checkRoundable(v: unknown, isNumber: boolean, type: string): voi
   if (n < 0 && !(v instanceof Double && v.value === 0))
     throw new ServerError(
       40260,
-      "$bucketAuto can specify a 'granularity' with non-negative numbers only, but found a negative number",
+      "$bucketAuto can specify a 'granularity' with non-negative numbers only, but found a " +
+        'negative number',
     );
 }

@@ -84,7 +84,8 @@ const sortByCount: StageBuilder = (operand, context, name) => {
   if (!valid)
     throw new ServerError(
       operand instanceof Doc ? 40147 : 40148,
-      'the sortByCount field must be defined as a $-prefixed path or an expression inside an object',
+      'the sortByCount field must be defined as a $-prefixed path or an expression inside ' +
+        'an object',
     );
   const grouped = groupBy(
     parseExpression(operand, context.scope).evaluate,

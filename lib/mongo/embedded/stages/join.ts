@@ -337,7 +337,8 @@ const lookup: StageBuilder = (operand, context, name) => {
       () =>
         new ServerError(
           4568,
-          `Total size of documents in ${String(operand.get('from'))} matching pipeline's $lookup stage exceeds ${OPERATOR_LIMIT} bytes`,
+          `Total size of documents in ${String(operand.get('from'))} matching pipeline's $lookup ` +
+            `stage exceeds ${OPERATOR_LIMIT} bytes`,
         ),
     );
     const out = setPath(doc, target, found);
@@ -431,11 +432,13 @@ const unionWith: StageBuilder = (operand, context, name) => {
       collection = coll;
     } else if (!startsWithDocuments(spec))
       throw failedToParse(
-        '$unionWith stage without explicit collection must have a pipeline with $documents as first stage',
+        '$unionWith stage without explicit collection must have a pipeline with $documents as ' +
+          'first stage',
       );
   } else
     throw failedToParse(
-      `the $unionWith stage specification must be an object or string, but found ${typeName(operand)}`,
+      'the $unionWith stage specification must be an object or string, but found ' +
+        `${typeName(operand)}`,
     );
   const pipeline = parsePipeline(spec, subContext(context, collection));
   return {
@@ -540,7 +543,8 @@ const graphLookup: StageBuilder = (operand, context, name) => {
     if (!operand.has(key))
       throw new ServerError(
         40105,
-        `$graphLookup requires 'from', 'as', 'startWith', 'connectFromField', and 'connectToField' to be specified.`,
+        `$graphLookup requires 'from', 'as', 'startWith', 'connectFromField', and ` +
+          `'connectToField' to be specified.`,
       );
   }
   const text = (key: string): string => {

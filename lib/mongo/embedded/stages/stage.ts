@@ -105,7 +105,8 @@ export function parsePipeline(spec: Value, context: StageContext): Pipeline {
     if (spec[0] instanceof Doc && describing.has(spec[0].keys[0] ?? ''))
       throw new ServerError(
         166,
-        `Namespace ${context.source.database}.${context.collection ?? ''} is a view, not a collection`,
+        `Namespace ${context.source.database}.${context.collection ?? ''} is a view, not a ` +
+          'collection',
       );
     return parsePipeline([...view.pipeline, ...(spec as Value[])], {
       ...context,

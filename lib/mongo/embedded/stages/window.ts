@@ -258,14 +258,16 @@ function boundsOf(window: Window, pattern: SortPattern | null): Bounds {
         if (!(current instanceof DateTime))
           throw new ServerError(
             5429513,
-            `Invalid range: Expected the sortBy field to be a Date, but it was ${typeName(current)}`,
+            'Invalid range: Expected the sortBy field to be a Date, but it was ' +
+              `${typeName(current)}`,
           );
         return new DateTime(addUnits(current.ms, window.unit, Number(b), utc));
       }
       if (!isNumeric(current))
         throw new ServerError(
           5429414,
-          `Invalid range: Expected the sortBy field to be a number, but it was ${typeName(current)}`,
+          'Invalid range: Expected the sortBy field to be a number, but it was ' +
+            `${typeName(current)}`,
         );
       return addNumbers(current, b as Numeric);
     };

@@ -436,24 +436,29 @@ export class Collection {
    */
   byIndexKey(index: IndexSpec, key: Buffer): Row[] {
     return this.sql(
-      `SELECT x.rid, c.d FROM ${index.table} x CROSS JOIN c${this.id} c ON c.rid = x.rid WHERE x.k = ? ORDER BY x.rid`,
+      `SELECT x.rid, c.d FROM ${index.table} x CROSS JOIN c${this.id} c ON c.rid = x.rid WHERE ` +
+        'x.k = ? ORDER BY x.rid',
     ).all(key) as Row[];
   }
   /** Rows whose key in an index lies in a range, each once, in order of insertion. */
   byKeyRange(index: IndexSpec, low: Buffer, high: Buffer): Row[] {
     return this.sql(
-      `SELECT rid, d FROM c${this.id} WHERE rid IN (SELECT rid FROM ${index.table} WHERE k >= ? AND k < ?) ORDER BY rid`,
+      `SELECT rid, d FROM c${this.id} WHERE rid IN (SELECT rid FROM ${index.table} WHERE k >= ? ` +
+        'AND k < ?) ORDER BY rid',
     ).all(low, high) as Row[];
   }
   /** Rows in the order of an index's keys, equal keys in order of insertion; a chunk at a time. */
   inKeyOrder(index: IndexSpec, backwards: boolean): () => Row | null {
     const statement = this.sql(
       backwards
-        ? `SELECT x.k, x.rid, c.d FROM ${index.table} x CROSS JOIN c${this.id} c ON c.rid = x.rid WHERE x.k < ? ORDER BY x.k DESC, x.rid DESC LIMIT ?`
-        : `SELECT x.k, x.rid, c.d FROM ${index.table} x CROSS JOIN c${this.id} c ON c.rid = x.rid WHERE (x.k, x.rid) > (?, ?) ORDER BY x.k, x.rid LIMIT ?`,
+        ? `SELECT x.k, x.rid, c.d FROM ${index.table} x CROSS JOIN c${this.id} c ON c.rid = ` +
+            'x.rid WHERE x.k < ? ORDER BY x.k DESC, x.rid DESC LIMIT ?'
+        : `SELECT x.k, x.rid, c.d FROM ${index.table} x CROSS JOIN c${this.id} c ON c.rid = ` +
+            'x.rid WHERE (x.k, x.rid) > (?, ?) ORDER BY x.k, x.rid LIMIT ?',
     );
     const equalRows = this.sql(
-      `SELECT x.k, x.rid, c.d FROM ${index.table} x CROSS JOIN c${this.id} c ON c.rid = x.rid WHERE x.k = ? ORDER BY x.rid`,
+      `SELECT x.k, x.rid, c.d FROM ${index.table} x CROSS JOIN c${this.id} c ON c.rid = x.rid ` +
+        'WHERE x.k = ? ORDER BY x.rid',
     );
     let chunk: KeyedRow[] = [];
     let i = 0;
@@ -524,7 +529,8 @@ export class Collection {
       const index = describeIndex(Number(lastInsertRowid), name, spec);
       this.store.use.created('index', index.id);
       this.store.db.exec(
-        `CREATE TABLE ${index.table}(k BLOB NOT NULL, rid INTEGER NOT NULL, PRIMARY KEY(k, rid)) WITHOUT ROWID`,
+        `CREATE TABLE ${index.table}(k BLOB NOT NULL, rid INTEGER NOT NULL, PRIMARY KEY(k, rid)) ` +
+          'WITHOUT ROWID',
       );
       this.remakeKeys(index);
     })();
@@ -629,7 +635,8 @@ export class Collection {
         mistake.dollar === undefined ? 53 : 52,
         mistake.dollar === undefined
           ? `The '_id' value cannot be of type ${mistake.type}`
-          : `_id fields may not contain '$'-prefixed fields: ${mistake.dollar} is not valid for storage.`,
+          : `_id fields may not contain '$'-prefixed fields: ${mistake.dollar} is not valid for ` +
+              'storage.',
       );
     const doc = Doc.fromRaw(raw);
     const indexes = this.maintained();

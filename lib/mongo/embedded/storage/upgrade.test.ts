@@ -35,7 +35,8 @@ it('makes keys again that an earlier version made in another way, once', () => {
   // As the earlier version left it: a key for each pair of values, whichever entries they are of.
   const old = new Database(file);
   old.exec(
-    `INSERT INTO ${entries!.table}(k, rid) VALUES (x'01', 1), (x'02', 1); INSERT INTO ${plain!.table}(k, rid) VALUES (x'01', 1); PRAGMA user_version = 0`,
+    `INSERT INTO ${entries!.table}(k, rid) VALUES (x'01', 1), (x'02', 1); INSERT INTO ` +
+      `${plain!.table}(k, rid) VALUES (x'01', 1); PRAGMA user_version = 0`,
   );
   old.close();
   const kept = keys(plain!.table);

@@ -60,7 +60,8 @@ const arithmetic =
       if (old === undefined) return missing(operand);
       if (!isNumeric(old))
         throw typeMismatch(
-          `Cannot apply ${operator} to a value of non-numeric type. The field '${path}' is of type ${typeName(old)}`,
+          `Cannot apply ${operator} to a value of non-numeric type. The field '${path}' is of ` +
+            `type ${typeName(old)}`,
         );
       const result = combine(old as never, operand as never);
       // Integers never become doubles here: what does not fit a long is an error.
@@ -269,7 +270,8 @@ export function parseUpdate(
       if (other === path || other.startsWith(`${path}.`) || path.startsWith(`${other}.`)) {
         throw new ServerError(
           40,
-          `Updating the path '${path}' would create a conflict at '${other.length < path.length ? other : path}'`,
+          `Updating the path '${path}' would create a conflict at ` +
+            `'${other.length < path.length ? other : path}'`,
         );
       }
     }
@@ -282,11 +284,13 @@ export function parseUpdate(
       throw name.startsWith('$')
         ? unsupported(`Unknown modifier: ${name}. It`, 9)
         : failedToParse(
-            `Unknown modifier: ${name}. Expected a valid update modifier or pipeline-style update specified as an array`,
+            `Unknown modifier: ${name}. Expected a valid update modifier or pipeline-style ` +
+              'update specified as an array',
           );
     if (!(operand instanceof Doc))
       throw failedToParse(
-        `Modifiers operate on fields but we found type ${typeName(operand)} instead. For example: {$mod: {<field>: ...}} not {${name}: …}`,
+        `Modifiers operate on fields but we found type ${typeName(operand)} instead. For ` +
+          `example: {$mod: {<field>: ...}} not {${name}: …}`,
       );
     operand.keys.forEach((path, j) => {
       const parts = checkPath(path);
@@ -367,7 +371,8 @@ function refuseArrays(doc: Doc, path: readonly string[], which: string): void {
   for (let i = 1; i < path.length; i++) {
     if (Array.isArray(readPath(doc, path.slice(0, i))))
       throw badValue(
-        `The ${which} field cannot be an array element, '${path.join('.')}' has an array field called '${path[i - 1] as string}'`,
+        `The ${which} field cannot be an array element, '${path.join('.')}' has an array field ` +
+          `called '${path[i - 1] as string}'`,
       );
   }
 }
@@ -380,7 +385,8 @@ function checkPath(path: string): string[] {
     );
   if (parts[0]?.startsWith('$['))
     throw badValue(
-      `Cannot have array filter identifier (i.e. '$[<id>]') element in the first position in path '${path}'`,
+      `Cannot have array filter identifier (i.e. '$[<id>]') element in the first position in ` +
+        `path '${path}'`,
     );
   if (parts.filter((p) => p === '$').length > 1)
     throw badValue(`Too many positional (i.e. '$') elements found in path '${path}'`);
@@ -398,7 +404,8 @@ function checkPath(path: string): string[] {
     ) {
       throw new ServerError(
         52,
-        `The dollar ($) prefixed field '${part}' in '${path}' is not allowed in the context of an update's replacement document.`,
+        `The dollar ($) prefixed field '${part}' in '${path}' is not allowed in the context of ` +
+          `an update's replacement document.`,
       );
     }
   }
@@ -422,7 +429,8 @@ function parseArrayFilters(spec: Value, scope: Scope): Map<string, Filter> {
       );
     if (!/^[a-z][A-Za-z0-9]*$/.test(name))
       throw badValue(
-        `Error parsing array filter :: caused by :: The top-level field name must be an alphanumeric string beginning with a lowercase letter, found '${name}'`,
+        'Error parsing array filter :: caused by :: The top-level field name must be an ' +
+          `alphanumeric string beginning with a lowercase letter, found '${name}'`,
       );
     out.set(name, parseFilter(item, scope));
   }
@@ -485,7 +493,8 @@ function change(
   if (isPositional(part)) {
     if (!Array.isArray(value))
       throw badValue(
-        `The path '${path.slice(0, i).join('.')}' must exist in the document in order to apply array updates.`,
+        `The path '${path.slice(0, i).join('.')}' must exist in the document in order to apply ` +
+          'array updates.',
       );
     const out = [...value];
     for (const at of resolve(part, value))
@@ -511,7 +520,8 @@ function change(
 function emptyFor(next: string, path: readonly string[], i: number): Value {
   if (isPositional(next))
     throw badValue(
-      `The path '${path.slice(0, i + 1).join('.')}' must exist in the document in order to apply array updates.`,
+      `The path '${path.slice(0, i + 1).join('.')}' must exist in the document in order to apply ` +
+        'array updates.',
     );
   return Doc.empty();
 }

@@ -203,7 +203,8 @@ export function formatDate(ms: number, format: string, zone: Zone): string {
   if (p.year < 0 || p.year > 9999)
     throw new ServerError(
       18537,
-      `Could not convert date to string: date component was outside the supported range of 0-9999: ${p.year}`,
+      'Could not convert date to string: date component was outside the supported range of ' +
+        `0-9999: ${p.year}`,
     );
   let out = '';
   for (let i = 0; i < format.length; i++) {

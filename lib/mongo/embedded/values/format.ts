@@ -10,7 +10,8 @@ export function formatDouble(d: number): string {
   const text = shortest(d);
   if (text === sixDigits(d)) return text;
   throw unsupported(
-    `a double of more than six digits as text (${text}), which versions of MongoDB print differently: convert it to a decimal or a long first`,
+    `a double of more than six digits as text (${text}), which versions of MongoDB print ` +
+      'differently: convert it to a decimal or a long first',
   );
 }
 

@@ -319,7 +319,8 @@ export class Server {
     if (mechanism !== 'SCRAM-SHA-256')
       throw new ServerError(
         334,
-        `Received authentication for mechanism ${String(mechanism)} which is unknown or not enabled`,
+        `Received authentication for mechanism ${String(mechanism)} which is unknown or ` +
+          'not enabled',
       );
     connection.conversation = new ScramConversation(this.credential);
     return {

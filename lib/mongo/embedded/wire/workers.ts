@@ -62,7 +62,10 @@ export const typescriptArguments = (root: string): string[] => ['--import', tsxE
  */
 function workerBootstrap(root: string): string {
   const script = pathToFileURL(path.join(root, 'lib/mongo/embedded/worker.ts')).href;
-  return `import(${JSON.stringify(tsxEntry(root, './esm/api'))}).then(({ register }) => { register(); return import(${JSON.stringify(script)}); });`;
+  return (
+    `import(${JSON.stringify(tsxEntry(root, './esm/api'))}).then(({ register }) => { ` +
+    `register(); return import(${JSON.stringify(script)}); });`
+  );
 }
 
 /** How long one regular expression may run on one text, in looks of a second each. */
