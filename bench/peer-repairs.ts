@@ -250,9 +250,9 @@ function collect(
   }
 }
 
-const conjuncts = (expression: Expression | undefined): Expression[] =>
-  expression === undefined
-    ? []
-    : expression.kind === 'binary' && expression.operator === 'AND'
-      ? [...conjuncts(expression.left), ...conjuncts(expression.right)]
-      : [expression];
+const conjuncts = (expression: Expression | undefined): Expression[] => {
+  if (expression === undefined) return [];
+  return expression.kind === 'binary' && expression.operator === 'AND'
+    ? [...conjuncts(expression.left), ...conjuncts(expression.right)]
+    : [expression];
+};

@@ -72,10 +72,7 @@ export function taskPrompt(task: ConceptualDesignTask): string {
 
 // Integers beyond 2^53 occur as minima and maxima; a model reads them as text.
 const json = (value: unknown): string =>
-  JSON.stringify(value, (_, inner: unknown) =>
-    typeof inner === 'bigint'
-      ? inner.toString()
-      : inner instanceof Uint8Array
-        ? `<${inner.length} bytes>`
-        : inner,
-  );
+  JSON.stringify(value, (_, inner: unknown) => {
+    if (typeof inner === 'bigint') return inner.toString();
+    return inner instanceof Uint8Array ? `<${inner.length} bytes>` : inner;
+  });

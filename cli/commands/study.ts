@@ -91,9 +91,7 @@ function print(rows: readonly IntegrityRow[]): void {
   }
 }
 
-const cell = (result: Integrity): string =>
-  result.outcome === 'lossless'
-    ? '✓'
-    : result.outcome === 'failed'
-      ? '×'
-      : `${(100 * result.share).toFixed(2)} %`;
+const cell = (result: Integrity): string => {
+  if (result.outcome === 'lossless') return '✓';
+  return result.outcome === 'failed' ? '×' : `${(100 * result.share).toFixed(2)} %`;
+};

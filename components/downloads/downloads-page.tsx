@@ -99,19 +99,22 @@ export function DownloadsPage() {
               { head: 'Made', cell: (row) => when(row.createdAt) },
               {
                 head: 'State',
-                cell: (row) =>
-                  row.state === 'failed' ? (
-                    <span className="whitespace-pre-wrap wrap-anywhere text-bad">
-                      {row.failure}
-                    </span>
-                  ) : row.state === 'done' ? (
+                cell: (row) => {
+                  if (row.state === 'failed')
+                    return (
+                      <span className="whitespace-pre-wrap wrap-anywhere text-bad">
+                        {row.failure}
+                      </span>
+                    );
+                  return row.state === 'done' ? (
                     'ready'
                   ) : (
                     <span className="block w-40 space-y-1">
                       {row.state}
                       <ProgressBar done={row.done} total={row.total} label="Making the bundle" />
                     </span>
-                  ),
+                  );
+                },
               },
               {
                 head: 'Size',

@@ -10,10 +10,9 @@ export function WordDiff({ before, after }: { readonly before: string; readonly 
   const pieces = useMemo(() => diffWords(before, after), [before, after]);
   return (
     <p className="leading-7 wrap-anywhere">
-      {pieces.map((piece, at) =>
-        piece.kind === 'same' ? (
-          <span key={at}>{piece.text}</span>
-        ) : piece.kind === 'gone' ? (
+      {pieces.map((piece, at) => {
+        if (piece.kind === 'same') return <span key={at}>{piece.text}</span>;
+        return piece.kind === 'gone' ? (
           <del key={at} className="rounded bg-bad-soft px-0.5 text-bad">
             {piece.text}
           </del>
@@ -24,8 +23,8 @@ export function WordDiff({ before, after }: { readonly before: string; readonly 
           >
             {piece.text}
           </ins>
-        ),
-      )}
+        );
+      })}
     </p>
   );
 }

@@ -49,12 +49,10 @@ export async function fileProblems(
   return problems;
 }
 
-const kindOf = (entry: { isSymbolicLink(): boolean; isDirectory(): boolean }): string =>
-  entry.isSymbolicLink()
-    ? 'a symbolic link'
-    : entry.isDirectory()
-      ? 'a folder'
-      : 'something special';
+const kindOf = (entry: { isSymbolicLink(): boolean; isDirectory(): boolean }): string => {
+  if (entry.isSymbolicLink()) return 'a symbolic link';
+  return entry.isDirectory() ? 'a folder' : 'something special';
+};
 
 function readSums(folder: string, problems: string[]): Map<string, string> | undefined {
   const file = path.join(folder, 'SHA256SUMS');

@@ -35,9 +35,11 @@ export const designMarkdown = (design: ConceptualDesign): string =>
 /** Escapes what Markdown or HTML would read as markup. */
 export const text = (name: string): string =>
   name
-    .replace(/[\\`*_{}[\]<>()#+!|~&]/g, (c) =>
-      c === '<' ? '&lt;' : c === '>' ? '&gt;' : c === '&' ? '&amp;' : `\\${c}`,
-    )
+    .replace(/[\\`*_{}[\]<>()#+!|~&]/g, (c) => {
+      if (c === '<') return '&lt;';
+      if (c === '>') return '&gt;';
+      return c === '&' ? '&amp;' : `\\${c}`;
+    })
     .replace(/[\r\n]+/g, ' ');
 
 function describeSource(catalog: Catalog, profile: Profile): string {

@@ -138,11 +138,10 @@ export class ValueReader {
       if (!found) this.fail('a malformed escape');
       this.at += found[0].length;
       const code = Number.parseInt(found[0].replace(/[{}]/g, ''), 16);
-      return code > 0x10ffff
-        ? this.fail('a malformed escape')
-        : character === 'u' && found[0].startsWith('{')
-          ? String.fromCodePoint(code)
-          : String.fromCharCode(code);
+      if (code > 0x10ffff) return this.fail('a malformed escape');
+      return character === 'u' && found[0].startsWith('{')
+        ? String.fromCodePoint(code)
+        : String.fromCharCode(code);
     }
     return simple[character] ?? character;
   }
@@ -193,11 +192,8 @@ export class ValueReader {
         'value'
       ] as unknown[];
       if (value instanceof Date && Number.isNaN(value.getTime())) throw new Error('it is no date');
-      return value instanceof Int32
-        ? value.value
-        : value instanceof Double && !Number.isInteger(value.value)
-          ? value.value
-          : value;
+      if (value instanceof Int32) return value.value;
+      return value instanceof Double && !Number.isInteger(value.value) ? value.value : value;
     } catch (error) {
       return this.fail(
         `malformed ${first}: ${error instanceof Error ? error.message : String(error)}`,
@@ -229,11 +225,10 @@ export class ValueReader {
     this.at += found[0].length;
     if (/[\p{L}\p{N}_$]/u.test(this.text[this.at] ?? '')) this.fail('a number runs into a word');
     const value = Number(found[0]);
-    return Number.isNaN(value)
-      ? found[0].startsWith('-')
-        ? -Number(found[0].slice(1))
-        : Number(found[0].slice(1))
-      : value;
+    if (Number.isNaN(value)) {
+      return found[0].startsWith('-') ? -Number(found[0].slice(1)) : Number(found[0].slice(1));
+    }
+    return value;
   }
 
   private named(): unknown {

@@ -196,12 +196,10 @@ function isBefore(a: Exclude<SqliteValue, null>, b: Exclude<SqliteValue, null>):
   return typeof a === 'object' ? Buffer.compare(a, b as Uint8Array) < 0 : a < b;
 }
 
-export const shorten = (value: Value): Value =>
-  typeof value === 'string'
-    ? value.slice(0, 200)
-    : value instanceof Uint8Array
-      ? value.slice(0, 64)
-      : value;
+export const shorten = (value: Value): Value => {
+  if (typeof value === 'string') return value.slice(0, 200);
+  return value instanceof Uint8Array ? value.slice(0, 64) : value;
+};
 
 const bump = (counts: Map<ValueFormat, number>, format: ValueFormat, times: number): void => {
   counts.set(format, (counts.get(format) ?? 0) + times);

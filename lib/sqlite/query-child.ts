@@ -21,8 +21,10 @@ function openOnce(file: string): Database.Database {
   return sqlite;
 }
 
-const bytesOf = (value: unknown): number =>
-  typeof value === 'string' ? value.length : value instanceof Uint8Array ? value.length : 8;
+const bytesOf = (value: unknown): number => {
+  if (typeof value === 'string') return value.length;
+  return value instanceof Uint8Array ? value.length : 8;
+};
 
 function run(request: QueryRequest): QueryReply {
   const { id } = request;

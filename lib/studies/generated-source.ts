@@ -344,14 +344,11 @@ function textLike(pattern: string): string {
   return /^-\d\d-$/.test(inner) ? `2005${inner}15` : inner;
 }
 
-const dateLike = (before: string, text: string): string | undefined =>
-  before === '' && /^\d{4}$/.test(text)
-    ? `${text}-06-15`
-    : before === '' && /^\d{4}-\d\d$/.test(text)
-      ? `${text}-15`
-      : before.length === 5 && /^\d\d$/.test(text)
-        ? `2005-${text}-15`
-        : undefined;
+const dateLike = (before: string, text: string): string | undefined => {
+  if (before === '' && /^\d{4}$/.test(text)) return `${text}-06-15`;
+  if (before === '' && /^\d{4}-\d\d$/.test(text)) return `${text}-15`;
+  return before.length === 5 && /^\d\d$/.test(text) ? `2005-${text}-15` : undefined;
+};
 
 const POSITIONS: Readonly<Record<string, number>> = {
   '%Y': 0,

@@ -49,9 +49,9 @@ export function expressionKey(expression: BoundExpression): string {
   });
 }
 
-export const conjuncts = (expression: BoundExpression | undefined): readonly BoundExpression[] =>
-  expression === undefined
-    ? []
-    : expression.kind === 'logic' && expression.operator === 'AND'
-      ? expression.operands
-      : [expression];
+export const conjuncts = (expression: BoundExpression | undefined): readonly BoundExpression[] => {
+  if (expression === undefined) return [];
+  return expression.kind === 'logic' && expression.operator === 'AND'
+    ? expression.operands
+    : [expression];
+};

@@ -123,12 +123,10 @@ function inEither(node: BoundInQuery): BoundExpression | undefined {
 const comparesLike = (affinity: Affinity | undefined): Affinity | undefined =>
   affinity === 'INTEGER' || affinity === 'REAL' ? 'NUMERIC' : affinity;
 
-const simpleSelects = (body: BoundBody): readonly BoundSelect[] =>
-  body.kind === 'compound'
-    ? [body.left, body.right].flatMap(simpleSelects)
-    : body.kind === 'select'
-      ? [body]
-      : [];
+const simpleSelects = (body: BoundBody): readonly BoundSelect[] => {
+  if (body.kind === 'compound') return [body.left, body.right].flatMap(simpleSelects);
+  return body.kind === 'select' ? [body] : [];
+};
 
 /** Is there a row? Never null. */
 class Existence implements SubqueryCondition {

@@ -187,7 +187,8 @@ function groupKeys(
     }
     for (const expression of expressions) grouped.setComputed(expression, value);
   }
-  return parts.size === 0 ? null : parts.size === 1 ? (Object.values(key)[0] ?? null) : key;
+  if (parts.size === 0) return null;
+  return parts.size === 1 ? (Object.values(key)[0] ?? null) : key;
 }
 
 /** Does a result column show the expression, outside of aggregates? */

@@ -720,7 +720,8 @@ class SelectCompiler {
   private hiddenKey({ direction }: BoundOrder): string {
     const { compilation } = this.compiler;
     compilation.choseRow = true;
-    return compilation.choice === 'first' ? '$first' : direction === 'ASC' ? '$min' : '$max';
+    if (compilation.choice === 'first') return '$first';
+    return direction === 'ASC' ? '$min' : '$max';
   }
 
   private project(values: readonly { item: Item; value: Lowered }[]): MqlDocument {

@@ -138,12 +138,9 @@ export function embeddedArrays(design: DocumentDesign, collection: string): stri
 export function outlierFlags(design: DocumentDesign, collection: string): string[] {
   const logical = design.logical.find((entry) => entry.collection === collection);
   const visit = (fields: readonly Field[], prefix: string): string[] =>
-    fields.flatMap((field) =>
-      field.kind === 'outlier'
-        ? [prefix + field.flag]
-        : isNested(field)
-          ? visit(field.fields, `${prefix}${field.name}.`)
-          : [],
-    );
+    fields.flatMap((field) => {
+      if (field.kind === 'outlier') return [prefix + field.flag];
+      return isNested(field) ? visit(field.fields, `${prefix}${field.name}.`) : [];
+    });
   return visit(logical?.fields ?? [], '');
 }

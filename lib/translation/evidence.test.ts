@@ -35,13 +35,13 @@ const design: DocumentDesign = {
   ...plain,
   logical: plain.logical.map((logical) => ({
     ...logical,
-    fields: logical.fields.map((field) =>
-      field.kind === 'column' && field.column === 'isTextless'
-        ? { ...field, transform: { kind: 'bool', true: 'TRUE', false: 'FALSE' } as const }
-        : field.kind === 'column' && field.column === 'seen'
-          ? { ...field, transform: { kind: 'date', format: 'YYYY-MM-DD' } as const }
-          : field,
-    ),
+    fields: logical.fields.map((field) => {
+      if (field.kind === 'column' && field.column === 'isTextless')
+        return { ...field, transform: { kind: 'bool', true: 'TRUE', false: 'FALSE' } as const };
+      return field.kind === 'column' && field.column === 'seen'
+        ? { ...field, transform: { kind: 'date', format: 'YYYY-MM-DD' } as const }
+        : field;
+    }),
   })),
 };
 

@@ -4,7 +4,10 @@ import { World } from './translation-fixture';
 
 const NEAR = [0n, 2n ** 31n, 2n ** 53n, 2n ** 62n, 2n ** 63n];
 const [LEAST, MOST] = [-(2n ** 63n), 2n ** 63n - 1n];
-const clamped = (value: bigint): bigint => (value < LEAST ? LEAST : value > MOST ? MOST : value);
+const clamped = (value: bigint): bigint => {
+  if (value < LEAST) return LEAST;
+  return value > MOST ? MOST : value;
+};
 
 /** Integers of 64 bits, most of them where a representation ends. */
 const integers = fc

@@ -65,9 +65,6 @@ export function describeExpression(expression: BoundExpression): string {
 /** A variable of `let`: it must begin with a lower-case letter. */
 export const variableName = (wanted: string): string => {
   const plain = wanted.replace(/[^A-Za-z0-9_]/g, '_');
-  return /^[a-z]/.test(plain)
-    ? plain
-    : /^[A-Z]/.test(plain)
-      ? plain[0]!.toLowerCase() + plain.slice(1)
-      : `v${plain}`;
+  if (/^[a-z]/.test(plain)) return plain;
+  return /^[A-Z]/.test(plain) ? plain[0]!.toLowerCase() + plain.slice(1) : `v${plain}`;
 };

@@ -68,15 +68,11 @@ function assemble(
   const closes = pieces.at(-1)?.kind === 'many';
   const inner = pieces.slice(opens ? 1 : 0, closes && pieces.length > 1 ? -1 : undefined);
   const body = inner
-    .map((piece) =>
-      piece.kind === 'many'
-        ? '.*'
-        : piece.kind === 'one'
-          ? '.'
-          : piece.kind === 'class'
-            ? piece.source
-            : text(piece.text),
-    )
+    .map((piece) => {
+      if (piece.kind === 'many') return '.*';
+      if (piece.kind === 'one') return '.';
+      return piece.kind === 'class' ? piece.source : text(piece.text);
+    })
     .join('');
   const dots = inner.some(({ kind }) => kind === 'many' || kind === 'one');
   return {

@@ -327,7 +327,10 @@ function cutOut(
     if (run && !needsTime) return slice(run[0], run[1]);
     const parts = pieces.map((piece): Mql => {
       const found = piece.startsWith('%') ? TEXT_PIECES[piece[1] ?? ''] : undefined;
-      return found ? (found.time ? '00' : slice(found.at, found.size)) : constant(piece);
+      if (found) {
+        return found.time ? '00' : slice(found.at, found.size);
+      }
+      return constant(piece);
     });
     return parts.length === 1 ? (parts[0] ?? '') : { $concat: parts };
   };

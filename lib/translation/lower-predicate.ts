@@ -131,8 +131,10 @@ function retypedEquality(
     return undefined;
   const value = encode(transform, literal.value);
   const isEqual = (operator === '=') === polarity;
-  if (value === undefined)
-    return isEqual ? never(path) : type.nullable ? { [path]: { $ne: null } } : {};
+  if (value === undefined) {
+    if (isEqual) return never(path);
+    return type.nullable ? { [path]: { $ne: null } } : {};
+  }
   if (isEqual) return { [path]: bson(value) };
   // The other of two flags is a value too.
   if (typeof value === 'boolean') return { [path]: !value };

@@ -55,7 +55,8 @@ export function and(...conditions: readonly Mql[]): Mql {
     .filter((condition) => condition !== true);
   if (flat.includes(false)) return false;
   const unique = distinct(flat);
-  return unique.length === 0 ? true : unique.length === 1 ? (unique[0] ?? true) : { $and: unique };
+  if (unique.length === 0) return true;
+  return unique.length === 1 ? (unique[0] ?? true) : { $and: unique };
 }
 
 export function or(...conditions: readonly Mql[]): Mql {
@@ -64,7 +65,8 @@ export function or(...conditions: readonly Mql[]): Mql {
     .filter((condition) => condition !== false);
   if (flat.includes(true)) return true;
   const unique = distinct(flat);
-  return unique.length === 0 ? false : unique.length === 1 ? (unique[0] ?? false) : { $or: unique };
+  if (unique.length === 0) return false;
+  return unique.length === 1 ? (unique[0] ?? false) : { $or: unique };
 }
 
 export function not(condition: Mql): Mql {
@@ -95,13 +97,10 @@ function distinct(conditions: readonly Mql[]): readonly Mql[] {
 
 /** Equal for equal values, key order included. */
 export const fingerprint = (value: unknown): string =>
-  JSON.stringify(value, (_, inner: unknown) =>
-    typeof inner === 'bigint'
-      ? `${inner.toString()}n`
-      : inner instanceof RegExp
-        ? `/${inner.source}/${inner.flags}`
-        : inner,
-  );
+  JSON.stringify(value, (_, inner: unknown) => {
+    if (typeof inner === 'bigint') return `${inner.toString()}n`;
+    return inner instanceof RegExp ? `/${inner.source}/${inner.flags}` : inner;
+  });
 
 /** A path of the current document, as expressions write it. */
 export const field = (path: string): string => `$${path}`;

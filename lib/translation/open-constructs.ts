@@ -289,7 +289,8 @@ function isAtMostOne(body: BoundBody): boolean {
   const fixed = conjuncts(body.where).flatMap((condition) => {
     if (condition.kind !== 'compare' || condition.operator !== '=') return [];
     const { left, right } = condition;
-    return isGiven(right) ? [left] : isGiven(left) ? [right] : [];
+    if (isGiven(right)) return [left];
+    return isGiven(left) ? [right] : [];
   });
   return determinesRow(body, fixed, declaredKeys);
 }

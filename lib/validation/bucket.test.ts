@@ -328,20 +328,21 @@ test('it stands in the CSV and the schemas; what is none is refused', () => {
       ],
     })),
   ).toEqual(expect.arrayContaining([expect.stringContaining('nothing else that could differ')]));
-  const byKind = (field: Field): Field =>
-    field.kind === 'column' && field.column === 'station'
-      ? { ...field, column: 'kind_id', name: 'kind_id' }
-      : field === rows
-        ? {
-            ...rows,
-            join: [{ parent: 'kind_id', child: 'kind_id' }],
-            fields: rows.fields.map((own) =>
-              own.kind === 'column' && own.column === 'kind_id'
-                ? { ...own, column: 'station', name: 'station' }
-                : own,
-            ),
-          }
-        : field;
+  const byKind = (field: Field): Field => {
+    if (field.kind === 'column' && field.column === 'station')
+      return { ...field, column: 'kind_id', name: 'kind_id' };
+    return field === rows
+      ? {
+          ...rows,
+          join: [{ parent: 'kind_id', child: 'kind_id' }],
+          fields: rows.fields.map((own) =>
+            own.kind === 'column' && own.column === 'kind_id'
+              ? { ...own, column: 'station', name: 'station' }
+              : own,
+          ),
+        }
+      : field;
+  };
   expect(
     changed((entry) => ({
       ...entry,

@@ -171,13 +171,11 @@ function shorten<T>(node: T): T {
 }
 
 const embeddedPaths = (fields: readonly Field[], prefix: string): string[] =>
-  fields.flatMap((field) =>
-    isNested(field)
-      ? [prefix + field.name, ...embeddedPaths(field.fields, `${prefix}${field.name}.`)]
-      : field.kind === 'attribute'
-        ? [prefix + field.name]
-        : [],
-  );
+  fields.flatMap((field) => {
+    if (isNested(field))
+      return [prefix + field.name, ...embeddedPaths(field.fields, `${prefix}${field.name}.`)];
+    return field.kind === 'attribute' ? [prefix + field.name] : [];
+  });
 
 const leafPaths = (fields: readonly Field[], prefix: string): string[] =>
   fields.flatMap((field) => [
@@ -190,13 +188,10 @@ const leafPaths = (fields: readonly Field[], prefix: string): string[] =>
   ]);
 
 const outlierPaths = (fields: readonly Field[], prefix: string): { path: string; flag: string }[] =>
-  fields.flatMap((field) =>
-    field.kind === 'outlier'
-      ? [{ path: prefix + field.name, flag: field.flag }]
-      : isNested(field)
-        ? outlierPaths(field.fields, `${prefix}${field.name}.`)
-        : [],
-  );
+  fields.flatMap((field) => {
+    if (field.kind === 'outlier') return [{ path: prefix + field.name, flag: field.flag }];
+    return isNested(field) ? outlierPaths(field.fields, `${prefix}${field.name}.`) : [];
+  });
 
 const arrayPaths = (fields: readonly Field[], prefix: string): string[] =>
   fields.flatMap((field) => [

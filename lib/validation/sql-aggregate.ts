@@ -62,8 +62,10 @@ function asNumber(value: Value): bigint | number {
   return Number(/^\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?)/i.exec(text)?.[1] ?? 0);
 }
 
-const rank = (value: Value): number =>
-  typeof value === 'bigint' || typeof value === 'number' ? 0 : typeof value === 'string' ? 1 : 2;
+const rank = (value: Value): number => {
+  if (typeof value === 'bigint' || typeof value === 'number') return 0;
+  return typeof value === 'string' ? 1 : 2;
+};
 
 /** SQLite's order: numbers, text, blobs. */
 function compare(a: Value, b: Value, collate: (text: string) => string): number {

@@ -57,13 +57,10 @@ const querySource = (task: ConceptualDesignTask): Tool => ({
     try {
       const { columns, rows } = await task.query(parsed.data.sql);
       const text = [columns, ...rows].map((row) =>
-        JSON.stringify(row, (_, value: unknown) =>
-          typeof value === 'bigint'
-            ? value.toString()
-            : value instanceof Uint8Array
-              ? `<${value.length} bytes>`
-              : value,
-        ),
+        JSON.stringify(row, (_, value: unknown) => {
+          if (typeof value === 'bigint') return value.toString();
+          return value instanceof Uint8Array ? `<${value.length} bytes>` : value;
+        }),
       );
       return { text: text.join('\n') };
     } catch (error) {

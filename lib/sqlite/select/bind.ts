@@ -970,13 +970,10 @@ function* simpleParts(
 
 // Equal for expressions that read the same columns of the same-named sources in the same way.
 const comparable = (expression: BoundExpression): string =>
-  JSON.stringify(expression, (key, value: unknown) =>
-    key === 'source'
-      ? (value as BoundSource).name.toLowerCase()
-      : typeof value === 'bigint'
-        ? value.toString()
-        : value,
-  );
+  JSON.stringify(expression, (key, value: unknown) => {
+    if (key === 'source') return (value as BoundSource).name.toLowerCase();
+    return typeof value === 'bigint' ? value.toString() : value;
+  });
 
 function containsAggregate(expression: BoundExpression): boolean {
   switch (expression.kind) {

@@ -34,7 +34,8 @@ export function comparisonAffinity(
   if (left !== undefined && right !== undefined)
     return isNumeric(left) || isNumeric(right) ? 'NUMERIC' : undefined;
   const only = left ?? right;
-  return isNumeric(only) ? 'NUMERIC' : only === 'TEXT' ? 'TEXT' : undefined;
+  if (isNumeric(only)) return 'NUMERIC';
+  return only === 'TEXT' ? 'TEXT' : undefined;
 }
 
 interface Collating {

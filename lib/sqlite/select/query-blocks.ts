@@ -385,13 +385,14 @@ function sameLiteral(expression: BoundExpression): BoundColumn[] | undefined {
   const pairs =
     expression.kind === 'inList' && !expression.negated
       ? expression.items.map((item) => [item, expression.operand] as const)
-      : alternatives(expression).map((part) =>
-          part.kind === 'compare' && part.operator === '='
-            ? part.left.kind === 'column'
+      : alternatives(expression).map((part) => {
+          if (part.kind === 'compare' && part.operator === '=') {
+            return part.left.kind === 'column'
               ? ([part.left, part.right] as const)
-              : ([part.right, part.left] as const)
-            : undefined,
-        );
+              : ([part.right, part.left] as const);
+          }
+          return undefined;
+        });
   const values = pairs.map((pair) => (pair?.[1].kind === 'literal' ? pair[1].value : null));
   const columns = pairs.flatMap((pair) => (pair?.[0].kind === 'column' ? [pair[0]] : []));
   return columns.length > 1 &&

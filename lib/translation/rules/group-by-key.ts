@@ -84,11 +84,9 @@ function ofOneDocument(
       if (isStored) return operand;
       // These operators add up an array that they are given, and $first gives null where there is
       // nothing.
-      return isDocument(operand) && NUMERIC.includes(Object.keys(operand)[0] ?? '')
-        ? operand
-        : operator === '$first'
-          ? { $ifNull: [operand, null] }
-          : undefined;
+      if (isDocument(operand) && NUMERIC.includes(Object.keys(operand)[0] ?? '')) return operand;
+      return operator === '$first' ? { $ifNull: [operand, null] } : undefined;
+
     case '$sum':
       if (operand === 1) return { $literal: 1 };
       if (isStored) return isStored.isNumber ? operand : { $sum: operand };
@@ -97,7 +95,11 @@ function ofOneDocument(
       return isCountingCondition(operand) ? operand : undefined;
     case '$avg':
       if (isDocument(operand) && '$avg' in operand) return operand;
-      return isStored ? (isStored.isAverage ? operand : { $avg: operand }) : undefined;
+      if (isStored) {
+        return isStored.isAverage ? operand : { $avg: operand };
+      }
+      return undefined;
+
     default:
       return undefined;
   }

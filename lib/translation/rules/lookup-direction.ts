@@ -225,13 +225,12 @@ function turn(
     design.logical.find((entry) => entry.collection === from)?.fields.map(({ name }) => name),
   );
   const large = names.has(collection) || collection === '_id' ? `${collection}_doc` : collection;
-  const added = scope.flatMap((stage) =>
-    makesNewDocuments(stage)
-      ? []
-      : ['$lookup', '$set', '$addFields'].includes(stageName(stage))
-        ? (pathsWrittenBy(stage) ?? ['*'])
-        : [],
-  );
+  const added = scope.flatMap((stage) => {
+    if (makesNewDocuments(stage)) return [];
+    return ['$lookup', '$set', '$addFields'].includes(stageName(stage))
+      ? (pathsWrittenBy(stage) ?? ['*'])
+      : [];
+  });
   if (
     end < 0 ||
     scope.some(
