@@ -1,2 +1,0 @@
-import base from './eslint.config.mjs';
-export default [...base, { files:['**/*.ts','**/*.tsx'], rules:{'no-nested-ternary':'error','max-lines-per-function':['error',{max:80,skipBlankLines:true,skipComments:true}],'max-depth':['error',4]}},{files:['**/*.tsx'],rules:{'max-lines-per-function':['error',{max:150,skipBlankLines:true,skipComments:true}]}},{files:['**/*.test.ts','e2e/**'],rules:{'max-lines-per-function':'off'}}];
