@@ -6,7 +6,7 @@ export default defineConfig({
   test: {
     include: ['**/*.test.ts'],
     exclude: ['node_modules/**', '.next/**', 'e2e/**'],
-    globalSetup: ['lib/db/test-run.ts'],
+    globalSetup: ['lib/db/test/test-run.ts'],
     testTimeout: 60_000,
     hookTimeout: 120_000,
     pool: 'forks',

@@ -1,8 +1,9 @@
 import { cookies, headers } from 'next/headers';
 import { redirect } from 'next/navigation';
-import { sessionCookieName, signedInUser } from '../lib/auth/handler';
+import { sessionCookieName } from '../lib/http/session-cookie';
+import { signedInUser } from '../lib/http/signed-in-user';
 import type { Principal } from '../lib/auth/accounts';
-import type { Role } from '../lib/review/api-types';
+import type { Role } from '../lib/auth/account-api';
 
 /**
  * The signed-in user of a page. Every page asks for itself; without the right role it shows nothing

@@ -20,7 +20,8 @@ import { ensureWebBuild, webArguments } from '../cli/web-build';
 import { openDatabase, type Database } from '../lib/db/database';
 import { ensureEmbeddedPostgres } from '../lib/db/embedded-postgres';
 import { migrate } from '../lib/db/migrate';
-import type { ClaimResponse, DecideResponse } from '../lib/review/api-types';
+import type { DecideResponse } from '../lib/review/decision-api';
+import type { ClaimResponse } from '../lib/review/lease-api';
 import { seedReview, type Seeded } from './review-seed';
 
 const { values } = parseArgs({

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database } from '../lib/db/database';
-import { createTestDatabase } from '../lib/db/test-database';
+import { createTestDatabase } from '../lib/db/test/test-database';
 import { seedReview } from './review-seed';
 
 const TASKS = 6000;

@@ -11,7 +11,10 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BenchmarkRow, Page, TaskDetail, TaskRow } from '../lib/review/api-types';
+import type { Page } from '../lib/api-fields';
+import type { BenchmarkRow } from '../lib/benchmarks/benchmark-api';
+import type { TaskRow } from '../lib/review/queue-api';
+import type { TaskDetail } from '../lib/review/task-api';
 
 const port = process.argv[2] ?? '3965';
 const origin = `http://127.0.0.1:${port}`;

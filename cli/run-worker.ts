@@ -4,8 +4,8 @@ import { exportBundle } from '../lib/bundle/export';
 import type { MongoClient } from 'mongodb';
 import { stages } from '../lib/pipeline/stages/index';
 import { startWorker, type Worker, type WorkerOptions } from '../lib/pipeline/worker';
-import { bundleContent } from '../lib/review/bundle-content';
-import { sharedSigningKey } from '../lib/review/signing-key';
+import { bundleContent } from '../lib/releases/bundle-content';
+import { sharedSigningKey } from '../lib/releases/signing-key';
 import type { Stores } from './services';
 import { toolVersion } from './tool-version';
 

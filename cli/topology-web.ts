@@ -4,7 +4,7 @@ import path from 'node:path';
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import { pipeline } from 'node:stream/promises';
-import type { RouteHandler } from '../lib/auth/handler';
+import type { RouteHandler } from '../lib/http/handler';
 
 /**
  * For the topology test: the route handlers of the web application as a process of their own,

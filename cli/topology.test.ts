@@ -11,16 +11,12 @@ import yazl from 'yazl';
 import { createUser } from '../lib/auth/accounts';
 import { verifyAudit } from '../lib/db/audit';
 import type { Database } from '../lib/db/database';
-import { createTestDatabase } from '../lib/db/test-database';
+import { createTestDatabase } from '../lib/db/test/test-database';
 import { ensureEmbeddedServer, type EmbeddedServer } from '../lib/mongo/embedded/start';
-import type {
-  BenchmarkDetail,
-  ClaimResponse,
-  DatabaseDetail,
-  DecideResponse,
-  ImportRow,
-  RunRow,
-} from '../lib/review/api-types';
+import type { BenchmarkDetail, DatabaseDetail, ImportRow } from '../lib/benchmarks/benchmark-api';
+import type { RunRow } from '../lib/benchmarks/overview-api';
+import type { DecideResponse } from '../lib/review/decision-api';
+import type { ClaimResponse } from '../lib/review/lease-api';
 import { generateSampleBenchmark } from '../sample/generate';
 
 /**

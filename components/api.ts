@@ -1,4 +1,5 @@
-import type { ApiError, Problem } from '../lib/review/api-types';
+import type { Problem } from '../lib/app-error';
+import type { ApiError } from '../lib/http/api-error';
 import { signInAgain } from './session/sign-in-again';
 
 /** A request that the server refused or that never reached it. */

@@ -1,4 +1,4 @@
-import type { GateName, StageName } from '../lib/review/api-types';
+import type { GateName, StageName } from '../lib/pipeline/stages/stage';
 
 export const stageLabel: Readonly<Record<StageName, string>> = {
   profile: 'Profile',

@@ -1,23 +1,20 @@
 'use client';
 import { useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
 import { useEffect } from 'react';
+import type { Page } from '../lib/api-fields';
+import type { SessionResponse, UserRow } from '../lib/auth/account-api';
 import type {
   BenchmarkDetail,
   BenchmarkRow,
-  BundleRow,
   DatabaseDetail,
   FinaliseReport,
   ImportRow,
-  LiveEvent,
-  Overview,
-  Page,
-  RunRow,
-  SessionResponse,
-  StepRow,
-  TaskDetail,
-  TaskRow,
-  UserRow,
-} from '../lib/review/api-types';
+} from '../lib/benchmarks/benchmark-api';
+import type { Overview, RunRow, StepRow } from '../lib/benchmarks/overview-api';
+import type { LiveEvent } from '../lib/pipeline/live-events';
+import type { BundleRow } from '../lib/releases/release-api';
+import type { TaskRow } from '../lib/review/queue-api';
+import type { TaskDetail } from '../lib/review/task-api';
 import { api, query } from './api';
 
 export const useSession = () =>

@@ -1,5 +1,5 @@
 import { Ban, CircleCheck, CircleDashed, CircleX, Clock, LoaderCircle } from 'lucide-react';
-import type { StageRunRow } from '../lib/review/api-types';
+import type { StageRunRow } from '../lib/pipeline/stage-api';
 import { duration, number } from './format';
 import { ProgressBar } from './ui/progress-bar';
 

@@ -1,4 +1,4 @@
-import type { TaskCounts } from '../lib/review/api-types';
+import type { TaskCounts } from '../lib/pipeline/task-state';
 import { Badge } from './ui/badge';
 import { number } from './format';
 

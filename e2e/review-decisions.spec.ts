@@ -3,13 +3,9 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { expect, test, type Browser, type Page } from '@playwright/test';
-import type {
-  DatabaseDetail,
-  BenchmarkDetail,
-  ImportRow,
-  Page as ApiPage,
-  TaskRow,
-} from '../lib/review/api-types';
+import type { Page as ApiPage } from '../lib/api-fields';
+import type { DatabaseDetail, BenchmarkDetail, ImportRow } from '../lib/benchmarks/benchmark-api';
+import type { TaskRow } from '../lib/review/queue-api';
 import { generateSampleBenchmark } from '../sample/generate';
 import { admin } from './start-product';
 

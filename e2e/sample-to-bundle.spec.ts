@@ -4,13 +4,13 @@ import os from 'node:os';
 import path from 'node:path';
 import { expect, test, type Page } from '@playwright/test';
 import { extractBenchmarkZip } from '../lib/sqlite/benchmark-zip';
+import type { Page as ApiPage } from '../lib/api-fields';
 import type {
   BenchmarkDetail,
   BenchmarkRow,
   DatabaseDetail,
-  Page as ApiPage,
-  TaskRow,
-} from '../lib/review/api-types';
+} from '../lib/benchmarks/benchmark-api';
+import type { TaskRow } from '../lib/review/queue-api';
 import { admin } from './start-product';
 
 const reviewer = { email: 'reviewer@example.org', password: 'another-password-for-tests' };

@@ -4,11 +4,12 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createToken, createUser, principalOfSession, signIn } from '@/lib/auth/accounts';
-import type { RouteHandler } from '@/lib/auth/handler';
+import type { RouteHandler } from '@/lib/http/handler';
 import type { Database } from '@/lib/db/database';
 import { closeProcessStores } from '@/lib/db/process-database';
-import { createTestDatabase } from '@/lib/db/test-database';
-import { roles, type ApiError, type Role } from '@/lib/review/api-types';
+import { createTestDatabase } from '@/lib/db/test/test-database';
+import { roles, type Role } from '@/lib/auth/account-api';
+import type { ApiError } from '@/lib/http/api-error';
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 type Method = (typeof methods)[number];

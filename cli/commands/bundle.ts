@@ -30,8 +30,8 @@ Exit status: 0 when the bundle was written.`,
     if (!values.out) throw new UsageError('--out is missing');
     await ensureGeneratedClient();
     const { openStores } = await import('../services');
-    const { bundleContent } = await import('../../lib/review/bundle-content');
-    const { sharedSigningKey } = await import('../../lib/review/signing-key');
+    const { bundleContent } = await import('../../lib/releases/bundle-content');
+    const { sharedSigningKey } = await import('../../lib/releases/signing-key');
     const stores = await openStores();
     const progress = new ProgressLine();
     const stopped = new AbortController();

@@ -2,7 +2,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { BarChart3, Play } from 'lucide-react';
 import Link from 'next/link';
-import type { BenchmarkDetail } from '../../lib/review/api-types';
+import type { BenchmarkDetail } from '../../lib/benchmarks/benchmark-api';
 import { api } from '../api';
 import { bytes, counted, number, stageLabel } from '../format';
 import { useBenchmark, useSession } from '../queries';

@@ -2,7 +2,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { SlidersHorizontal } from 'lucide-react';
 import { useState, type FormEvent } from 'react';
-import type { BenchmarkDetail, BenchmarkPatch } from '../../lib/review/api-types';
+import type { BenchmarkDetail, BenchmarkPatch } from '../../lib/benchmarks/benchmark-api';
 import { api } from '../api';
 import { Button } from '../ui/button';
 import { Dialog } from '../ui/dialog';

@@ -1,7 +1,7 @@
 'use client';
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import type { ApiError } from '../../lib/review/api-types';
+import type { ApiError } from '../../lib/http/api-error';
 import { query, RequestFailed } from '../api';
 import { bytes } from '../format';
 import { Button } from '../ui/button';

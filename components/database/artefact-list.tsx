@@ -1,7 +1,7 @@
 'use client';
 import Link from 'next/link';
 import { useMemo, useState } from 'react';
-import type { DatabaseDetail } from '../../lib/review/api-types';
+import type { DatabaseDetail } from '../../lib/benchmarks/benchmark-api';
 import { gateLabel, number } from '../format';
 import { Badge, type Tone } from '../ui/badge';
 import { Card } from '../ui/card';

@@ -2,7 +2,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { BadgeCheck, ListChecks, Play, RotateCcw, Square } from 'lucide-react';
 import Link from 'next/link';
-import type { DatabaseDetail, FinaliseReport } from '../../lib/review/api-types';
+import type { DatabaseDetail, FinaliseReport } from '../../lib/benchmarks/benchmark-api';
 import { api } from '../api';
 import { bytes, gateLabel, number, stageLabel, when } from '../format';
 import { useDatabase, useFinaliseReport, useSession } from '../queries';

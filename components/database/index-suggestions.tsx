@@ -1,4 +1,4 @@
-import type { DatabaseDetail } from '../../lib/review/api-types';
+import type { DatabaseDetail } from '../../lib/benchmarks/benchmark-api';
 import type { IndexSuggestion } from '../../lib/translation/index-suggestions';
 import { number } from '../format';
 import { mqlKey } from '../review/gates/mql-key';

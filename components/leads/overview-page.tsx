@@ -2,7 +2,7 @@
 import { useMutation } from '@tanstack/react-query';
 import Link from 'next/link';
 import { usePathname, useRouter, useSearchParams } from 'next/navigation';
-import type { AuditVerdict } from '../../lib/review/api-types';
+import type { AuditVerdict } from '../../lib/benchmarks/overview-api';
 import { api } from '../api';
 import { counted, gateLabel, number } from '../format';
 import { useBenchmarks, useOverview } from '../queries';

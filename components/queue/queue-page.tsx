@@ -4,14 +4,11 @@ import { Play } from 'lucide-react';
 import Link from 'next/link';
 import { usePathname, useRouter, useSearchParams } from 'next/navigation';
 import { useState } from 'react';
-import {
-  taskStates,
-  type BenchmarkRow,
-  type ClaimResponse,
-  type EmptyQueue,
-  type GateName,
-  type TaskRow,
-} from '../../lib/review/api-types';
+import type { BenchmarkRow } from '../../lib/benchmarks/benchmark-api';
+import type { GateName } from '../../lib/pipeline/stages/stage';
+import { taskStates } from '../../lib/pipeline/task-state';
+import type { ClaimResponse, EmptyQueue } from '../../lib/review/lease-api';
+import type { TaskRow } from '../../lib/review/queue-api';
 import { api } from '../api';
 import { taskTone } from '../database/artefact-list';
 import { counted, gateLabel, when } from '../format';

@@ -7,7 +7,7 @@ import type {
   ArtefactRow,
   VersionDetail,
   VersionRow,
-} from '../../lib/review/api-types';
+} from '../../lib/artefacts/artefact-api';
 import { api } from '../api';
 import { when } from '../format';
 import { Page } from '../shell/page';

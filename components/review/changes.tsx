@@ -2,7 +2,8 @@
 import Link from 'next/link';
 import { useMemo, useState } from 'react';
 import type { ConceptualDesign } from '../../lib/design/document-design';
-import type { TaskDetail, VersionDetail } from '../../lib/review/api-types';
+import type { VersionDetail } from '../../lib/artefacts/artefact-api';
+import type { TaskDetail } from '../../lib/review/task-api';
 import { counted, when } from '../format';
 import { CodeDiff } from '../text/code-diff';
 import { RelationshipName } from '../text/relationship-name';

@@ -1,4 +1,4 @@
-import type { TaskDetail } from '../../lib/review/api-types';
+import type { TaskDetail } from '../../lib/review/task-api';
 import { Button } from '../ui/button';
 import type { DecisionFlow } from './use-decision-flow';
 

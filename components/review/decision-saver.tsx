@@ -10,7 +10,7 @@ import {
   useState,
   type ReactNode,
 } from 'react';
-import type { DecideResponse } from '../../lib/review/api-types';
+import type { DecideResponse } from '../../lib/review/decision-api';
 import { api, RequestFailed } from '../api';
 import { useSession } from '../queries';
 import { isSigningInAgain } from '../session/sign-in-again';

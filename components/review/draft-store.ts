@@ -1,7 +1,7 @@
 'use client';
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { EMPTY_DRAFT, type Draft, type TaskDetail } from '../../lib/review/api-types';
+import { EMPTY_DRAFT, type Draft, type TaskDetail } from '../../lib/review/task-api';
 import { api } from '../api';
 
 export interface DraftStore {

@@ -7,7 +7,8 @@ import type {
   GoldContent,
   TranslationContent,
 } from '../../lib/pipeline/stages/artefacts';
-import type { Draft, EditCheck, TaskDetail } from '../../lib/review/api-types';
+import type { EditCheck } from '../../lib/review/decision-api';
+import type { Draft, TaskDetail } from '../../lib/review/task-api';
 import type { TableValidation } from '../../lib/validation/table-validation';
 import { api, RequestFailed } from '../api';
 import { CodeEditor } from '../text/code-editor';

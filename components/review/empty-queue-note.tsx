@@ -1,5 +1,5 @@
 import Link from 'next/link';
-import type { EmptyQueue } from '../../lib/review/api-types';
+import type { EmptyQueue } from '../../lib/review/lease-api';
 import { counted } from '../format';
 import { Button } from '../ui/button';
 

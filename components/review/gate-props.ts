@@ -1,4 +1,5 @@
-import type { DirectiveInput, TaskDetail } from '../../lib/review/api-types';
+import type { DirectiveInput } from '../../lib/review/decision-api';
+import type { TaskDetail } from '../../lib/review/task-api';
 import type { CsvFile } from './csv-file';
 
 /**

@@ -1,4 +1,4 @@
-import type { DecideInput } from '../../lib/review/api-types';
+import type { DecideInput } from '../../lib/review/decision-api';
 
 /**
  * A decision on its way to the server. It is kept in the browser until the server has it, through

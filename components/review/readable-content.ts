@@ -5,7 +5,7 @@ import type {
   GoldContent,
   TranslationContent,
 } from '../../lib/pipeline/stages/artefacts';
-import type { GateName } from '../../lib/review/api-types';
+import type { GateName } from '../../lib/pipeline/stages/stage';
 import type { CollectionValidation } from '../../lib/validation/collection-validation';
 import type { CrossValidation } from '../../lib/validation/cross-validation';
 import type { TableValidation } from '../../lib/validation/table-validation';

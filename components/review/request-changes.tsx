@@ -1,12 +1,8 @@
 'use client';
 import { useRef, useState } from 'react';
-import type {
-  DirectiveInput,
-  Draft,
-  GateName,
-  ReasonCode,
-  TaskDetail,
-} from '../../lib/review/api-types';
+import type { GateName } from '../../lib/pipeline/stages/stage';
+import type { DirectiveInput, ReasonCode } from '../../lib/review/decision-api';
+import type { Draft, TaskDetail } from '../../lib/review/task-api';
 import { WithArrows } from '../text/relationship-name';
 import { Badge } from '../ui/badge';
 import { Button } from '../ui/button';

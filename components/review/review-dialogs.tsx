@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
-import type { ReasonCode, TaskDetail } from '../../lib/review/api-types';
+import type { ReasonCode } from '../../lib/review/decision-api';
+import type { TaskDetail } from '../../lib/review/task-api';
 import type { ReviewDialog } from './decision-bar';
 import { EditDialog } from './edit-dialog';
 import { KeysDialog } from './keys-dialog';

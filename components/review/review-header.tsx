@@ -1,6 +1,6 @@
 import Link from 'next/link';
 import { useEffect, useRef } from 'react';
-import type { TaskDetail } from '../../lib/review/api-types';
+import type { TaskDetail } from '../../lib/review/task-api';
 import { taskTone } from '../database/artefact-list';
 import { gateLabel } from '../format';
 import { Badge } from '../ui/badge';

@@ -1,4 +1,4 @@
-import type { TaskDetail } from '../../lib/review/api-types';
+import type { TaskDetail } from '../../lib/review/task-api';
 import { ErrorNote } from '../ui/notes';
 import { EmptyQueueNote } from './empty-queue-note';
 import type { DecisionFlow } from './use-decision-flow';

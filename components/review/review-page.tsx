@@ -1,7 +1,9 @@
 'use client';
 import { usePathname, useRouter, useSearchParams } from 'next/navigation';
 import { useCallback, useMemo, useState } from 'react';
-import type { DirectiveInput, SessionUser, TaskDetail } from '../../lib/review/api-types';
+import type { SessionUser } from '../../lib/auth/account-api';
+import type { DirectiveInput } from '../../lib/review/decision-api';
+import type { TaskDetail } from '../../lib/review/task-api';
 import { RequestFailed } from '../api';
 import { useSession, useTask } from '../queries';
 import { ErrorNote, Loading } from '../ui/notes';

@@ -2,7 +2,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import Link from 'next/link';
 import { useState } from 'react';
-import type { CommentRow, TaskDetail } from '../../lib/review/api-types';
+import type { CommentRow, TaskDetail } from '../../lib/review/task-api';
 import { api } from '../api';
 import { when } from '../format';
 import { WithArrows } from '../text/relationship-name';

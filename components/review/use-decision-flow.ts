@@ -1,5 +1,8 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
-import type { DecideInput, EmptyQueue, SessionUser, TaskDetail } from '../../lib/review/api-types';
+import type { SessionUser } from '../../lib/auth/account-api';
+import type { DecideInput } from '../../lib/review/decision-api';
+import type { EmptyQueue } from '../../lib/review/lease-api';
+import type { TaskDetail } from '../../lib/review/task-api';
 import { RequestFailed } from '../api';
 import { useDecisionSaver, type Saved } from './decision-saver';
 import { useDraft, type DraftStore } from './draft-store';

@@ -1,6 +1,6 @@
 'use client';
 import { useEffect, useState, type RefObject } from 'react';
-import type { LeaseInfo } from '../../lib/review/api-types';
+import type { LeaseInfo } from '../../lib/review/lease-api';
 import { api } from '../api';
 
 /**

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useRef } from 'react';
-import type { ClaimResponse } from '../../lib/review/api-types';
+import type { ClaimResponse } from '../../lib/review/lease-api';
 import { api } from '../api';
 import { pendingTaskIds } from './pending-store';
 import type { Skips } from './skipped-store';

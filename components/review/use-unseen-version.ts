@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'react';
-import type { TaskDetail, VersionDetail } from '../../lib/review/api-types';
+import type { VersionDetail } from '../../lib/artefacts/artefact-api';
+import type { TaskDetail } from '../../lib/review/task-api';
 import { api } from '../api';
 
 /** A version counts as seen after it has been on screen for this long. */

@@ -1,6 +1,6 @@
 'use client';
 import { useMutation } from '@tanstack/react-query';
-import type { SessionUser } from '../../lib/review/api-types';
+import type { SessionUser } from '../../lib/auth/account-api';
 import { api } from '../api';
 import { Button } from '../ui/button';
 import { Dialog } from '../ui/dialog';

@@ -1,7 +1,7 @@
 'use client';
 import { useRouter, useSearchParams } from 'next/navigation';
 import { useState } from 'react';
-import type { SessionResponse } from '../../lib/review/api-types';
+import type { SessionResponse } from '../../lib/auth/account-api';
 import { api } from '../api';
 import { readPending } from '../review/pending-store';
 import { Button } from '../ui/button';

@@ -15,7 +15,7 @@ import {
 import Link from 'next/link';
 import { usePathname } from 'next/navigation';
 import { useEffect, useState, type ReactNode } from 'react';
-import type { Role } from '../../lib/review/api-types';
+import type { Role } from '../../lib/auth/account-api';
 import { api } from '../api';
 import { useLiveEvents, useSession } from '../queries';
 import { AccountDialog } from '../session/account-dialog';

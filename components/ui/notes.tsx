@@ -1,7 +1,7 @@
 'use client';
 import { CircleAlert, LoaderCircle } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { Problem } from '../../lib/review/api-types';
+import type { Problem } from '../../lib/app-error';
 import { RequestFailed } from '../api';
 import { Button } from './button';
 

@@ -1,7 +1,7 @@
 'use client';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { roles, type UserRow } from '../../lib/review/api-types';
+import { roles, type UserRow } from '../../lib/auth/account-api';
 import { api } from '../api';
 import { when } from '../format';
 import { useSession, useUsers } from '../queries';

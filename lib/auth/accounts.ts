@@ -10,8 +10,8 @@ import {
   type SessionUser,
   type TokenRow,
   type UserRow,
-} from '../review/api-types';
-import { AppError, notFound } from './errors';
+} from './account-api';
+import { AppError, notFound } from '../app-error';
 import { generatePassword, hashPassword, verifyPassword } from './password';
 
 /** Who acts: a person by session cookie, or a program by API token in a person's name. */

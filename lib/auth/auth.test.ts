@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { verifyAudit } from '../db/audit';
 import type { Database } from '../db/database';
 import { closeProcessStores } from '../db/process-database';
-import { createTestDatabase } from '../db/test-database';
+import { createTestDatabase } from '../db/test/test-database';
 import {
   changePassword,
   createToken,
@@ -14,7 +14,8 @@ import {
   signIn,
   updateUser,
 } from './accounts';
-import { handler, sessionCookie, sessionCookieName } from './handler';
+import { handler } from '../http/handler';
+import { sessionCookie, sessionCookieName } from '../http/session-cookie';
 import { generatePassword, hashPassword, verifyPassword } from './password';
 
 let db: Database;

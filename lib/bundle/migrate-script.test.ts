@@ -14,7 +14,7 @@ import {
   ConversionFixture,
   type ConvertedSource,
   type TestSource,
-} from '../validation/conversion-fixture';
+} from '../validation/test/conversion-fixture';
 import { migrateScript } from './migrate-script';
 
 let fixture: ConversionFixture;

@@ -7,7 +7,7 @@ import { openBlobStore, BlobMissingError, type BlobStore } from './blob-store';
 import { isUniqueViolation, isUnreachable, type Database } from './database';
 import { Prisma } from './generated/client';
 import { listen, notify } from './notify';
-import { createTestDatabase } from './test-database';
+import { createTestDatabase } from './test/test-database';
 
 let db: Database;
 let folder: string;

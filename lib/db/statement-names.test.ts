@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Prisma } from './generated/client';
 import type { Database } from './database';
 import { statementNames } from './statement-names';
-import { createTestDatabase } from './test-database';
+import { createTestDatabase } from './test/test-database';
 
 let db: Database;
 beforeAll(async () => {

@@ -4,7 +4,7 @@ import { parseSelect } from '../sqlite/select/parse-select';
 import { queryBlocks } from '../sqlite/select/query-blocks';
 import { score } from './cost';
 import { CostModel } from './cost-model';
-import { profiledSource } from './design-fixture';
+import { profiledSource } from './test/design-fixture';
 import type { Directive } from './directive';
 import { proposeIndexes } from './indexes';
 import { deriveDesign } from './logical';

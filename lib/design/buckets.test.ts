@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { bucketCount } from './buckets';
 import { score } from './cost';
-import { profiledSource } from './design-fixture';
+import { profiledSource } from './test/design-fixture';
 import type { Directive } from './directive';
 import { deriveDesign } from './logical';
 import { checkDesign } from './loss-check';

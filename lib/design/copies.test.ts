@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { profiledSource } from './design-fixture';
+import { profiledSource } from './test/design-fixture';
 import type { Directive } from './directive';
 import { proposeIndexes } from './indexes';
 import { deriveDesign } from './logical';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { profiledSource } from './design-fixture';
+import { profiledSource } from './test/design-fixture';
 import { describeDesign, designMarkdown, dispositions } from './design-document';
 import type { ConceptualDesign, RelationshipChoice } from './document-design';
 

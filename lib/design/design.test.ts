@@ -2,7 +2,7 @@ import Database from 'better-sqlite3';
 import { describe as suite, expect, test } from 'vitest';
 import { catalogOf } from '../sqlite/introspect';
 import { profileDatabase } from '../sqlite/profile-database';
-import { profiledSource } from './design-fixture';
+import { profiledSource } from './test/design-fixture';
 import type { Directive } from './directive';
 import { isEmbed } from './document-design';
 import { dispositions } from './design-document';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { score } from './cost';
 import { CostModel } from './cost-model';
-import { profiledSource } from './design-fixture';
+import { profiledSource } from './test/design-fixture';
 import type { Directive } from './directive';
 import type { DocumentDesign } from './document-design';
 import { forecastCollections } from './forecast';

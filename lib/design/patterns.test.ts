@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { profiledSource } from './design-fixture';
+import { profiledSource } from './test/design-fixture';
 import { proposeDesign } from './propose';
 import { readWorkload } from './read-workload';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { profiledSource } from './design-fixture';
+import { profiledSource } from './test/design-fixture';
 import type { Directive } from './directive';
 import { deriveDesign } from './logical';
 import { checkDesign } from './loss-check';

@@ -4,7 +4,7 @@ import { bindSelect } from '../sqlite/select/bind';
 import { queryBlocks } from '../sqlite/select/query-blocks';
 import { score } from './cost';
 import { CostModel } from './cost-model';
-import { profiledSource } from './design-fixture';
+import { profiledSource } from './test/design-fixture';
 import type { Directive } from './directive';
 import { deriveDesign } from './logical';
 import { checkDesign } from './loss-check';

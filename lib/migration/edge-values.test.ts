@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ConversionFixture } from '../validation/conversion-fixture';
+import { ConversionFixture } from '../validation/test/conversion-fixture';
 
 let fixture: ConversionFixture;
 beforeAll(async () => {

@@ -2,7 +2,7 @@ import { Binary } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { logicalCsv, parseLogicalCsv } from '../design/logical-csv';
 import { checkDesign } from '../design/loss-check';
-import { ConversionFixture, testLimits } from '../validation/conversion-fixture';
+import { ConversionFixture, testLimits } from '../validation/test/conversion-fixture';
 
 let fixture: ConversionFixture;
 beforeAll(async () => {

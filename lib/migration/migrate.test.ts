@@ -9,7 +9,7 @@ import {
   ConversionFixture,
   testLimits,
   type ConvertedSource,
-} from '../validation/conversion-fixture';
+} from '../validation/test/conversion-fixture';
 import { migrate } from './migrate';
 
 let fixture: ConversionFixture;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { silenceFor, workerSilence } from './heartbeat';
 import { openRunGuard } from './run-guard';
 import { requestStage } from './schedule';
-import { createTestPipeline, type TestPipeline } from './test-pipeline';
+import { createTestPipeline, type TestPipeline } from './test/test-pipeline';
 
 let pipeline: TestPipeline;
 beforeAll(async () => {

@@ -8,7 +8,7 @@ import { encodeContent } from './content';
 import { importBenchmark } from './import-benchmark';
 import { cancelStages, requestPending, requestStage } from './schedule';
 import { stageNames } from './stages/stage';
-import { createTestPipeline, type TestPipeline } from './test-pipeline';
+import { createTestPipeline, type TestPipeline } from './test/test-pipeline';
 import type { Worker } from './worker';
 
 let pipeline: TestPipeline;

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createTestPipeline, type TestPipeline } from './test-pipeline';
+import { createTestPipeline, type TestPipeline } from './test/test-pipeline';
 
 let pipeline: TestPipeline;
 beforeAll(async () => {

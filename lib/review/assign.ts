@@ -1,5 +1,5 @@
 import type { Principal } from '../auth/accounts';
-import { AppError } from '../auth/errors';
+import { AppError } from '../app-error';
 import { audited } from '../db/audit';
 import type { Database } from '../db/database';
 import { notify } from '../db/notify';

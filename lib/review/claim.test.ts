@@ -4,10 +4,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Principal } from '../auth/accounts';
 import { verifyAudit } from '../db/audit';
 import { Prisma } from '../db/generated/client';
-import { createTestPipeline, type TestPipeline } from '../pipeline/test-pipeline';
+import { createTestPipeline, type TestPipeline } from '../pipeline/test/test-pipeline';
 import { gateNames } from '../pipeline/stages/stage';
 import type { Worker } from '../pipeline/worker';
-import type { DecideInput, Role } from './api-types';
+import type { Role } from '../auth/account-api';
+import type { DecideInput } from './decision-api';
 import { assignTasks } from './assign';
 import { decide, undo, type DecisionServices } from './decide';
 import { claimTask, explainEmptyQueue, leaseTask, releaseTask } from './leases';

@@ -1,5 +1,5 @@
 import type { Principal } from '../auth/accounts';
-import { AppError, notFound } from '../auth/errors';
+import { AppError, notFound } from '../app-error';
 import { audited, leaveForAudit, type AuditEntry } from '../db/audit';
 import type { BlobStore } from '../db/blob-store';
 import {
@@ -16,7 +16,7 @@ import { encodeContent } from '../pipeline/content';
 import { askToCancel, isItemStage, passedOn, postRequest, stageIndex } from '../pipeline/schedule';
 import type { EditOutcome } from '../pipeline/stages/check-edit';
 import type { ArtefactKind, GateName, StageName } from '../pipeline/stages/stage';
-import type { DecideInput, DecideResponse, DirectiveInput, EditCheck } from './api-types';
+import type { DecideInput, DecideResponse, DirectiveInput, EditCheck } from './decision-api';
 import { lockTask, writeDecision, type DecidableTask } from './decision-record';
 import { findDecision } from './decision-rows';
 import { leasedBy } from './leases';

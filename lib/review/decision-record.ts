@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { notFound } from '../auth/errors';
+import { notFound } from '../app-error';
 import { pgText, type Queries } from '../db/database';
 import { Prisma } from '../db/generated/client';
 import { notification } from '../db/notify';
 import type { StageName } from '../pipeline/stages/stage';
-import type { DecideInput, TaskState } from './api-types';
+import type { TaskState } from '../pipeline/task-state';
+import type { DecideInput } from './decision-api';
 
 /** A task as a decision finds it, locked until the transaction ends. */
 export interface DecidableTask {

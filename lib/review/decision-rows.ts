@@ -1,6 +1,7 @@
 import type { Database } from '../db/database';
 import { Prisma } from '../db/generated/client';
-import type { DecisionRow, ReasonCode, TaskState, Verdict } from './api-types';
+import type { TaskState } from '../pipeline/task-state';
+import type { DecisionRow, ReasonCode, Verdict } from './decision-api';
 
 interface RawDecision {
   readonly id: string;

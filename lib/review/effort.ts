@@ -1,7 +1,8 @@
 import type { z } from 'zod';
 import type { Principal } from '../auth/accounts';
 import type { Database, Tx } from '../db/database';
-import type { effortBody, GateName } from './api-types';
+import type { GateName } from '../pipeline/stages/stage';
+import type { effortBody } from './task-api';
 
 interface Interval {
   readonly from: number;

@@ -1,10 +1,12 @@
 import { Prisma } from '../db/generated/client';
 import type { Principal } from '../auth/accounts';
-import { AppError, notFound } from '../auth/errors';
+import { AppError, notFound } from '../app-error';
 import type { Database, Tx } from '../db/database';
 import { notification, notify } from '../db/notify';
 import { workerSilence } from '../pipeline/heartbeat';
-import type { EmptyQueue, LeaseInfo, StageName, WorkState } from './api-types';
+import type { WorkState } from '../pipeline/stage-api';
+import type { StageName } from '../pipeline/stages/stage';
+import type { EmptyQueue, LeaseInfo } from './lease-api';
 import { countTasks, filterSql, queueOrder, sumCounts, type QueueFilter } from './task-query';
 
 const leaseSeconds = 120;

@@ -3,24 +3,21 @@ import { rm } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Principal } from '../auth/accounts';
 import { verifyAudit } from '../db/audit';
-import { createTestPipeline, type TestPipeline } from '../pipeline/test-pipeline';
+import { createTestPipeline, type TestPipeline } from '../pipeline/test/test-pipeline';
 import type { EditOutcome } from '../pipeline/stages/check-edit';
 import type { Worker } from '../pipeline/worker';
 import { directiveSchema } from '../design/directive';
-import {
-  EMPTY_DRAFT,
-  type DecideInput,
-  type Draft,
-  type GateName,
-  type Role,
-  type TaskRow,
-} from './api-types';
+import type { Role } from '../auth/account-api';
+import type { GateName } from '../pipeline/stages/stage';
+import type { DecideInput } from './decision-api';
+import type { TaskRow } from './queue-api';
+import { EMPTY_DRAFT, type Draft } from './task-api';
 import { decide, undo, type DecisionServices } from './decide';
-import { changeBenchmark } from './benchmarks';
-import { finalise, finaliseReport } from './finalise';
+import { changeBenchmark } from '../benchmarks/benchmarks';
+import { finalise, finaliseReport } from '../benchmarks/finalise';
 import { recordEffort, uncovered } from './effort';
 import { claimTask, explainEmptyQueue, leaseTask, releaseTask } from './leases';
-import { databaseDetail, listBenchmarks, overview } from './overview';
+import { databaseDetail, listBenchmarks, overview } from '../benchmarks/overview';
 import { listTasks, sumCounts, countTasks } from './task-query';
 import { saveDraft, taskDetail } from './task-detail';
 

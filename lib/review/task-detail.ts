@@ -1,5 +1,5 @@
 import type { Principal } from '../auth/accounts';
-import { AppError, notFound } from '../auth/errors';
+import { AppError, notFound } from '../app-error';
 import type { BlobStore } from '../db/blob-store';
 import { pgText, type Database, type Tx } from '../db/database';
 import { Prisma } from '../db/generated/client';
@@ -10,82 +10,20 @@ import { relaxedJson } from '../results/extended-json';
 import { workerSilence } from '../pipeline/heartbeat';
 import { latestRuns } from '../pipeline/schedule';
 import { contentHash } from '../results/hash';
-import { draftBody, EMPTY_DRAFT } from './api-types';
-import type {
-  ArtefactKind,
-  CommentRow,
-  DirectiveInput,
-  DirectiveRow,
-  Draft,
-  InputRow,
-  ItemDetail,
-  TaskDetail,
-  VersionDetail,
-  VersionRow,
-} from './api-types';
+import { draftBody, EMPTY_DRAFT } from './task-api';
+
+import type { ArtefactKind } from '../pipeline/stages/stage';
+import type { DirectiveInput } from './decision-api';
+import type { CommentRow, DirectiveRow, Draft, InputRow, ItemDetail, TaskDetail } from './task-api';
+import {
+  authorOf,
+  loadVersion,
+  versionDetail,
+  withVersion,
+  type LoadedVersion,
+} from '../artefacts/versions';
 import { decisionRows } from './decision-rows';
 import { rowColumns, rowTables, taskRow, type RawRow } from './task-query';
-
-const withVersion = {
-  authorUser: true,
-  agentRun: true,
-  currentOf: { select: { id: true } },
-} as const;
-type LoadedVersion = NonNullable<Awaited<ReturnType<typeof loadVersion>>>;
-export const loadVersion = (on: Tx, id: string) =>
-  on.artefactVersion.findUnique({ where: { id }, include: withVersion });
-
-const authorOf = (
-  user: string | null,
-  agent: string | null,
-  runId: string | null,
-): VersionRow['author'] =>
-  user === null
-    ? { kind: 'agent', name: agent ?? 'pipeline', runId }
-    : { kind: 'user', name: user, runId: null };
-
-export const versionRow = (version: LoadedVersion): VersionRow => ({
-  id: version.id,
-  seq: version.seq,
-  contentHash: version.contentHash,
-  createdAt: version.createdAt.toISOString(),
-  author: authorOf(
-    version.authorUser?.name ?? null,
-    version.agentRun?.agent ?? null,
-    version.agentRunId,
-  ),
-  current: version.currentOf !== null,
-});
-
-export const versionDetail = async (
-  blobs: BlobStore,
-  version: LoadedVersion,
-): Promise<VersionDetail> => ({
-  ...versionRow(version),
-  content: relaxedJson(decodeContent(await blobs.read(version.blobHash))),
-});
-
-export async function listVersions(on: Tx, artefactId: string): Promise<VersionRow[]> {
-  const versions = await on.artefactVersion.findMany({
-    where: { artefactId },
-    orderBy: { seq: 'desc' },
-    include: withVersion,
-  });
-  return versions.map(versionRow);
-}
-
-export async function versionBySeq(
-  on: Tx,
-  artefactId: string,
-  seq: number,
-): Promise<LoadedVersion> {
-  const version = await on.artefactVersion.findUnique({
-    where: { artefactId_seq: { artefactId, seq } },
-    include: withVersion,
-  });
-  if (!version) throw notFound(`Version ${seq} of this artefact`);
-  return version;
-}
 
 /** A task's row, what its screen needs beside it, and which of the rarer parts there are. */
 interface ScreenRow extends RawRow {

@@ -1,14 +1,10 @@
 import { Prisma } from '../db/generated/client';
 import type { Database, Tx } from '../db/database';
-import type {
-  ArtefactKind,
-  GateName,
-  Page,
-  TaskCounts,
-  TaskRow,
-  TaskState,
-  Verdict,
-} from './api-types';
+import type { Page } from '../api-fields';
+import type { ArtefactKind, GateName } from '../pipeline/stages/stage';
+import type { TaskCounts, TaskState } from '../pipeline/task-state';
+import type { Verdict } from './decision-api';
+import type { TaskRow } from './queue-api';
 
 /**
  * Reviewers work through the gates in their order, within a gate in the order in which agents

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { migrate } from '../migration/migrate';
-import { ConversionFixture, testLimits } from '../validation/conversion-fixture';
+import { ConversionFixture, testLimits } from '../validation/test/conversion-fixture';
 import { studyIntegrity } from './integrity';
-import { lossFixtures } from './loss-fixtures';
+import { lossFixtures } from './test/loss-fixtures';
 
 let fixture: ConversionFixture;
 beforeAll(async () => {

@@ -7,7 +7,7 @@ import { compareResults, documentsToResultSet } from '../results/compare';
 import { fromBson, type Value } from '../results/value';
 import { openSource } from '../sqlite/open';
 import { runnableSql } from '../sqlite/select/runnable-sql';
-import { ConversionFixture, type ConvertedSource } from '../validation/conversion-fixture';
+import { ConversionFixture, type ConvertedSource } from '../validation/test/conversion-fixture';
 import { lintMql } from './lint-mql';
 import { optimise } from './optimise';
 import { translate } from './translate';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { DocumentDesign, Field } from '../design/document-design';
-import { World } from './translation-fixture';
+import { World } from './test/translation-fixture';
 
 /**
  * Series of three stations and of one that is not there, of two kinds; nulls and ties among the

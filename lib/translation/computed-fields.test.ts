@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ComputedField, DocumentDesign } from '../design/document-design';
-import { World } from './translation-fixture';
+import { World } from './test/translation-fixture';
 
 /**
  * Parents without children, children whose values are null, a child with a dangling and one with no

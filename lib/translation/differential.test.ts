@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { DocumentDesign } from '../design/document-design';
-import { World } from './translation-fixture';
+import { World } from './test/translation-fixture';
 
 // Queries that nobody thought of: SQLite is the oracle, over data full of nulls and mixed types.
 const DDL = `

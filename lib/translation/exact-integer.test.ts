@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { World } from './translation-fixture';
+import { World } from './test/translation-fixture';
 
 const NEAR = [0n, 2n ** 31n, 2n ** 53n, 2n ** 62n, 2n ** 63n];
 const [LEAST, MOST] = [-(2n ** 63n), 2n ** 63n - 1n];

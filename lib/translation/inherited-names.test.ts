@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { mutationsOf } from './mutations';
-import { World } from './translation-fixture';
+import { World } from './test/translation-fixture';
 
 /** Columns with the names of what every object has, in an order of rows that is none of theirs. */
 let world: World;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { World } from './translation-fixture';
+import { World } from './test/translation-fixture';
 
 /**
  * A school in the manner of BIRD and Spider: odd names, keys of several collations, nulls, views,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Document } from 'mongodb';
 import { mutationsOf, weakPredicates } from './mutations';
-import { World } from './translation-fixture';
+import { World } from './test/translation-fixture';
 
 let world: World;
 beforeAll(async () => {

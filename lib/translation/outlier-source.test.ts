@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { DocumentDesign, OutlierField } from '../design/document-design';
 import { identity } from '../design/transform';
 import { optimise } from './optimise';
-import { World } from './translation-fixture';
+import { World } from './test/translation-fixture';
 import { translate, type Translated } from './translate';
 
 /**

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pinPipeline, pinSql } from './pinned-clock';
-import { World } from './translation-fixture';
+import { World } from './test/translation-fixture';
 
 const CLOCK = '2019-03-04T05:06:07Z';
 const AT = "'2019-03-04 05:06:07.000'";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { World } from './translation-fixture';
+import { World } from './test/translation-fixture';
 
 const DDL = `
 CREATE TABLE ride (id INTEGER PRIMARY KEY, day TEXT, at TEXT NOT NULL, born TEXT NOT NULL, us TEXT, paid TEXT, flag TEXT NOT NULL, kind TEXT);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { World } from './translation-fixture';
+import { World } from './test/translation-fixture';
 
 // Where SQLite and MongoDB disagree: each group of queries runs on both, over data that tells right
 // from wrong.

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { World } from './translation-fixture';
+import { World } from './test/translation-fixture';
 
 /**
  * Spellings that a collation takes for one, in the order of rows in which SQLite meets them: not

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { DocumentDesign, SubsetField } from '../design/document-design';
 import { identity } from '../design/transform';
-import { World } from './translation-fixture';
+import { World } from './test/translation-fixture';
 
 /**
  * A shop with more sales than its subset holds, one with fewer, one with none; ties, nulls, a sale

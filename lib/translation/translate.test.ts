@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { World } from './translation-fixture';
+import { World } from './test/translation-fixture';
 import { translate } from './translate';
 import { UNTRANSLATED } from './untranslated';
 

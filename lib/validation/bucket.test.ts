@@ -12,7 +12,7 @@ import { checkDesign } from '../design/loss-check';
 import { documentDesignSchema } from '../design/schema';
 import { jsonSchema } from '../bundle/json-schema';
 import { assemble, assembleDocuments } from '../migration/assemble';
-import { ConversionFixture, testLimits, type ConvertedSource } from './conversion-fixture';
+import { ConversionFixture, testLimits, type ConvertedSource } from './test/conversion-fixture';
 
 let fixture: ConversionFixture;
 beforeAll(async () => {

@@ -4,7 +4,7 @@ import { rowKey } from '../results/equality';
 import { fromBson, type ResultSet, type Value, type ValueDocument } from '../results/value';
 import { openSource } from '../sqlite/open';
 import { collectionMappings } from './collection-validation';
-import { ConversionFixture, type ConvertedSource } from './conversion-fixture';
+import { ConversionFixture, type ConvertedSource } from './test/conversion-fixture';
 import { documentSources } from './document-sources';
 import { firstRows } from './first-rows';
 

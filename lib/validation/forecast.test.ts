@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Directive } from '../design/directive';
 import { forecastCollections } from '../design/forecast';
 import { assembleDocuments } from '../migration/assemble';
-import { ConversionFixture } from './conversion-fixture';
+import { ConversionFixture } from './test/conversion-fixture';
 
 let fixture: ConversionFixture;
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ConversionFixture } from './conversion-fixture';
+import { ConversionFixture } from './test/conversion-fixture';
 import { readPlaces, ValueIds } from './document-places';
 
 let fixture: ConversionFixture;

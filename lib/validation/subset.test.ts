@@ -5,7 +5,7 @@ import { logicalCsv, parseLogicalCsv } from '../design/logical-csv';
 import { checkDesign } from '../design/loss-check';
 import { documentDesignSchema } from '../design/schema';
 import { identity } from '../design/transform';
-import { ConversionFixture, testLimits, type ConvertedSource } from './conversion-fixture';
+import { ConversionFixture, testLimits, type ConvertedSource } from './test/conversion-fixture';
 
 let fixture: ConversionFixture;
 beforeAll(async () => {

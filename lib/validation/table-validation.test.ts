@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Field } from '../design/document-design';
 import type { Transform } from '../design/transform';
-import { ConversionFixture, type ConvertedSource } from './conversion-fixture';
+import { ConversionFixture, type ConvertedSource } from './test/conversion-fixture';
 
 let fixture: ConversionFixture;
 beforeAll(async () => {

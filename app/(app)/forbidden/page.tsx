@@ -2,7 +2,7 @@ import type { Metadata } from 'next';
 import Link from 'next/link';
 import { Page } from '../../../components/shell/page';
 import { Card } from '../../../components/ui/card';
-import { roles } from '../../../lib/review/api-types';
+import { roles } from '../../../lib/auth/account-api';
 import { requireUser } from '../../require-user';
 
 export const metadata: Metadata = { title: 'Not for your role' };

@@ -1,6 +1,6 @@
-import { handler } from '@/lib/auth/handler';
-import { artefactQuery } from '@/lib/review/api-types';
-import { currentArtefact } from '@/lib/review/artefacts';
+import { handler } from '@/lib/http/handler';
+import { artefactQuery } from '@/lib/artefacts/artefact-api';
+import { currentArtefact } from '@/lib/artefacts/artefacts';
 
 export const GET = handler(
   { access: ['admin', 'lead', 'reviewer'], scope: 'read', query: artefactQuery },

@@ -1,6 +1,6 @@
-import { handler } from '@/lib/auth/handler';
-import { roles } from '@/lib/review/api-types';
-import { listBenchmarks } from '@/lib/review/overview';
+import { handler } from '@/lib/http/handler';
+import { roles } from '@/lib/auth/account-api';
+import { listBenchmarks } from '@/lib/benchmarks/overview';
 
 export const GET = handler({ access: roles, scope: 'read' }, async ({ db }) => ({
   benchmarks: await listBenchmarks(db),

@@ -1,6 +1,7 @@
-import { handler, json } from '@/lib/auth/handler';
-import { bundlesQuery, createBundleBody } from '@/lib/review/api-types';
-import { listBundles, requestBundle } from '@/lib/review/bundles';
+import { handler } from '@/lib/http/handler';
+import { json } from '@/lib/http/json';
+import { bundlesQuery, createBundleBody } from '@/lib/releases/release-api';
+import { listBundles, requestBundle } from '@/lib/releases/bundles';
 
 export const GET = handler(
   { access: ['admin', 'lead', 'reviewer', 'consumer'], scope: 'bundles', query: bundlesQuery },

@@ -1,5 +1,5 @@
-import { handler } from '@/lib/auth/handler';
-import { effortBody } from '@/lib/review/api-types';
+import { handler } from '@/lib/http/handler';
+import { effortBody } from '@/lib/review/task-api';
 import { recordEffort } from '@/lib/review/effort';
 
 export const POST = handler(

@@ -1,6 +1,7 @@
-import { handler } from '@/lib/auth/handler';
-import { eventsQuery, roles } from '@/lib/review/api-types';
-import { eventStream } from '@/lib/review/event-stream';
+import { handler } from '@/lib/http/handler';
+import { roles } from '@/lib/auth/account-api';
+import { eventsQuery } from '@/lib/pipeline/live-events';
+import { eventStream } from '@/lib/pipeline/event-stream';
 
 export const GET = handler(
   { access: roles, query: eventsQuery },

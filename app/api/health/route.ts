@@ -1,6 +1,7 @@
-import { handler, json } from '@/lib/auth/handler';
-import type { Health } from '@/lib/review/api-types';
-import { processMongo } from '@/lib/review/process-mongo';
+import { handler } from '@/lib/http/handler';
+import { json } from '@/lib/http/json';
+import type { Health } from '@/lib/http/api-error';
+import { processMongo } from '@/lib/pipeline/process-mongo';
 
 export const GET = handler({ access: 'public' }, async ({ db }) => {
   const answers = (check: Promise<unknown>): Promise<boolean> =>

@@ -1,5 +1,5 @@
-import { handler } from '@/lib/auth/handler';
-import { listImports } from '@/lib/review/imports';
+import { handler } from '@/lib/http/handler';
+import { listImports } from '@/lib/benchmarks/imports';
 
 export const GET = handler({ access: ['admin', 'lead'] }, async ({ db }) => ({
   imports: await listImports(db),

@@ -1,5 +1,5 @@
-import { handler } from '@/lib/auth/handler';
-import { queueQuery } from '@/lib/review/api-types';
+import { handler } from '@/lib/http/handler';
+import { queueQuery } from '@/lib/review/queue-api';
 import { listTasks } from '@/lib/review/task-query';
 
 export const GET = handler(

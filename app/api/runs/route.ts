@@ -1,6 +1,6 @@
-import { handler } from '@/lib/auth/handler';
-import { runsQuery } from '@/lib/review/api-types';
-import { listAgentRuns } from '@/lib/review/runs';
+import { handler } from '@/lib/http/handler';
+import { runsQuery } from '@/lib/benchmarks/overview-api';
+import { listAgentRuns } from '@/lib/benchmarks/runs';
 
 export const GET = handler(
   { access: ['admin', 'lead'], scope: 'read', query: runsQuery },

@@ -1,6 +1,7 @@
 import { signIn, signOut } from '@/lib/auth/accounts';
-import { clearedSessionCookie, handler, sessionCookie } from '@/lib/auth/handler';
-import { roles, signInBody, type SessionResponse } from '@/lib/review/api-types';
+import { clearedSessionCookie, sessionCookie } from '@/lib/http/session-cookie';
+import { handler } from '@/lib/http/handler';
+import { roles, signInBody, type SessionResponse } from '@/lib/auth/account-api';
 
 export const GET = handler(
   { access: roles, scope: 'read' },

@@ -1,6 +1,7 @@
 import { createToken, listTokens } from '@/lib/auth/accounts';
-import { handler, json } from '@/lib/auth/handler';
-import { createTokenBody, roles } from '@/lib/review/api-types';
+import { handler } from '@/lib/http/handler';
+import { json } from '@/lib/http/json';
+import { createTokenBody, roles } from '@/lib/auth/account-api';
 
 export const GET = handler({ access: roles }, async ({ db, user }) => ({
   tokens: await listTokens(db, user),

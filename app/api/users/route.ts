@@ -1,6 +1,7 @@
 import { createUser, listUsers } from '@/lib/auth/accounts';
-import { handler, json } from '@/lib/auth/handler';
-import { createUserBody } from '@/lib/review/api-types';
+import { handler } from '@/lib/http/handler';
+import { json } from '@/lib/http/json';
+import { createUserBody } from '@/lib/auth/account-api';
 
 export const GET = handler({ access: ['admin', 'lead'] }, async ({ db }) => ({
   users: await listUsers(db),

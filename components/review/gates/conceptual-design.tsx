@@ -12,7 +12,7 @@ import type {
 } from '../../../lib/design/document-design';
 import type { Workload } from '../../../lib/design/workload';
 import type { ProfileContent } from '../../../lib/pipeline/stages/design-stages';
-import type { DesignFiguresResponse } from '../../../lib/review/api-types';
+import type { DesignFiguresResponse } from '../../../lib/artefacts/artefact-api';
 import { api } from '../../api';
 import { counted, number } from '../../format';
 import { Markdown, sectionId } from '../../text/markdown';

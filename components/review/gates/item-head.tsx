@@ -1,4 +1,4 @@
-import type { ItemDetail } from '../../../lib/review/api-types';
+import type { ItemDetail } from '../../../lib/review/task-api';
 import type { SourceDefect } from '../../../lib/translation/source-defects';
 import { CodeBlock } from '../../text/code-block';
 import { Badge } from '../../ui/badge';

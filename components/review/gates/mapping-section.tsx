@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { describe } from '../../../lib/design/transform-name';
-import type { FirstRows } from '../../../lib/review/api-types';
+import type { FirstRows } from '../../../lib/validation/first-rows';
 import type { MappingResult } from '../../../lib/validation/mapping';
 import { api, query } from '../../api';
 import { counted, number } from '../../format';

@@ -1,7 +1,8 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { DocumentSource, SampleDocuments } from '../../../lib/review/api-types';
+import type { SampleDocuments } from '../../../lib/artefacts/artefact-api';
+import type { DocumentSource } from '../../../lib/validation/document-sources';
 import { api, query } from '../../api';
 import { counted, number } from '../../format';
 import { CodeBlock } from '../../text/code-block';

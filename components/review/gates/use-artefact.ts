@@ -1,6 +1,7 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
-import type { ArtefactKind, VersionDetail } from '../../../lib/review/api-types';
+import type { VersionDetail } from '../../../lib/artefacts/artefact-api';
+import type { ArtefactKind } from '../../../lib/pipeline/stages/stage';
 import { api, query } from '../../api';
 
 /** The content of another artefact of the same database. */

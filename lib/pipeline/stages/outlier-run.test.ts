@@ -15,7 +15,7 @@ import type { CrossValidation } from '../../validation/cross-validation';
 import type { GoldContent, TranslationContent } from './artefacts';
 import { stages } from './index';
 import { runInMemory, type MemoryRun, type MemoryRunInput } from './memory-run';
-import { writeOutlierBenchmark } from './outlier-fixture';
+import { writeOutlierBenchmark } from './test/outlier-fixture';
 import { defaultSettings } from './stage';
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'aptmql-outlier-'));

@@ -6,7 +6,7 @@ import { readBack } from '../../bundle/read-back';
 import { verifyBundle } from '../../bundle/verify';
 import { isIdentical } from '../../results/equality';
 import { fromBson, type SqliteValue, type Value } from '../../results/value';
-import { ConversionWorld } from './bundle-fixture';
+import { ConversionWorld } from './test/bundle-fixture';
 
 let world: ConversionWorld;
 beforeAll(async () => {

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { itemKey, readItems, readResults } from '../../bundle/bundled-items';
 import { verifyBundle } from '../../bundle/verify';
-import { ConversionWorld } from './bundle-fixture';
+import { ConversionWorld } from './test/bundle-fixture';
 
 let world: ConversionWorld;
 beforeAll(async () => {

@@ -2,8 +2,8 @@ import { processStores } from '../../db/process-database';
 import { checkEdit, type EditOutcome } from '../../pipeline/stages/check-edit';
 import { stageInput } from '../../pipeline/stage-input';
 import { parseRelaxed } from '../../results/extended-json';
-import { databaseWhatIf, designFigures } from '../designs';
-import { processMongo } from '../process-mongo';
+import { databaseWhatIf, designFigures } from '../../artefacts/designs';
+import { processMongo } from '../../pipeline/process-mongo';
 import type { DoUserWork, UserWork, WorkKind } from './work';
 
 /** Does a piece of work in this process, with this process's connections. */

@@ -1,4 +1,4 @@
-import { AppError } from '../../auth/errors';
+import { AppError } from '../../app-error';
 import { isAway } from '../../pipeline/outage';
 import type { WorkFailure } from './work-process';
 

@@ -1,4 +1,4 @@
-import { AppError } from '../../auth/errors';
+import { AppError } from '../../app-error';
 import { FairQueue, QueueFull } from './fair-queue';
 import type { DoUserWork, UserWork, WorkKind } from './work';
 import { WorkProcess } from './work-process';

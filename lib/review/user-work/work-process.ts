@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import { AppError } from '../../auth/errors';
+import { AppError } from '../../app-error';
 import { parseCanonical } from '../../results/extended-json';
 
 export interface WorkRequest {

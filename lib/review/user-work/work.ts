@@ -2,7 +2,7 @@ import type { Choice } from '../../design/document-design';
 import type { WhatIf } from '../../design/what-if';
 import type { EditOutcome } from '../../pipeline/stages/check-edit';
 import type { ArtefactRef } from '../../pipeline/stages/stage';
-import type { DesignFiguresResponse } from '../api-types';
+import type { DesignFiguresResponse } from '../../artefacts/artefact-api';
 
 /**
  * Work on what users send or ask for that may take long, by kind: what goes in and what comes out.

@@ -2,7 +2,7 @@ import Database from 'better-sqlite3';
 import { afterAll, describe, expect, it } from 'vitest';
 import { catalogOf } from '../introspect';
 import { openSource } from '../open';
-import { benchmarkData } from './benchmark-fixture';
+import { benchmarkData } from './test/benchmark-fixture';
 import { bindSelect } from './bind';
 import { SqlBindError } from './bind-error';
 import { parseSelect } from './parse-select';

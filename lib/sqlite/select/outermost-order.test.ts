@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import { benchmarkData } from './benchmark-fixture';
+import { benchmarkData } from './test/benchmark-fixture';
 import { isOutermostOrdered } from './outermost-order';
 import { parseSelect } from './parse-select';
 import { SqlSyntaxError } from './syntax-error';

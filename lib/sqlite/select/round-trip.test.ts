@@ -2,7 +2,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type Database from 'better-sqlite3';
 import { catalogOf } from '../introspect';
 import { openSource } from '../open';
-import { benchmarkData } from './benchmark-fixture';
+import { benchmarkData } from './test/benchmark-fixture';
 import { parseSelect } from './parse-select';
 import { printSelect } from './print-select';
 import { runnableSql } from './runnable-sql';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { handler } from '@/lib/auth/handler';
-import { idSchema } from '@/lib/review/api-types';
-import { artefactWithVersions } from '@/lib/review/artefacts';
+import { handler } from '@/lib/http/handler';
+import { idSchema } from '@/lib/api-fields';
+import { artefactWithVersions } from '@/lib/artefacts/artefacts';
 
 export const GET = handler(
   {

@@ -1,9 +1,11 @@
 import { z } from 'zod';
-import { handler } from '@/lib/auth/handler';
-import { benchmarkPatchBody, confirmBody, idSchema, roles } from '@/lib/review/api-types';
-import { changeBenchmark, deleteBenchmark } from '@/lib/review/benchmarks';
-import { benchmarkDetail } from '@/lib/review/overview';
-import { processMongo } from '@/lib/review/process-mongo';
+import { handler } from '@/lib/http/handler';
+import { confirmBody, idSchema } from '@/lib/api-fields';
+import { roles } from '@/lib/auth/account-api';
+import { benchmarkPatchBody } from '@/lib/benchmarks/benchmark-api';
+import { changeBenchmark, deleteBenchmark } from '@/lib/benchmarks/benchmarks';
+import { benchmarkDetail } from '@/lib/benchmarks/overview';
+import { processMongo } from '@/lib/pipeline/process-mongo';
 
 const params = z.strictObject({ id: idSchema });
 

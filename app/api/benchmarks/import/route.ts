@@ -1,6 +1,7 @@
-import { handler, json } from '@/lib/auth/handler';
-import { importPathBody } from '@/lib/review/api-types';
-import { queueImportOfPath } from '@/lib/review/imports';
+import { handler } from '@/lib/http/handler';
+import { json } from '@/lib/http/json';
+import { importPathBody } from '@/lib/benchmarks/benchmark-api';
+import { queueImportOfPath } from '@/lib/benchmarks/imports';
 
 export const POST = handler(
   { access: ['admin'], body: importPathBody },

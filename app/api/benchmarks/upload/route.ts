@@ -1,7 +1,8 @@
-import { handler, json } from '@/lib/auth/handler';
+import { handler } from '@/lib/http/handler';
+import { json } from '@/lib/http/json';
 import { readConfig } from '@/lib/config';
-import { uploadQuery } from '@/lib/review/api-types';
-import { queueUpload } from '@/lib/review/imports';
+import { uploadQuery } from '@/lib/benchmarks/benchmark-api';
+import { queueUpload } from '@/lib/benchmarks/imports';
 
 export const POST = handler(
   { access: ['admin', 'lead'], query: uploadQuery, streams: true },

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { handler } from '@/lib/auth/handler';
-import { commentPatchBody, idSchema } from '@/lib/review/api-types';
+import { handler } from '@/lib/http/handler';
+import { idSchema } from '@/lib/api-fields';
+import { commentPatchBody } from '@/lib/review/task-api';
 import { changeComment } from '@/lib/review/task-detail';
 
 export const PATCH = handler(

@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { handler } from '@/lib/auth/handler';
-import { idSchema, roles } from '@/lib/review/api-types';
-import { databaseDetail } from '@/lib/review/overview';
+import { handler } from '@/lib/http/handler';
+import { idSchema } from '@/lib/api-fields';
+import { roles } from '@/lib/auth/account-api';
+import { databaseDetail } from '@/lib/benchmarks/overview';
 
 export const GET = handler(
   { access: roles, scope: 'read', params: z.strictObject({ id: idSchema }) },

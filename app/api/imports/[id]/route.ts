@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { handler } from '@/lib/auth/handler';
-import { idSchema } from '@/lib/review/api-types';
-import { findImport } from '@/lib/review/imports';
+import { handler } from '@/lib/http/handler';
+import { idSchema } from '@/lib/api-fields';
+import { findImport } from '@/lib/benchmarks/imports';
 
 export const GET = handler(
   { access: ['admin', 'lead'], params: z.strictObject({ id: idSchema }) },

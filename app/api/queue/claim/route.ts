@@ -1,5 +1,5 @@
-import { handler } from '@/lib/auth/handler';
-import { claimBody, type ClaimResponse } from '@/lib/review/api-types';
+import { handler } from '@/lib/http/handler';
+import { claimBody, type ClaimResponse } from '@/lib/review/lease-api';
 import { claimTask, explainEmptyQueue } from '@/lib/review/leases';
 import { taskDetail } from '@/lib/review/task-detail';
 

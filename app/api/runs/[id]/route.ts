@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { handler } from '@/lib/auth/handler';
-import { idSchema } from '@/lib/review/api-types';
-import { agentRun } from '@/lib/review/runs';
+import { handler } from '@/lib/http/handler';
+import { idSchema } from '@/lib/api-fields';
+import { agentRun } from '@/lib/benchmarks/runs';
 
 export const GET = handler(
   { access: ['admin', 'lead'], scope: 'read', params: z.strictObject({ id: idSchema }) },

@@ -1,6 +1,6 @@
 import { changePassword } from '@/lib/auth/accounts';
-import { handler } from '@/lib/auth/handler';
-import { changePasswordBody, roles } from '@/lib/review/api-types';
+import { handler } from '@/lib/http/handler';
+import { changePasswordBody, roles } from '@/lib/auth/account-api';
 
 export const POST = handler({ access: roles, body: changePasswordBody }, ({ db, user, body }) =>
   changePassword(db, user, body.current, body.next),

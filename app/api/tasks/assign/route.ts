@@ -1,5 +1,5 @@
-import { handler } from '@/lib/auth/handler';
-import { assignBody } from '@/lib/review/api-types';
+import { handler } from '@/lib/http/handler';
+import { assignBody } from '@/lib/review/lease-api';
 import { assignTasks } from '@/lib/review/assign';
 
 export const POST = handler(

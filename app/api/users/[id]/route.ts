@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { listUsers, updateUser } from '@/lib/auth/accounts';
-import { handler } from '@/lib/auth/handler';
-import { idSchema, updateUserBody } from '@/lib/review/api-types';
+import { handler } from '@/lib/http/handler';
+import { idSchema } from '@/lib/api-fields';
+import { updateUserBody } from '@/lib/auth/account-api';
 
 export const PATCH = handler(
   { access: ['admin'], params: z.strictObject({ id: idSchema }), body: updateUserBody },

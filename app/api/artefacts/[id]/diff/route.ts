@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { handler } from '@/lib/auth/handler';
-import { diffQuery, idSchema, type ArtefactDiff } from '@/lib/review/api-types';
-import { versionBySeq, versionDetail } from '@/lib/review/task-detail';
+import { handler } from '@/lib/http/handler';
+import { idSchema } from '@/lib/api-fields';
+import { diffQuery, type ArtefactDiff } from '@/lib/artefacts/artefact-api';
+import { versionBySeq, versionDetail } from '@/lib/artefacts/versions';
 
 export const GET = handler(
   {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { handler } from '@/lib/auth/handler';
-import { idSchema, pageQuery } from '@/lib/review/api-types';
-import { listAudit } from '@/lib/review/exports';
+import { handler } from '@/lib/http/handler';
+import { idSchema, pageQuery } from '@/lib/api-fields';
+import { listAudit } from '@/lib/benchmarks/exports';
 
 export const GET = handler(
   { access: ['admin', 'lead'], params: z.strictObject({ id: idSchema }), query: pageQuery },

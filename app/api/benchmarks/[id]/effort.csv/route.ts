@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { handler } from '@/lib/auth/handler';
-import { idSchema } from '@/lib/review/api-types';
-import { csvResponse, effortCsv } from '@/lib/review/exports';
+import { handler } from '@/lib/http/handler';
+import { idSchema } from '@/lib/api-fields';
+import { csvResponse } from '@/lib/http/csv';
+import { effortCsv } from '@/lib/benchmarks/exports';
 
 export const GET = handler(
   { access: ['admin', 'lead'], scope: 'read', params: z.strictObject({ id: idSchema }) },

@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { handler } from '@/lib/auth/handler';
-import { idSchema, runBody } from '@/lib/review/api-types';
-import { runBenchmark } from '@/lib/review/runs';
+import { handler } from '@/lib/http/handler';
+import { idSchema } from '@/lib/api-fields';
+import { runBody } from '@/lib/pipeline/stage-api';
+import { runBenchmark } from '@/lib/benchmarks/runs';
 
 export const POST = handler(
   { access: ['admin', 'lead'], params: z.strictObject({ id: idSchema }), body: runBody },

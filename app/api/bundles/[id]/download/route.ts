@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { handler } from '@/lib/auth/handler';
-import { idSchema, roles } from '@/lib/review/api-types';
-import { downloadBundle } from '@/lib/review/bundles';
+import { handler } from '@/lib/http/handler';
+import { idSchema } from '@/lib/api-fields';
+import { roles } from '@/lib/auth/account-api';
+import { downloadBundle } from '@/lib/releases/bundles';
 
 export const GET = handler(
   { access: roles, scope: 'bundles', params: z.strictObject({ id: idSchema }) },

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { handler } from '@/lib/auth/handler';
-import { emptyBody, idSchema } from '@/lib/review/api-types';
-import { cancelDatabase } from '@/lib/review/runs';
+import { handler } from '@/lib/http/handler';
+import { emptyBody, idSchema } from '@/lib/api-fields';
+import { cancelDatabase } from '@/lib/benchmarks/runs';
 
 export const POST = handler(
   { access: ['admin', 'lead'], params: z.strictObject({ id: idSchema }), body: emptyBody },

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { handler } from '@/lib/auth/handler';
-import { idSchema } from '@/lib/review/api-types';
+import { handler } from '@/lib/http/handler';
+import { idSchema } from '@/lib/api-fields';
 import { runUserWork } from '@/lib/review/user-work/user-work';
 
 export const GET = handler(

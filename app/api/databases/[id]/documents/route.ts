@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { handler } from '@/lib/auth/handler';
-import { documentsQuery, idSchema } from '@/lib/review/api-types';
-import { sampleDocuments } from '@/lib/review/sample-rows';
-import { processMongo } from '@/lib/review/process-mongo';
+import { handler } from '@/lib/http/handler';
+import { idSchema } from '@/lib/api-fields';
+import { documentsQuery } from '@/lib/artefacts/artefact-api';
+import { sampleDocuments } from '@/lib/artefacts/sample-rows';
+import { processMongo } from '@/lib/pipeline/process-mongo';
 
 export const GET = handler(
   {

@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { handler } from '@/lib/auth/handler';
-import { finaliseBody, idSchema } from '@/lib/review/api-types';
-import { finalise, finaliseReport } from '@/lib/review/finalise';
+import { handler } from '@/lib/http/handler';
+import { idSchema } from '@/lib/api-fields';
+import { finaliseBody } from '@/lib/benchmarks/benchmark-api';
+import { finalise, finaliseReport } from '@/lib/benchmarks/finalise';
 
 const params = z.strictObject({ id: idSchema });
 

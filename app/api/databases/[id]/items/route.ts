@@ -1,7 +1,9 @@
 import { z } from 'zod';
-import { handler } from '@/lib/auth/handler';
-import { idSchema, itemsQuery, roles } from '@/lib/review/api-types';
-import { listItems } from '@/lib/review/benchmarks';
+import { handler } from '@/lib/http/handler';
+import { idSchema } from '@/lib/api-fields';
+import { roles } from '@/lib/auth/account-api';
+import { itemsQuery } from '@/lib/benchmarks/benchmark-api';
+import { listItems } from '@/lib/benchmarks/benchmarks';
 
 export const GET = handler(
   { access: roles, scope: 'read', params: z.strictObject({ id: idSchema }), query: itemsQuery },

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { handler } from '@/lib/auth/handler';
-import { idSchema, whatIfBody } from '@/lib/review/api-types';
+import { handler } from '@/lib/http/handler';
+import { idSchema } from '@/lib/api-fields';
+import { whatIfBody } from '@/lib/artefacts/artefact-api';
 import { runUserWork } from '@/lib/review/user-work/user-work';
 
 export const POST = handler(

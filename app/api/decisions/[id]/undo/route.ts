@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { handler } from '@/lib/auth/handler';
-import { idSchema, undoBody } from '@/lib/review/api-types';
+import { handler } from '@/lib/http/handler';
+import { idSchema } from '@/lib/api-fields';
+import { undoBody } from '@/lib/review/decision-api';
 import { undo } from '@/lib/review/decide';
 import { decisionServices } from '@/lib/review/process-services';
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { handler } from '@/lib/auth/handler';
-import { checkBody, idSchema } from '@/lib/review/api-types';
+import { handler } from '@/lib/http/handler';
+import { idSchema } from '@/lib/api-fields';
+import { checkBody } from '@/lib/review/decision-api';
 import { checkTaskEdit } from '@/lib/review/decide';
 import { decisionServices } from '@/lib/review/process-services';
 

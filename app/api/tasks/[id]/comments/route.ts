@@ -1,6 +1,8 @@
 import { z } from 'zod';
-import { handler, json } from '@/lib/auth/handler';
-import { commentBody, idSchema } from '@/lib/review/api-types';
+import { handler } from '@/lib/http/handler';
+import { json } from '@/lib/http/json';
+import { idSchema } from '@/lib/api-fields';
+import { commentBody } from '@/lib/review/task-api';
 import { addComment } from '@/lib/review/task-detail';
 
 export const POST = handler(

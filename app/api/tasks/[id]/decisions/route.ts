@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { handler } from '@/lib/auth/handler';
-import { decideBody, idSchema } from '@/lib/review/api-types';
+import { handler } from '@/lib/http/handler';
+import { idSchema } from '@/lib/api-fields';
+import { decideBody } from '@/lib/review/decision-api';
 import { decide } from '@/lib/review/decide';
 import { decisionServices } from '@/lib/review/process-services';
 

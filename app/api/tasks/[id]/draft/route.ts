@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { handler } from '@/lib/auth/handler';
-import { draftBody, idSchema } from '@/lib/review/api-types';
+import { handler } from '@/lib/http/handler';
+import { idSchema } from '@/lib/api-fields';
+import { draftBody } from '@/lib/review/task-api';
 import { saveDraft } from '@/lib/review/task-detail';
 
 export const PUT = handler(

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { handler } from '@/lib/auth/handler';
-import { idSchema } from '@/lib/review/api-types';
+import { handler } from '@/lib/http/handler';
+import { idSchema } from '@/lib/api-fields';
 import { leaseTask, releaseTask } from '@/lib/review/leases';
 
 const params = z.strictObject({ id: idSchema });

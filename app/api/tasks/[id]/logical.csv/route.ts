@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { notFound } from '@/lib/auth/errors';
-import { handler } from '@/lib/auth/handler';
+import { notFound } from '@/lib/app-error';
+import { handler } from '@/lib/http/handler';
 import type { LogicalDesign } from '@/lib/design/document-design';
 import { logicalCsv } from '@/lib/design/logical-csv';
 import { readCurrent } from '@/lib/pipeline/artefact-store';
-import { idSchema } from '@/lib/review/api-types';
-import { csvResponse } from '@/lib/review/exports';
+import { idSchema } from '@/lib/api-fields';
+import { csvResponse } from '@/lib/http/csv';
 
 /** The logical design behind a collection's validation task, as the CSV that is edited. */
 export const GET = handler(

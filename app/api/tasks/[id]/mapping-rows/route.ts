@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { handler } from '@/lib/auth/handler';
-import { idSchema, mappingRowsQuery } from '@/lib/review/api-types';
-import { processMongo } from '@/lib/review/process-mongo';
-import { mappingRows } from '@/lib/review/sample-rows';
+import { handler } from '@/lib/http/handler';
+import { idSchema } from '@/lib/api-fields';
+import { mappingRowsQuery } from '@/lib/artefacts/artefact-api';
+import { processMongo } from '@/lib/pipeline/process-mongo';
+import { mappingRows } from '@/lib/artefacts/sample-rows';
 
 export const GET = handler(
   {

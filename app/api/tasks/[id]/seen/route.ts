@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { handler } from '@/lib/auth/handler';
-import { idSchema, seenBody } from '@/lib/review/api-types';
+import { handler } from '@/lib/http/handler';
+import { idSchema } from '@/lib/api-fields';
+import { seenBody } from '@/lib/review/task-api';
 import { saveSeen } from '@/lib/review/task-detail';
 
 export const POST = handler(

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { handler } from '@/lib/auth/handler';
-import { idSchema } from '@/lib/review/api-types';
-import { versionBySeq, versionDetail } from '@/lib/review/task-detail';
+import { handler } from '@/lib/http/handler';
+import { idSchema } from '@/lib/api-fields';
+import { versionBySeq, versionDetail } from '@/lib/artefacts/versions';
 
 const params = z.strictObject({
   id: idSchema,

@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { handler } from '@/lib/auth/handler';
+import { handler } from '@/lib/http/handler';
 import { verifyAudit } from '@/lib/db/audit';
-import { idSchema, type AuditVerdict } from '@/lib/review/api-types';
+import { idSchema } from '@/lib/api-fields';
+import type { AuditVerdict } from '@/lib/benchmarks/overview-api';
 
 export const GET = handler(
   { access: ['admin', 'lead'], params: z.strictObject({ id: idSchema }) },

@@ -1,0 +1,12 @@
+/**
+ * A header holds Latin letters only; the name as it is follows by RFC 6266. What no file system
+ * takes becomes `_`.
+ */
+export function attachment(fileName: string): string {
+  const legal = fileName.replace(/[\p{Cc}"\\/:*?<>|]/gu, '_');
+  const plain = legal.replace(/[^\x20-\x7e]/g, '_');
+  return (
+    'attachment; ' +
+    `filename="${plain}"${plain === legal ? '' : `; filename*=UTF-8''${encodeURIComponent(Buffer.from(legal).toString()).replace(/['()]/g, (found) => `%${found.charCodeAt(0).toString(16)}`)}`}`
+  );
+}
