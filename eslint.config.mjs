@@ -27,6 +27,12 @@ const platform = [
 ];
 const outside = ['agents', 'app', 'components', 'cli', 'sample'];
 
+/** Packages are entered by their public names alone, as other projects would. */
+const intoPackages = {
+  regex: '^(\\.\\./)+packages(/|$)|^@/packages(/|$)|^mongo-embedded/src(/|$)',
+  message: 'import a package by its name and the entries that its package.json exports',
+};
+
 /** Forbids imports that leave for one of these folders, however many levels up they start. */
 const forbid = (files, folders, why, ignores = []) => ({
   files,
@@ -40,6 +46,7 @@ const forbid = (files, folders, why, ignores = []) => ({
             regex: `^(\\.\\./)+(lib/)?(${folders.join('|')})(/|$)|^@/(lib/)?(${folders.join('|')})(/|$)`,
             message: why,
           },
+          intoPackages,
         ],
       },
     ],
@@ -76,9 +83,31 @@ export default tseslint.config(
     },
   },
   {
+    files: ['**/*.ts', '**/*.tsx'],
+    ignores: ['packages/**'],
+    rules: { 'no-restricted-imports': ['error', { patterns: [intoPackages] }] },
+  },
+  {
+    // Tests as well: they run where the package is installed alone.
+    files: ['packages/**/*.ts'],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        {
+          patterns: [
+            {
+              regex: `^(\\.\\./)+(lib|${outside.join('|')}|scripts)(/|$)|^@/`,
+              message: 'a package imports nothing of the product',
+            },
+          ],
+        },
+      ],
+    },
+  },
+  {
     // Columns are called `toString` and `constructor`, too, and every object has those.
     files: ['lib/**/*.ts', 'agents/**/*.ts'],
-    ignores: ['lib/mongo/embedded/**', '**/*.test.ts'],
+    ignores: ['**/*.test.ts'],
     rules: {
       'no-restricted-syntax': [
         'error',
@@ -95,13 +124,7 @@ export default tseslint.config(
       [`lib/${name}/**/*.ts`],
       [...engines.slice(at + 1), ...platform, ...outside],
       `lib/${name} may import only from the layers above it`,
-      ['lib/mongo/embedded/**'],
     ),
-  ),
-  forbid(
-    ['lib/mongo/embedded/**/*.ts'],
-    [...engines.slice(1), ...platform, ...outside],
-    'the embedded server imports lib/results and nothing else of ours',
   ),
   forbid(
     ['agents/**/*.ts'],

@@ -22,6 +22,8 @@ const config: NextConfig = {
     'yauzl',
     'yazl',
   ],
+  // Written in TypeScript.
+  transpilePackages: ['mongo-embedded'],
   // `npm test` checks types; a start should neither wait for that again nor need development
   // dependencies for it.
   typescript: { ignoreBuildErrors: true },

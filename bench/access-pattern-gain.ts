@@ -16,7 +16,7 @@ import type { LogicalDesign } from '../lib/design/document-design';
 import { proposeIndexes } from '../lib/design/indexes';
 import { readWorkload } from '../lib/design/read-workload';
 import { connectMongo } from '../lib/mongo/client';
-import { ensureEmbeddedServer } from '../lib/mongo/embedded/start';
+import { start as startMongoServer } from 'mongo-embedded';
 import { documentsExamined } from '../lib/mongo/explain';
 import type { ProfileContent } from '../lib/pipeline/stages/design-stages';
 import { stages } from '../lib/pipeline/stages/index';
@@ -315,7 +315,7 @@ const round = (value: number): number => Math.round(value * 100) / 100;
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'aptmql-gain-'));
 const args = process.argv.slice(2).filter((arg) => arg !== '--verbose');
 const verbose = process.argv.includes('--verbose');
-const server = await ensureEmbeddedServer({ dataDir: path.join(folder, 'mongo') });
+const server = await startMongoServer({ dataDir: path.join(folder, 'mongo') });
 const mongo = await connectMongo(server.uri);
 const queries = QueryProcess.borrow();
 try {

@@ -22,7 +22,7 @@ import { proposeDesign } from '../lib/design/propose';
 import { readWorkload } from '../lib/design/read-workload';
 import { applyTransform } from '../lib/design/transform';
 import { assembleDocuments } from '../lib/migration/assemble';
-import { ensureEmbeddedServer } from '../lib/mongo/embedded/start';
+import { start as startMongoServer } from 'mongo-embedded';
 import { compareResults, documentsToResultSet } from '../lib/results/compare';
 import { fromBson, type ResultSet, type SqliteValue, type Value } from '../lib/results/value';
 import { quoteName, type Catalog } from '../lib/sqlite/catalog';
@@ -72,7 +72,7 @@ const tally = (): Tally => ({
 const milliseconds: number[] = [];
 
 const work = mkdtempSync(path.join(tmpdir(), 'against-'));
-const server = await ensureEmbeddedServer({ dataDir: work });
+const server = await startMongoServer({ dataDir: work });
 const client = await new MongoClient(server.uri, {
   promoteValues: false,
   promoteLongs: false,

@@ -27,7 +27,7 @@ import type { Workload } from '../lib/design/workload';
 import type { Migration } from '../lib/migration/migrate';
 import { connectMongo } from '../lib/mongo/client';
 import { documentsExamined } from '../lib/mongo/explain';
-import { ensureEmbeddedServer } from '../lib/mongo/embedded/start';
+import { start as startMongoServer } from 'mongo-embedded';
 import type { GoldContent } from '../lib/pipeline/stages/artefacts';
 import type { ProfileContent } from '../lib/pipeline/stages/design-stages';
 import { stages } from '../lib/pipeline/stages/index';
@@ -87,7 +87,7 @@ const benchmark = await readBenchmarkFolder(positionals[0] ?? '', {
   copies: path.join(folder, 'copies'),
   databases: wanted,
 });
-const server = await ensureEmbeddedServer({ dataDir: folder });
+const server = await startMongoServer({ dataDir: folder });
 const mongo = await connectMongo(server.uri);
 const points: Point[] = [];
 const dearer: string[] = [];

@@ -17,7 +17,7 @@ import { builtinAgent } from '../agents/drivers/builtin';
 import type { IndexDesign, LogicalDesign } from '../lib/design/document-design';
 import { assembleDocuments } from '../lib/migration/assemble';
 import { connectMongo } from '../lib/mongo/client';
-import { ensureEmbeddedServer } from '../lib/mongo/embedded/start';
+import { start as startMongoServer } from 'mongo-embedded';
 import type { ProfileContent } from '../lib/pipeline/stages/design-stages';
 import { stages } from '../lib/pipeline/stages/index';
 import { defaultSettings, stageNames, type StageInput } from '../lib/pipeline/stages/stage';
@@ -120,7 +120,7 @@ interface Figures {
 async function measure(folder: string, transactions: number): Promise<Figures> {
   const file = path.join(folder, `bank${transactions}.sqlite`);
   generate(file, transactions);
-  const server = await ensureEmbeddedServer({ dataDir: path.join(folder, `mongo${transactions}`) });
+  const server = await startMongoServer({ dataDir: path.join(folder, `mongo${transactions}`) });
   const mongo = await connectMongo(server.uri);
   try {
     const kept = new Map<string, unknown>();

@@ -18,7 +18,7 @@ export interface Product {
 }
 
 const SCRIPTS = {
-  mongodb: 'lib/mongo/embedded/process.ts',
+  mongodb: 'mongo-embedded/src/process.ts',
   worker: 'cli/worker.ts',
   web: 'next/dist/bin/next',
 };

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { MongoClient } from 'mongodb';
 import { connectMongo } from '../lib/mongo/client';
-import { ensureEmbeddedServer } from '../lib/mongo/embedded/start';
+import { start as startMongoServer } from 'mongo-embedded';
 
 export interface MongoConnection {
   readonly client: MongoClient;
@@ -19,7 +19,7 @@ export async function openMongo(
 ): Promise<MongoConnection> {
   const server = uri
     ? undefined
-    : await ensureEmbeddedServer({ dataDir: path.resolve(dataFolder, 'mongo') });
+    : await startMongoServer({ dataDir: path.resolve(dataFolder, 'mongo') });
   const client = await connectMongo(uri ?? server!.uri);
   const { version } = (await client.db('admin').command({ buildInfo: 1 })) as unknown as {
     version: string;

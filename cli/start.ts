@@ -9,7 +9,7 @@ import { ConfigError, readConfig, type Config } from '../lib/config';
 import { EmbeddedPostgresError, portProblem } from '../lib/db/embedded-postgres';
 import { ensureGeneratedClient } from '../lib/db/migrate';
 import { connectMongo } from '../lib/mongo/client';
-import { ensureEmbeddedServer } from '../lib/mongo/embedded/start';
+import { start as startMongoServer } from 'mongo-embedded';
 import { supervise } from './children';
 import { outliveFullLog } from './full-log';
 import { ensureWebBuild, webArguments } from './web-build';
@@ -156,7 +156,7 @@ async function makeFolder(folder: string): Promise<void> {
  */
 async function startMongo(config: Config): Promise<string> {
   const dataDir = path.join(config.dataDir, 'mongo');
-  const first = await ensureEmbeddedServer({ dataDir });
+  const first = await startMongoServer({ dataDir });
   const port = Number(new URL(first.uri).port);
   const ended = new AbortController();
   let server = first;
@@ -166,7 +166,7 @@ async function startMongo(config: Config): Promise<string> {
       await sleep(2000, undefined, { signal: ended.signal, ref: false }).catch(() => {});
       if (ended.signal.aborted || (await accepts(port))) continue;
       try {
-        server = await ensureEmbeddedServer({ dataDir, port });
+        server = await startMongoServer({ dataDir, port });
       } catch (error) {
         console.error(
           'MongoDB died and does not start again: ' +

@@ -12,7 +12,7 @@ import { createUser } from '../lib/auth/accounts';
 import { verifyAudit } from '../lib/db/audit';
 import type { Database } from '../lib/db/database';
 import { createTestDatabase } from '../lib/db/test/test-database';
-import { ensureEmbeddedServer, type EmbeddedServer } from '../lib/mongo/embedded/start';
+import { start as startMongoServer, type EmbeddedServer } from 'mongo-embedded';
 import type { BenchmarkDetail, DatabaseDetail, ImportRow } from '../lib/benchmarks/benchmark-api';
 import type { RunRow } from '../lib/benchmarks/overview-api';
 import type { DecideResponse } from '../lib/review/decision-api';
@@ -53,7 +53,7 @@ function start(script: string, name: string): ChildProcess {
 beforeAll(async () => {
   folder = await mkdtemp(path.join(os.tmpdir(), 'aptmql-topology-'));
   db = await createTestDatabase();
-  mongo = await ensureEmbeddedServer({ dataDir: path.join(folder, 'mongo') });
+  mongo = await startMongoServer({ dataDir: path.join(folder, 'mongo') });
   await createUser(db, 'test', { email: 'lead@example.org', name: 'Lead', role: 'lead', password });
   const [address] = (await once(start('topology-web.ts', 'web'), 'message')) as [{ port: number }];
   base = `http://127.0.0.1:${address.port}`;

@@ -11,6 +11,7 @@ const sources = [
   'components',
   'lib',
   'agents',
+  'packages',
   'public',
   'prisma/schema.prisma',
   'next.config.ts',

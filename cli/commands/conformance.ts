@@ -3,11 +3,11 @@ import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { BSON, MongoClient, MongoServerError, type Db, type Document } from 'mongodb';
-import { ensureEmbeddedServer } from '../../lib/mongo/embedded/start';
+import { start as startMongoServer } from 'mongo-embedded';
 import type { Command } from '../command';
 
 const { EJSON } = BSON;
-const OWN_CASES = 'lib/mongo/embedded/cases';
+const OWN_CASES = 'packages/mongo-embedded/cases/aggregation';
 
 /** One line of a case file, with typed BSON values. */
 interface Case {
@@ -67,7 +67,7 @@ async function ownCases(): Promise<string[]> {
 
 async function withServer<T>(uri: string | undefined, work: (db: Db) => Promise<T>): Promise<T> {
   const folder = uri ? undefined : await mkdtemp(path.join(os.tmpdir(), 'aptmql-conformance-'));
-  const server = folder ? await ensureEmbeddedServer({ dataDir: folder }) : undefined;
+  const server = folder ? await startMongoServer({ dataDir: folder }) : undefined;
   try {
     const client = new MongoClient(uri ?? (server as { uri: string }).uri, {
       promoteValues: false,

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { serveFolder } from '../../lib/mongo/embedded/process';
+import { serveFolder } from 'mongo-embedded/serve-folder';
 import { UsageError, type Command } from '../command';
 
 export const command: Command = {

@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { BSON, MongoClient } from 'mongodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { connectMongo } from '../mongo/client';
-import { ensureEmbeddedServer } from '../mongo/embedded/start';
+import { start as startMongoServer } from 'mongo-embedded';
 import { toBsonValue, type Value } from '../results/value';
 import { resultDigest } from '../translation/equivalence';
 import { installationKey } from './signature';
@@ -15,10 +15,10 @@ import { verifyBundle, type Verification } from './verify';
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'aptmql-verify-'));
 const bundle = path.join(folder, 'bundle');
 const key = installationKey(path.join(folder, 'key'));
-let server: Awaited<ReturnType<typeof ensureEmbeddedServer>>;
+let server: Awaited<ReturnType<typeof startMongoServer>>;
 let mongo: MongoClient;
 beforeAll(async () => {
-  server = await ensureEmbeddedServer({ dataDir: path.join(folder, 'mongo') });
+  server = await startMongoServer({ dataDir: path.join(folder, 'mongo') });
   mongo = await connectMongo(server.uri);
 });
 afterAll(async () => {
@@ -368,7 +368,7 @@ describe('gold against its expected rows', () => {
 test.each(['before', 'while'])(
   'MongoDB goes away %s it is restored: no problem of the bundle',
   async (when) => {
-    const away = await ensureEmbeddedServer({ dataDir: path.join(folder, 'away') });
+    const away = await startMongoServer({ dataDir: path.join(folder, 'away') });
     const client = new MongoClient(away.uri, {
       serverSelectionTimeoutMS: 1000,
       monitorCommands: true,

@@ -7,18 +7,18 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { deriveDesign } from '../design/logical';
 import { proposeDesign } from '../design/propose';
 import { connectMongo } from '../mongo/client';
-import { ensureEmbeddedServer } from '../mongo/embedded/start';
+import { start as startMongoServer } from 'mongo-embedded';
 import { catalogOf } from '../sqlite/introspect';
 import { openSource } from '../sqlite/open';
 import { profileDatabase } from '../sqlite/profile-database';
 import { migrate, type Migration, type MigrationInput } from './migrate';
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'aptmql-resume-'));
-let server: Awaited<ReturnType<typeof ensureEmbeddedServer>>;
+let server: Awaited<ReturnType<typeof startMongoServer>>;
 let mongo: MongoClient;
 let input: Omit<MigrationInput, 'mongo' | 'prefix'>;
 beforeAll(async () => {
-  server = await ensureEmbeddedServer({ dataDir: path.join(folder, 'mongo') });
+  server = await startMongoServer({ dataDir: path.join(folder, 'mongo') });
   mongo = await connectMongo(server.uri);
   input = source();
 });

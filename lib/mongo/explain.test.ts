@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { MongoClient, type Db } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ensureEmbeddedServer, type EmbeddedServer } from './embedded/start';
+import { start as startMongoServer, type EmbeddedServer } from 'mongo-embedded';
 import { documentsExamined } from './explain';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'explain-'));
@@ -11,7 +11,7 @@ let server: EmbeddedServer;
 let client: MongoClient;
 let db: Db;
 beforeAll(async () => {
-  server = await ensureEmbeddedServer({ dataDir: folder });
+  server = await startMongoServer({ dataDir: folder });
   client = await new MongoClient(server.uri).connect();
   db = client.db('explained');
   await db

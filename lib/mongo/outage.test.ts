@@ -14,7 +14,7 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isOutage, Unavailable } from '../results/unavailable';
 import { connectMongo } from './client';
-import { ensureEmbeddedServer } from './embedded/start';
+import { start as startMongoServer } from 'mongo-embedded';
 import { documentsExamined } from './explain';
 import { GuardedError, runGuarded } from './guarded';
 import { asOutage } from './outage';
@@ -61,11 +61,11 @@ test('limits are no outage: waiting does not help', () => {
 
 describe('a guarded pipeline', () => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'aptmql-outage-'));
-  let server: Awaited<ReturnType<typeof ensureEmbeddedServer>>;
+  let server: Awaited<ReturnType<typeof startMongoServer>>;
   let mongo: MongoClient;
   const limits = { maxTimeMS: 5000, maxRows: 10, maxBytes: 1000 };
   beforeAll(async () => {
-    server = await ensureEmbeddedServer({ dataDir: path.join(folder, 'mongo') });
+    server = await startMongoServer({ dataDir: path.join(folder, 'mongo') });
     mongo = await connectMongo(server.uri);
     await mongo.db('d').collection('c').insertOne({ a: 1 });
   });
@@ -125,6 +125,6 @@ describe('a guarded pipeline', () => {
       (error: unknown) => error,
     );
     expect(away).toMatchObject({ name: 'Unavailable', resource: 'MongoDB' });
-    server = await ensureEmbeddedServer({ dataDir: path.join(folder, 'mongo') });
+    server = await startMongoServer({ dataDir: path.join(folder, 'mongo') });
   }, 60_000);
 });

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { AppError } from '../app-error';
 import { readConfig } from '../config';
 import { connectMongo } from '../mongo/client';
-import { ensureEmbeddedServer } from '../mongo/embedded/start';
+import { start as startMongoServer } from 'mongo-embedded';
 
 const holder = globalThis as typeof globalThis & { aptmqlMongo?: Promise<MongoClient> | undefined };
 
@@ -27,6 +27,6 @@ export function processMongo(): Promise<MongoClient> {
 async function connect(): Promise<MongoClient> {
   const { mongodbUri, dataDir } = readConfig();
   return connectMongo(
-    mongodbUri ?? (await ensureEmbeddedServer({ dataDir: path.join(dataDir, 'mongo') })).uri,
+    mongodbUri ?? (await startMongoServer({ dataDir: path.join(dataDir, 'mongo') })).uri,
   );
 }

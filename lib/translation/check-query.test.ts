@@ -4,7 +4,7 @@ import path from 'node:path';
 import Database from 'better-sqlite3';
 import { MongoClient, type Db, type Document } from 'mongodb';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { ensureEmbeddedServer, type EmbeddedServer } from '../mongo/embedded/start';
+import { start as startMongoServer, type EmbeddedServer } from 'mongo-embedded';
 import type { Catalog } from '../sqlite/catalog';
 import { catalogOf } from '../sqlite/introspect';
 import { openSource } from '../sqlite/open';
@@ -32,7 +32,7 @@ beforeAll(async () => {
   const source = openSource(file);
   catalog = catalogOf(source, { name: 'source', sha256: '', descriptions: {} });
   source.close();
-  server = await ensureEmbeddedServer({ dataDir: path.join(folder, 'mongo') });
+  server = await startMongoServer({ dataDir: path.join(folder, 'mongo') });
   client = await new MongoClient(server.uri).connect();
   db = client.db('source');
   await db.collection('reading').insertMany(

@@ -7,7 +7,7 @@ import { deriveDesign } from '../design/logical';
 import { proposeDesign } from '../design/propose';
 import { readWorkload } from '../design/read-workload';
 import { assembleDocuments } from '../migration/assemble';
-import { ensureEmbeddedServer, type EmbeddedServer } from '../mongo/embedded/start';
+import { start as startMongoServer, type EmbeddedServer } from 'mongo-embedded';
 import { catalogOf } from '../sqlite/introspect';
 import { openSource } from '../sqlite/open';
 import { profileDatabase } from '../sqlite/profile-database';
@@ -36,7 +36,7 @@ describe.skipIf(!there)('generated BIRD', () => {
   let client: MongoClient;
   const queries = QueryProcess.borrow();
   beforeAll(async () => {
-    server = await ensureEmbeddedServer({ dataDir: path.join(folder, 'mongo') });
+    server = await startMongoServer({ dataDir: path.join(folder, 'mongo') });
     client = await new MongoClient(server.uri).connect();
   });
   afterAll(async () => {

@@ -8,7 +8,7 @@ import type { ConceptualDesign, LogicalDesign } from '../../design/document-desi
 import { logicalCsv, parseLogicalCsv } from '../../design/logical-csv';
 import type { Migration } from '../../migration/migrate';
 import { connectMongo } from '../../mongo/client';
-import { ensureEmbeddedServer } from '../../mongo/embedded/start';
+import { start as startMongoServer } from 'mongo-embedded';
 import { readBenchmarkFolder } from '../../sqlite/benchmark-folder';
 import type { CollectionValidation } from '../../validation/collection-validation';
 import type { CrossValidation } from '../../validation/cross-validation';
@@ -19,14 +19,14 @@ import { writeOutlierBenchmark } from './test/outlier-fixture';
 import { defaultSettings } from './stage';
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'aptmql-outlier-'));
-let server: Awaited<ReturnType<typeof ensureEmbeddedServer>>;
+let server: Awaited<ReturnType<typeof startMongoServer>>;
 let mongo: MongoClient;
 let input: MemoryRunInput;
 let run: MemoryRun;
 
 beforeAll(async () => {
   writeOutlierBenchmark(path.join(folder, 'bird'));
-  server = await ensureEmbeddedServer({ dataDir: path.join(folder, 'mongo') });
+  server = await startMongoServer({ dataDir: path.join(folder, 'mongo') });
   mongo = await connectMongo(server.uri);
   const benchmark = await readBenchmarkFolder(path.join(folder, 'bird'), {
     copies: path.join(folder, 'copies'),

@@ -11,7 +11,7 @@ import { exportBundle, ExportRefused } from '../../bundle/export';
 import { signingKey } from '../../bundle/signature';
 import { verifyBundle } from '../../bundle/verify';
 import { connectMongo } from '../../mongo/client';
-import { ensureEmbeddedServer } from '../../mongo/embedded/start';
+import { start as startMongoServer } from 'mongo-embedded';
 import type { Directive } from '../../design/directive';
 import type { ConceptualDesign, LogicalDesign } from '../../design/document-design';
 import { logicalCsv } from '../../design/logical-csv';
@@ -33,7 +33,7 @@ const key = signingKey(
 );
 const signal = new AbortController().signal;
 const known = new KnownResults();
-let server: Awaited<ReturnType<typeof ensureEmbeddedServer>>;
+let server: Awaited<ReturnType<typeof startMongoServer>>;
 let mongo: MongoClient;
 let benchmark: SourceBenchmark;
 let run: MemoryRun;
@@ -55,7 +55,7 @@ const stageInput = (
 });
 
 beforeAll(async () => {
-  server = await ensureEmbeddedServer({ dataDir: path.join(folder, 'mongo') });
+  server = await startMongoServer({ dataDir: path.join(folder, 'mongo') });
   mongo = await connectMongo(server.uri);
   generateSampleBenchmark(path.join(folder, 'sample'));
   benchmark = await readBenchmarkFolder(path.join(folder, 'sample'), {

@@ -14,7 +14,7 @@ import { deriveDesign } from '../../design/logical';
 import { proposeDesign } from '../../design/propose';
 import { applyTransform, type Transform } from '../../design/transform';
 import { assembleDocuments } from '../../migration/assemble';
-import { ensureEmbeddedServer, type EmbeddedServer } from '../../mongo/embedded/start';
+import { start as startMongoServer, type EmbeddedServer } from 'mongo-embedded';
 import { compareResults, type Verdict } from '../../results/compare';
 import { fromBson, type SqliteValue, type Value } from '../../results/value';
 import type { Catalog } from '../../sqlite/catalog';
@@ -79,7 +79,7 @@ export class World {
       options.retyped ?? {},
     );
     const design = options.change?.(retyped) ?? retyped;
-    const server = await ensureEmbeddedServer({ dataDir: path.join(folder, 'mongo') });
+    const server = await startMongoServer({ dataDir: path.join(folder, 'mongo') });
     const client = await new MongoClient(server.uri).connect();
     const db = client.db('source');
     for (const logical of design.logical) {

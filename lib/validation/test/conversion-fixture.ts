@@ -12,7 +12,7 @@ import { proposeDesign } from '../../design/propose';
 import { readWorkload } from '../../design/read-workload';
 import { migrate, type Migration, type MigrationInput } from '../../migration/migrate';
 import { connectMongo } from '../../mongo/client';
-import { ensureEmbeddedServer } from '../../mongo/embedded/start';
+import { start as startMongoServer } from 'mongo-embedded';
 import type { Value } from '../../results/value';
 import { quoteName, type Catalog } from '../../sqlite/catalog';
 import { catalogOf } from '../../sqlite/introspect';
@@ -72,13 +72,13 @@ export class ConversionFixture {
 
   private constructor(
     readonly folder: string,
-    private readonly server: Awaited<ReturnType<typeof ensureEmbeddedServer>>,
+    private readonly server: Awaited<ReturnType<typeof startMongoServer>>,
     readonly mongo: MongoClient,
   ) {}
 
   static async start(): Promise<ConversionFixture> {
     const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'aptmql-convert-'));
-    const server = await ensureEmbeddedServer({ dataDir: path.join(folder, 'mongo') });
+    const server = await startMongoServer({ dataDir: path.join(folder, 'mongo') });
     return new ConversionFixture(folder, server, await connectMongo(server.uri));
   }
 

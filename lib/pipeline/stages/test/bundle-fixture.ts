@@ -9,7 +9,7 @@ import type { BundleDatabase } from '../../../bundle/content';
 import { exportBundle } from '../../../bundle/export';
 import { signingKey, type SigningKey } from '../../../bundle/signature';
 import { connectMongo } from '../../../mongo/client';
-import { ensureEmbeddedServer } from '../../../mongo/embedded/start';
+import { start as startMongoServer } from 'mongo-embedded';
 import type { SourceBenchmark, SourceDatabase } from '../../../sqlite/benchmark';
 import { readBenchmarkFolder } from '../../../sqlite/benchmark-folder';
 import { collectBundleDatabase, runInMemory } from '../memory-run';
@@ -32,12 +32,12 @@ export class ConversionWorld {
     readonly folder: string,
     readonly mongo: MongoClient,
     readonly key: SigningKey,
-    private readonly server: Awaited<ReturnType<typeof ensureEmbeddedServer>>,
+    private readonly server: Awaited<ReturnType<typeof startMongoServer>>,
   ) {}
 
   static async start(): Promise<ConversionWorld> {
     const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'aptmql-conversion-'));
-    const server = await ensureEmbeddedServer({ dataDir: path.join(folder, 'mongo') });
+    const server = await startMongoServer({ dataDir: path.join(folder, 'mongo') });
     const { privateKey } = generateKeyPairSync('ed25519');
     const key = signingKey(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
     return new ConversionWorld(folder, await connectMongo(server.uri), key, server);

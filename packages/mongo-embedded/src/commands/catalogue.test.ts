@@ -1,6 +1,6 @@
 import { BSON, type Document } from 'mongodb';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { TestEngine } from '../testing';
+import { TestEngine } from '../test/test-engine';
 
 const engine = new TestEngine();
 afterAll(() => engine.close());

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { TestEngine } from '../testing';
+import { TestEngine } from '../test/test-engine';
 
 let engine: TestEngine;
 beforeAll(() => {

@@ -1,7 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
-import path from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
+import { threadBootstrap } from '../installation';
 import type { FromWorker, ToWorker, WorkerSettings } from './worker-protocol';
 
 /**
@@ -11,62 +9,6 @@ import type { FromWorker, ToWorker, WorkerSettings } from './worker-protocol';
 const GRACE_MS = 1500;
 /** What a query gets that was told to stop because its client left. */
 const KILL_GRACE_MS = 5000;
-
-/**
- * The folder of this installation: the code may run bundled, so the working directory is the place
- * to look from.
- */
-export function projectRoot(): string {
-  for (let folder = process.cwd(); ; folder = path.dirname(folder)) {
-    const file = path.join(folder, 'package.json');
-    if (
-      existsSync(file) &&
-      existsSync(path.join(folder, 'lib/mongo/embedded/process.ts')) &&
-      /"name"\s*:\s*"aptmql-studio"/.test(readFileSync(file, 'utf8'))
-    )
-      return folder;
-    if (folder === path.dirname(folder))
-      throw new Error(
-        `the AptMQL Studio folder was not found from ${process.cwd()}: start it from there`,
-      );
-  }
-}
-
-/**
- * An entry of the installed tsx. Looked up by hand: a bundler would take a `resolve` for its own
- * business.
- */
-function tsxEntry(root: string, entry: string): string {
-  for (let folder = root; ; folder = path.dirname(folder)) {
-    const installed = path.join(folder, 'node_modules', 'tsx');
-    if (existsSync(path.join(installed, 'package.json'))) {
-      const { exports } = JSON.parse(
-        readFileSync(path.join(installed, 'package.json'), 'utf8'),
-      ) as { exports: Record<string, string | { import: { default: string } }> };
-      const target = exports[entry];
-      if (target === undefined) throw new Error(`the installed tsx has no ${entry}`);
-      return pathToFileURL(
-        path.join(installed, typeof target === 'string' ? target : target.import.default),
-      ).href;
-    }
-    if (folder === path.dirname(folder)) throw new Error(`tsx is not installed in ${root}`);
-  }
-}
-
-/** Node arguments with which TypeScript files run. */
-export const typescriptArguments = (root: string): string[] => ['--import', tsxEntry(root, '.')];
-
-/**
- * What a new thread runs first: `--import tsx` does not reach threads, so TypeScript is switched on
- * there.
- */
-function workerBootstrap(root: string): string {
-  const script = pathToFileURL(path.join(root, 'lib/mongo/embedded/worker.ts')).href;
-  return (
-    `import(${JSON.stringify(tsxEntry(root, './esm/api'))}).then(({ register }) => { ` +
-    `register(); return import(${JSON.stringify(script)}); });`
-  );
-}
 
 /** How long one regular expression may run on one text, in looks of a second each. */
 const REGEX_LOOKS = 10;
@@ -116,9 +58,8 @@ export class QueryThread {
   }
 
   private spawn(): void {
-    const root = projectRoot();
     const data: WorkerSettings = { ...this.settings, killSwitch: this.killSwitch };
-    const worker = new Worker(workerBootstrap(root), {
+    const worker = new Worker(threadBootstrap('worker.ts'), {
       eval: true,
       workerData: data,
       execArgv: [],

@@ -4,20 +4,20 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import Database from 'better-sqlite3';
 import { BSON } from 'mongodb';
-import { Doc } from '../lib/mongo/embedded/bson/doc';
-import { readInt32, skipValue } from '../lib/mongo/embedded/bson/decode';
-import { encode } from '../lib/mongo/embedded/bson/encode';
-import { Engine, type Request } from '../lib/mongo/embedded/commands/engine';
-import { prepareAggregate } from '../lib/mongo/embedded/commands/read';
-import { insert } from '../lib/mongo/embedded/commands/write';
-import { createIndexes } from '../lib/mongo/embedded/commands/indexes';
-import { checkHeap, tidy } from '../lib/mongo/embedded/memory';
-import { Store } from '../lib/mongo/embedded/storage/store';
-import type { Value } from '../lib/mongo/embedded/values/value';
+import { Doc } from '../src/bson/doc';
+import { readInt32, skipValue } from '../src/bson/decode';
+import { encode } from '../src/bson/encode';
+import { Engine, type Request } from '../src/commands/engine';
+import { prepareAggregate } from '../src/commands/read';
+import { insert } from '../src/commands/write';
+import { createIndexes } from '../src/commands/indexes';
+import { checkHeap, tidy } from '../src/memory';
+import { Store } from '../src/storage/store';
+import type { Value } from '../src/values/value';
 
 /**
  * How much the engine adds to a hand-written loop over the same raw BSON, and how it compares with
- * mingo on the same documents as objects in memory. Run: npx tsx bench/embedded-engine.ts
+ * mingo on the same documents as objects in memory. Run: npx tsx packages/mongo-embedded/bench/engine.ts
  * [documents]
  *
  * mingo is not a dependency: MINGO names the folder of a copy installed elsewhere

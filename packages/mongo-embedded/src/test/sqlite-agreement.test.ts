@@ -2,7 +2,7 @@ import Database from 'better-sqlite3';
 import fc from 'fast-check';
 import type { Document } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { TestEngine } from './testing';
+import { TestEngine } from './test-engine';
 
 /** Where SQLite and MongoDB mean the same, their answers must be the same. */
 

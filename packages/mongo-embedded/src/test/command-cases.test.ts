@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { BSON, type Document } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { TestEngine } from './testing';
+import { TestEngine } from './test-engine';
 
 /**
  * Cases of commands other than aggregate, as data: what they answer, and what they leave behind.
@@ -23,7 +23,7 @@ interface Case {
   after?: Document[];
 }
 
-const folder = path.join(import.meta.dirname, 'command-cases');
+const folder = path.join(import.meta.dirname, '../../cases/commands');
 let engine: TestEngine;
 beforeAll(() => {
   engine = new TestEngine();

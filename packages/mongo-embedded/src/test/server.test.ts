@@ -19,10 +19,9 @@ import {
   type WriteError,
 } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectMongo } from '../client';
-import { GuardedError, runGuarded } from '../guarded';
-import { ensureEmbeddedServer, type EmbeddedServer } from './start';
-import { projectRoot, typescriptArguments } from './wire/workers';
+import { connect } from './connect';
+import { start, type EmbeddedServer } from '../start';
+import { packageFolder, scriptArguments } from '../installation';
 
 let folder: string;
 let server: EmbeddedServer;
@@ -31,8 +30,8 @@ let db: Db;
 
 beforeAll(async () => {
   folder = mkdtempSync(path.join(os.tmpdir(), 'aptmql-embedded-'));
-  server = await ensureEmbeddedServer({ dataDir: folder });
-  client = await connectMongo(server.uri);
+  server = await start({ dataDir: folder });
+  client = await connect(server.uri);
   db = client.db('test');
 });
 afterAll(async () => {
@@ -173,13 +172,11 @@ describe('connecting', () => {
     const script = path.join(folder, 'second.mts');
     writeFileSync(
       script,
-      `import { ensureEmbeddedServer } from ${JSON.stringify(path.join(projectRoot(), 'lib/mongo/embedded/start.ts'))};
-       const s = await ensureEmbeddedServer({ dataDir: ${JSON.stringify(folder)} });
+      `import { start } from ${JSON.stringify(path.join(packageFolder(), 'src/start.ts'))};
+       const s = await start({ dataDir: ${JSON.stringify(folder)} });
        console.log(s.uri); await s.stop();`,
     );
-    const child = spawn(process.execPath, [...typescriptArguments(projectRoot()), script], {
-      cwd: projectRoot(),
-    });
+    const child = spawn(process.execPath, scriptArguments(script), { cwd: packageFolder() });
     let out = '';
     child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
     await new Promise((resolve) => child.on('exit', resolve));
@@ -190,10 +187,10 @@ describe('connecting', () => {
   it('names the port or folder in the way', async () => {
     const other = mkdtempSync(path.join(os.tmpdir(), 'aptmql-embedded-'));
     const port = Number(new URL(server.uri).port);
-    await expect(ensureEmbeddedServer({ dataDir: other, port })).rejects.toThrow(String(port));
+    await expect(start({ dataDir: other, port })).rejects.toThrow(String(port));
     const file = path.join(other, 'file');
     writeFileSync(file, '');
-    await expect(ensureEmbeddedServer({ dataDir: file })).rejects.toThrow(file);
+    await expect(start({ dataDir: file })).rejects.toThrow(file);
     rmSync(other, { recursive: true });
   });
 });
@@ -553,55 +550,6 @@ describe('limits', () => {
     await leaving.close(true);
     expect(await running).toBe('left');
   });
-
-  it('guards untrusted pipelines', async () => {
-    const limits = { maxTimeMS: 5000, maxRows: 10, maxBytes: 10_000 };
-    const rows = await runGuarded(
-      db,
-      'pages',
-      [{ $sort: { i: 1 } }, { $limit: 2 }, { $project: { _id: 0, i: 1, d: { $toDouble: '$i' } } }],
-      limits,
-    );
-    expect(rows).toEqual([
-      { i: new Int32(0), d: new Double(0) },
-      { i: new Int32(1), d: new Double(1) },
-    ]);
-    const kind = async (pipeline: unknown, more = {}): Promise<string> => {
-      const error: unknown = await runGuarded(db, 'pages', pipeline, { ...limits, ...more }).catch(
-        (e: unknown) => e,
-      );
-      expect(error).toBeInstanceOf(GuardedError);
-      return (error as GuardedError).kind === 'error'
-        ? `error ${(error as GuardedError).message}`
-        : (error as GuardedError).kind;
-    };
-    expect(await kind([{ $out: 'x' }])).toBe('forbidden');
-    expect(await kind([{ $match: {} }])).toBe('too_many_rows');
-    expect(
-      await kind([
-        { $limit: 5 },
-        {
-          $set: {
-            t: {
-              $reduce: {
-                input: { $range: [0, 500] },
-                initialValue: '',
-                in: { $concat: ['$$value', 'xxxxxxxxxx'] },
-              },
-            },
-          },
-        },
-      ]),
-    ).toBe('too_many_rows');
-    expect(await kind(slow, { maxTimeMS: 150 })).toBe('timeout');
-    expect(await kind([{ $project: { a: { $divide: ['$i', 0] } } }])).toMatch(/^error .*zero/);
-    // Who gave up is told so, in their own words.
-    const givenUp = runGuarded(db, 'pages', slow as object[], {
-      ...limits,
-      signal: AbortSignal.timeout(150),
-    });
-    await expect(givenUp).rejects.toMatchObject({ name: 'TimeoutError' });
-  });
 });
 
 describe('indexes', () => {
@@ -721,7 +669,7 @@ describe('indexes', () => {
 describe('durability', () => {
   it('loses nothing acknowledged when it is killed', async () => {
     const own = mkdtempSync(path.join(os.tmpdir(), 'aptmql-embedded-'));
-    const first = await ensureEmbeddedServer({ dataDir: own });
+    const first = await start({ dataDir: own });
     const c1 = new MongoClient(first.uri);
     const pid = (JSON.parse(readFileSync(path.join(own, 'server.json'), 'utf8')) as { pid: number })
       .pid;
@@ -736,7 +684,7 @@ describe('durability', () => {
     process.kill(pid, 'SIGKILL');
     await writing;
     await c1.close(true);
-    const second = await ensureEmbeddedServer({ dataDir: own });
+    const second = await start({ dataDir: own });
     const c2 = new MongoClient(second.uri);
     expect(acknowledged).toBeGreaterThan(0);
     expect(await c2.db('k').collection('c').countDocuments()).toBeGreaterThanOrEqual(acknowledged);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { Decimal128, Double, Long, type Document } from 'mongodb';
 import { afterAll, describe, expect, it } from 'vitest';
-import { TestEngine } from '../testing';
+import { TestEngine } from '../test/test-engine';
 
 /**
  * Whatever indexes there are, the answer is the same as without them: documents, their order, joins

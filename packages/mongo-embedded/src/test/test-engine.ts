@@ -1,9 +1,9 @@
 import { BSON, type Document } from 'mongodb';
-import { Doc } from './bson/doc';
-import { removeExpired } from './commands/expire';
-import { Engine, type Request } from './commands/engine';
-import { workerCommands } from './commands/table';
-import { Store } from './storage/store';
+import { Doc } from '../bson/doc';
+import { removeExpired } from '../commands/expire';
+import { Engine, type Request } from '../commands/engine';
+import { workerCommands } from '../commands/table';
+import { Store } from '../storage/store';
 
 /**
  * For tests: an engine in this thread, without wire and files, that takes and gives what the driver

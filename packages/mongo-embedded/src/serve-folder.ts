@@ -9,17 +9,13 @@ import {
 } from 'node:fs';
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
-import { parseArgs } from 'node:util';
 import Database from 'better-sqlite3';
+import { DISCOVERY_FILE } from './discovery-file';
 import { makeCredential } from './wire/scram';
 import { startServer, type RunningServer } from './wire/server';
 
-/**
- * The server as a process: one for a data folder, whose place others learn from its discovery file.
- */
+/** The server in this process: one for each data folder; its discovery file tells others its URI. */
 
-export const DISCOVERY_FILE = 'server.json';
-export const BUSY_EXIT = 3;
 const USER = 'aptmql';
 
 /** Another process serves this data folder. */
@@ -108,39 +104,3 @@ export async function serveFolder(dataDir: string, port: number): Promise<OwnedS
     },
   };
 }
-
-async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { data: { type: 'string' }, port: { type: 'string' } } });
-  const dataDir = values.data;
-  if (!dataDir) throw new Error('--data is missing');
-  let server: OwnedServer;
-  try {
-    server = await serveFolder(dataDir, Number(values.port ?? 0));
-  } catch (error) {
-    process.stdout.write(
-      `${JSON.stringify({ error: error instanceof Error ? error.message : String(error), busy: error instanceof FolderInUse })}\n`,
-    );
-    process.exitCode = error instanceof FolderInUse ? BUSY_EXIT : 1;
-    return;
-  }
-  let closing = false;
-  const stop = (): void => {
-    if (closing) return;
-    closing = true;
-    void server.close().finally(() => process.exit(0));
-  };
-  // The owner holds the other end: it closes when the owner ends, however it ends.
-  process.stdin.on('end', stop).on('close', stop).on('error', stop).resume();
-  process.on('SIGTERM', stop).on('SIGINT', () => undefined);
-  process.stdout.on('error', stop);
-  // a message is lost, on a full disk; the data is served
-  process.stderr.on('error', () => undefined);
-  process.stdout.write(`${JSON.stringify({ uri: server.uri })}\n`);
-}
-
-if (
-  process.argv[1] &&
-  path.basename(process.argv[1]) === 'process.ts' &&
-  path.basename(path.dirname(process.argv[1])) === 'embedded'
-)
-  await main();

@@ -1,10 +1,12 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import net from 'node:net';
+import os from 'node:os';
 import path from 'node:path';
 import { Doc } from './bson/doc';
 import { encode } from './bson/encode';
-import { projectRoot, typescriptArguments } from './wire/workers';
+import { DISCOVERY_FILE } from './discovery-file';
+import { packageFolder, scriptArguments } from './installation';
 
 export interface EmbeddedServer {
   readonly uri: string;
@@ -17,27 +19,42 @@ interface Entry {
   users: number;
 }
 
-const DISCOVERY_FILE = 'server.json';
 const START_TIMEOUT_MS = 60_000;
 
 // Kept outside the module: bundlers and hot reloading may load this file more than once in a
 // process.
-const registry = ((globalThis as Record<symbol, unknown>)[Symbol.for('aptmql.embedded-mongo')] ??=
-  new Map<string, Entry>()) as Map<string, Entry>;
+const registry = ((globalThis as Record<symbol, unknown>)[Symbol.for('mongo-embedded')] ??= new Map<
+  string,
+  Entry
+>()) as Map<string, Entry>;
+
+export interface StartOptions {
+  /** Default: an empty temporary folder, which `stop` removes. */
+  readonly dataDir?: string;
+  /** On the loopback interface. Default: a free one. A server that already runs keeps its own. */
+  readonly port?: number;
+}
 
 /**
  * The MongoDB-compatible server of a data folder: the one that runs, or a new one as a child
  * process that ends with this process. Any number of processes may ask for the same folder.
  *
- * @throws Error that names the folder or port in the way.
+ * @throws Error that names the folder or port that cannot be used.
  */
-export async function ensureEmbeddedServer({
-  dataDir,
-  port = 0,
-}: {
-  dataDir: string;
-  port?: number;
-}): Promise<EmbeddedServer> {
+export async function start({ dataDir, port = 0 }: StartOptions = {}): Promise<EmbeddedServer> {
+  if (dataDir !== undefined) return startOn(dataDir, port);
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'mongo-embedded-'));
+  const remove = (): void => rmSync(folder, { recursive: true, force: true });
+  try {
+    const { uri, stop } = await startOn(folder, port);
+    return { uri, stop: () => stop().finally(remove) };
+  } catch (error) {
+    remove();
+    throw error;
+  }
+}
+
+async function startOn(dataDir: string, port: number): Promise<EmbeddedServer> {
   const folder = path.resolve(dataDir);
   let entry = registry.get(folder);
   if (entry) {
@@ -160,13 +177,11 @@ async function startChild(
   folder: string,
   port: number,
 ): Promise<{ uri: string; child: ChildProcess } | null> {
-  const root = projectRoot();
-  const script = path.join(root, 'lib/mongo/embedded/process.ts');
   const child = spawn(
     process.execPath,
-    [...typescriptArguments(root), script, '--data', folder, '--port', String(port)],
+    [...scriptArguments('process.ts'), '--data', folder, '--port', String(port)],
     {
-      cwd: root,
+      cwd: packageFolder(),
       stdio: ['pipe', 'pipe', 'inherit'],
       // Its own group, so that Ctrl-C reaches the owner, which then ends it in order.
       detached: process.platform !== 'win32',

@@ -3,8 +3,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { MongoClient, MongoServerError, type Db, type Document } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectMongo } from '../client';
-import { ensureEmbeddedServer, type EmbeddedServer } from './start';
+import { connect } from './connect';
+import { start, type EmbeddedServer } from '../start';
 
 /**
  * What shells and graphical clients send when they connect and when a collection is looked at,
@@ -19,8 +19,8 @@ let db: Db;
 
 beforeAll(async () => {
   folder = mkdtempSync(path.join(os.tmpdir(), 'aptmql-clients-'));
-  server = await ensureEmbeddedServer({ dataDir: folder });
-  client = await connectMongo(server.uri);
+  server = await start({ dataDir: folder });
+  client = await connect(server.uri);
   admin = client.db('admin');
   db = client.db('shop');
   await db

@@ -3,9 +3,9 @@ import os from 'node:os';
 import path from 'node:path';
 import { MongoServerError, type Document, type MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectMongo } from '../client';
-import { ensureEmbeddedServer, type EmbeddedServer } from './start';
-import { TestEngine } from './testing';
+import { connect } from './connect';
+import { start, type EmbeddedServer } from '../start';
+import { TestEngine } from './test-engine';
 
 /** Queries that try to take all memory or all time get an error of MongoDB's, soon. */
 
@@ -112,8 +112,8 @@ describe('time', () => {
   let client: MongoClient;
   beforeAll(async () => {
     folder = mkdtempSync(path.join(os.tmpdir(), 'aptmql-hostile-'));
-    server = await ensureEmbeddedServer({ dataDir: folder });
-    client = await connectMongo(server.uri);
+    server = await start({ dataDir: folder });
+    client = await connect(server.uri);
   });
   afterAll(async () => {
     await client.close();

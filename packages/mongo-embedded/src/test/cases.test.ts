@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { BSON, type Document } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { accumulatorNames } from './accumulators/accumulator';
-import { operatorNames } from './expressions/expression';
-import { stageNames } from './stages/stage';
-import { TestEngine } from './testing';
+import { accumulatorNames } from '../accumulators/accumulator';
+import { operatorNames } from '../expressions/expression';
+import { stageNames } from '../stages/stage';
+import { TestEngine } from './test-engine';
 
 /** Our own cases, in this thread; `aptmql conformance` runs the same files through the wire. */
 
@@ -21,7 +21,7 @@ interface Case {
   code?: number;
 }
 
-const folder = path.join(import.meta.dirname, 'cases');
+const folder = path.join(import.meta.dirname, '../../cases/aggregation');
 let engine: TestEngine;
 beforeAll(() => {
   engine = new TestEngine();

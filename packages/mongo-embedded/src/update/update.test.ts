@@ -1,6 +1,6 @@
 import { BSON, Long, type Document } from 'mongodb';
 import { afterAll, expect, it } from 'vitest';
-import { TestEngine } from '../testing';
+import { TestEngine } from '../test/test-engine';
 
 const engine = new TestEngine();
 afterAll(() => engine.close());

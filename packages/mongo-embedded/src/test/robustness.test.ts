@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { accumulatorNames } from './accumulators/accumulator';
-import { Doc, FieldName } from './bson/doc';
-import { encode } from './bson/encode';
-import { ServerError } from './errors';
-import { Environment, operatorNames, parseExpression, Scope } from './expressions/expression';
-import { parseFilter } from './query/match';
-import { parsePipeline, stageNames, type Source } from './stages/stage';
-import './stages/language';
-import { Decimal } from './values/decimal';
+import { accumulatorNames } from '../accumulators/accumulator';
+import { Doc, FieldName } from '../bson/doc';
+import { encode } from '../bson/encode';
+import { ServerError } from '../errors';
+import { Environment, operatorNames, parseExpression, Scope } from '../expressions/expression';
+import { parseFilter } from '../query/match';
+import { parsePipeline, stageNames, type Source } from '../stages/stage';
+import '../stages/language';
+import { Decimal } from '../values/decimal';
 import {
   Binary,
   Code,
@@ -19,7 +19,7 @@ import {
   Regex,
   Timestamp,
   type Value,
-} from './values/value';
+} from '../values/value';
 
 /** Whatever operators are given: an answer, or an error of MongoDB's kind; never a crash. */
 

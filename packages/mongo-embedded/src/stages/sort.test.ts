@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { Double, type Document } from 'mongodb';
 import { afterAll, expect, it } from 'vitest';
-import { TestEngine } from '../testing';
+import { TestEngine } from '../test/test-engine';
 
 const engine = new TestEngine();
 afterAll(() => engine.close());

@@ -1,0 +1,70 @@
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+/** Where this package and its TypeScript loader are installed, and how its files are run. */
+
+const NAME = 'mongo-embedded';
+
+function* foldersUp(from: string): Generator<string> {
+  for (let folder = from; ; folder = path.dirname(folder)) {
+    yield folder;
+    if (folder === path.dirname(folder)) return;
+  }
+}
+
+function isPackage(folder: string): boolean {
+  const file = path.join(folder, 'package.json');
+  if (!existsSync(file)) return false;
+  return (JSON.parse(readFileSync(file, 'utf8')) as { name?: string }).name === NAME;
+}
+
+/**
+ * The folder of this package. A bundler may have copied this module into another folder: then the
+ * package is the one installed for the working directory.
+ */
+export function packageFolder(): string {
+  const modules = path.dirname(fileURLToPath(import.meta.url));
+  for (const folder of foldersUp(modules)) if (isPackage(folder)) return folder;
+  for (const folder of foldersUp(process.cwd())) {
+    const installed = path.join(folder, 'node_modules', NAME);
+    if (isPackage(installed)) return realpathSync(installed);
+  }
+  throw new Error(
+    `the package ${NAME} was not found from ${process.cwd()}: run from a folder where it is installed`,
+  );
+}
+
+/** Looked up by hand: a bundler would resolve `import.meta.resolve` itself. */
+function tsxEntry(entry: string): string {
+  const folder = packageFolder();
+  for (const parent of foldersUp(folder)) {
+    const installed = path.join(parent, 'node_modules', 'tsx');
+    if (!existsSync(path.join(installed, 'package.json'))) continue;
+    const { exports } = JSON.parse(readFileSync(path.join(installed, 'package.json'), 'utf8')) as {
+      exports: Record<string, string | { import: { default: string } }>;
+    };
+    const target = exports[entry];
+    if (target === undefined) throw new Error(`the installed tsx has no ${entry}`);
+    const file = typeof target === 'string' ? target : target.import.default;
+    return pathToFileURL(path.join(installed, file)).href;
+  }
+  throw new Error(`tsx is not installed for ${folder}`);
+}
+
+/** Node arguments that run a TypeScript file of this package. */
+export function scriptArguments(file: string): string[] {
+  return ['--import', tsxEntry('.'), path.resolve(packageFolder(), 'src', file)];
+}
+
+/**
+ * The first code of a new thread, as text: `--import tsx` does not reach threads, so the thread
+ * registers the loader before it imports the TypeScript file.
+ */
+export function threadBootstrap(file: string): string {
+  const script = pathToFileURL(path.join(packageFolder(), 'src', file)).href;
+  return (
+    `import(${JSON.stringify(tsxEntry('./esm/api'))}).then(({ register }) => { ` +
+    `register(); return import(${JSON.stringify(script)}); });`
+  );
+}
