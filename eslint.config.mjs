@@ -15,6 +15,8 @@ const engines = [
   'studies',
   'bundle',
 ];
+/** The rooms of lib/translation, in the same order. */
+const translation = ['mql', 'lower', 'plan', 'rewrite', 'emit', 'rules', 'check', 'evidence'];
 const platform = [
   'db',
   'auth',
@@ -126,6 +128,20 @@ export default tseslint.config(
       `lib/${name} may import only from the layers above it`,
     ),
   ),
+  ...translation.map((name, index) =>
+    forbid(
+      [`lib/translation/${name}/**/*.ts`],
+      [
+        ...translation.slice(index + 1),
+        'translate',
+        'index-suggestions',
+        ...engines.slice(engines.indexOf('translation') + 1),
+        ...platform,
+        ...outside,
+      ],
+      `lib/translation/${name} imports only from the rooms before it: ${translation.join(' < ')}`,
+    ),
+  ),
   forbid(
     ['agents/**/*.ts'],
     [...platform, 'app', 'components', 'cli'],
@@ -152,7 +168,7 @@ export default tseslint.config(
       'auth/(?!account-api)',
       'mongo',
       'migration',
-      'translation/(?!equivalence)',
+      'translation/(?!check/equivalence)',
       'bundle',
       'app',
       'cli',

@@ -1,6 +1,6 @@
 import type { Document } from 'mongodb';
-import type { EvidenceRewrite } from '../lib/translation/evidence';
-import type { Optimisation } from '../lib/translation/optimise';
+import type { EvidenceRewrite } from '../lib/translation/evidence/evidence';
+import type { Optimisation } from '../lib/translation/rules/optimise';
 import type { Translation } from '../lib/translation/translate';
 import type { Catalog } from '../lib/sqlite/catalog';
 import type { Item } from '../lib/sqlite/benchmark';

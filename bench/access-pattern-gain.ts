@@ -28,8 +28,8 @@ import {
 } from '../lib/pipeline/stages/stage';
 import type { Item } from '../lib/sqlite/benchmark';
 import { QueryProcess } from '../lib/sqlite/query-process';
-import { checkEquivalence, isEquivalent } from '../lib/translation/equivalence';
-import { optimise } from '../lib/translation/optimise';
+import { checkEquivalence, isEquivalent } from '../lib/translation/check/equivalence';
+import { optimise } from '../lib/translation/rules/optimise';
 import { translate } from '../lib/translation/translate';
 import { Random } from '../sample/random';
 

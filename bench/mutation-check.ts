@@ -14,7 +14,7 @@ import { createGunzip } from 'node:zlib';
 import { BSON, MongoClient, type Document } from 'mongodb';
 import type { LogicalDesign } from '../lib/design/document-design';
 import { parseLogicalCsv } from '../lib/design/logical-csv';
-import { mutationsOf, weakPredicates, type Mutation } from '../lib/translation/mutations';
+import { mutationsOf, weakPredicates, type Mutation } from '../lib/translation/check/mutations';
 
 const args = process.argv.slice(2);
 const at = args.indexOf('--uri');

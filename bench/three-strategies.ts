@@ -11,7 +11,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { AMBIGUITIES } from '../lib/translation/open-constructs';
+import { AMBIGUITIES } from '../lib/translation/check/open-constructs';
 
 const STRATEGIES = ['access-pattern', 'one-to-one', 'fk-embedding'] as const;
 

@@ -17,7 +17,7 @@ import { askedJoins } from '../lib/sqlite/asked-joins';
 import { catalogOf } from '../lib/sqlite/introspect';
 import { openSource } from '../lib/sqlite/open';
 import { profileDatabase } from '../lib/sqlite/profile-database';
-import { optimise } from '../lib/translation/optimise';
+import { optimise } from '../lib/translation/rules/optimise';
 import { translate } from '../lib/translation/translate';
 
 const args = process.argv.slice(2);

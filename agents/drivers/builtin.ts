@@ -1,8 +1,8 @@
 import { deriveDesign, deriveLogical } from '../../lib/design/logical';
 import { proposeIndexes } from '../../lib/design/indexes';
 import { proposeDesign } from '../../lib/design/propose';
-import { optimise } from '../../lib/translation/optimise';
-import { rewriteEvidence } from '../../lib/translation/evidence';
+import { optimise } from '../../lib/translation/rules/optimise';
+import { rewriteEvidence } from '../../lib/translation/evidence/evidence';
 import { translate } from '../../lib/translation/translate';
 import type { Agent } from '../contract';
 

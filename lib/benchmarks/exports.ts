@@ -34,7 +34,6 @@ export async function listAudit(
   return { rows, total, page: query.page, pageSize: query.pageSize };
 }
 
-
 /** Every span of attention. */
 export async function effortCsv(db: Database, benchmarkId: string): Promise<string> {
   await assertBenchmark(db, benchmarkId);

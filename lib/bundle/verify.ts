@@ -7,10 +7,10 @@ import { asOutage } from '../mongo/outage';
 import { compareResults, isInOrder, isPartOf } from '../results/compare';
 import { Unavailable } from '../results/unavailable';
 import { fromBson, isValueDocument, type ResultSet, type Value } from '../results/value';
-import { AMBIGUITIES } from '../translation/open-constructs';
-import { resultDigest } from '../translation/equivalence';
-import { runPastStalls } from '../translation/past-stalls';
-import { pinPipeline } from '../translation/pinned-clock';
+import { AMBIGUITIES } from '../translation/check/open-constructs';
+import { resultDigest } from '../translation/check/equivalence';
+import { runPastStalls } from '../translation/check/past-stalls';
+import { pinPipeline } from '../translation/check/pinned-clock';
 import {
   itemKey,
   parseJson,

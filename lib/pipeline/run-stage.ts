@@ -5,7 +5,7 @@ import type { BlobStore } from '../db/blob-store';
 import { pgText, type Database, type Tx } from '../db/database';
 import { notify } from '../db/notify';
 import type { CannotAct, Directive } from '../design/directive';
-import type { KnownResults } from '../translation/known-results';
+import type { KnownResults } from '../translation/check/known-results';
 import { recordAgent } from './agent-runs';
 import { lockDatabase, prepareProduction } from './artefact-store';
 import { decodeContent, encodeContent } from './content';

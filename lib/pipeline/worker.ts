@@ -3,7 +3,7 @@ import os from 'node:os';
 import { PgBoss } from 'pg-boss';
 import { isUnreachable, pgText, type Tx } from '../db/database';
 import { listen } from '../db/notify';
-import { KnownResults } from '../translation/known-results';
+import { KnownResults } from '../translation/check/known-results';
 import { decodeContent } from './content';
 import { heartbeat } from './heartbeat';
 import { runBundleJob, type BundleMaker } from './bundle-job';

@@ -8,7 +8,7 @@ import {
   type BoundQuery,
   type BoundSource,
 } from '../sqlite/select/bound';
-import { conjuncts, subqueryOf } from '../translation/bound-references';
+import { conjuncts, subqueryOf } from '../sqlite/select/bound-references';
 
 export type Constant = bigint | number | string;
 

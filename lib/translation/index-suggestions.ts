@@ -1,8 +1,8 @@
 import type { Document } from 'mongodb';
 import type { DocumentDesign, IndexDesign } from '../design/document-design';
-import { embeddedArrays } from './design-fields';
-import { isDocument, type Mql, type MqlDocument } from './mql';
-import { stageName } from './pipeline-paths';
+import { embeddedArrays } from '../design/column-fields';
+import { isDocument, type Mql, type MqlDocument } from './mql/mql';
+import { stageName } from './mql/pipeline-paths';
 
 /** An index that the design does not have and that final gold would use. */
 export interface IndexSuggestion {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { World } from './test/translation-fixture';
 import { translate } from './translate';
-import { UNTRANSLATED } from './untranslated';
+import { UNTRANSLATED } from './lower/untranslated';
 
 const DDL = `
 CREATE TABLE hero (id INTEGER PRIMARY KEY, name TEXT NOT NULL, secret TEXT, active TEXT, seen TEXT, born TEXT, height REAL NOT NULL, "odd.name $x" TEXT);

@@ -7,17 +7,17 @@ import { bindSelect } from '../sqlite/select/bind';
 import { SqlBindError } from '../sqlite/select/bind-error';
 import { parseSelect } from '../sqlite/select/parse-select';
 import { SqlSyntaxError } from '../sqlite/select/syntax-error';
-import { assertBudget } from './budget';
-import { Compilation } from './compilation';
-import { useComputedFields } from './computed-fields';
-import { QueryCompiler } from './compile-query';
-import type { Ordering } from './compiled-query';
-import { withConstantCalls } from './constant-calls';
-import { plainFinalProjection } from './final-projection';
-import { fingerprint } from './mql';
-import { sourceDefects, type SourceDefect } from './source-defects';
-import { designWithSubset } from './subset-source';
-import { UNTRANSLATED, Untranslatable, type UntranslatedCode } from './untranslated';
+import { assertBudget } from './emit/budget';
+import { TranslationState } from './emit/translation-state';
+import { useComputedFields } from './rewrite/computed-fields';
+import { QueryCompiler } from './emit/query-compiler';
+import type { Ordering } from './emit/emitted-query';
+import { withConstantCalls } from './rewrite/constant-calls';
+import { plainFinalProjection } from './mql/final-projection';
+import { fingerprint } from './mql/mql';
+import { sourceDefects, type SourceDefect } from './check/source-defects';
+import { designWithSubset } from './rewrite/subset-source';
+import { UNTRANSLATED, Untranslatable, type UntranslatedCode } from './lower/untranslated';
 
 export interface TranslationContext {
   readonly catalog: Catalog;
@@ -77,10 +77,10 @@ export function translate(
     const folded = withConstantCalls(bound);
     const design = designWithSubset(folded, { design: whole, profile }) ?? whole;
     const query = useComputedFields(folded, { catalog, design, profile });
-    const compilation = new Compilation(catalog, profile, design);
-    const compiled = new QueryCompiler(compilation).query(query, undefined, { purpose: 'rows' });
-    const alternative = compilation.choseRow
-      ? new QueryCompiler(new Compilation(catalog, profile, design, 'last')).query(
+    const translation = new TranslationState(catalog, profile, design);
+    const compiled = new QueryCompiler(translation).query(query, undefined, { purpose: 'rows' });
+    const alternative = translation.choseRow
+      ? new QueryCompiler(new TranslationState(catalog, profile, design, 'last')).query(
           query,
           undefined,
           { purpose: 'rows' },
@@ -88,7 +88,7 @@ export function translate(
       : undefined;
     assertBudget(compiled.stages);
     const defects = sourceDefects(bound, profile);
-    if (defects.length > 0) compilation.caveats.add('source_defect');
+    if (defects.length > 0) translation.caveats.add('source_defect');
     return {
       status: 'translated',
       collection: compiled.collection,
@@ -104,9 +104,9 @@ export function translate(
       })),
       ordering: compiled.ordering,
       ...(compiled.limit !== undefined && { limit: compiled.limit }),
-      caveats: [...compilation.caveats].sort(),
+      caveats: [...translation.caveats].sort(),
       defects,
-      touches: compilation.touches(),
+      touches: translation.touches(),
     };
   } catch (error) {
     if (error instanceof Untranslatable) return untranslated(error.code, error.message);

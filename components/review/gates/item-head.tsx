@@ -1,5 +1,5 @@
 import type { ItemDetail } from '../../../lib/review/task-api';
-import type { SourceDefect } from '../../../lib/translation/source-defects';
+import type { SourceDefect } from '../../../lib/translation/check/source-defects';
 import { CodeBlock } from '../../text/code-block';
 import { Badge } from '../../ui/badge';
 

@@ -1,10 +1,10 @@
 import type { Document } from 'mongodb';
 import type { Verdict } from '../../results/compare';
-import type { OutputColumn } from '../../translation/equivalence';
-import type { EvidencePath } from '../../translation/evidence';
-import type { AppliedRule } from '../../translation/optimise';
-import type { Timing } from '../../translation/timing';
-import type { SourceDefect } from '../../translation/source-defects';
+import type { OutputColumn } from '../../translation/check/equivalence';
+import type { EvidencePath } from '../../translation/evidence/evidence';
+import type { AppliedRule } from '../../translation/rules/optimise';
+import type { Timing } from '../../translation/mql/timing';
+import type { SourceDefect } from '../../translation/check/source-defects';
 
 /** Contents of the item artefacts; those of the database stages are defined by their engines. */
 

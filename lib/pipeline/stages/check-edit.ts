@@ -17,16 +17,16 @@ import { isOutage, Unavailable } from '../../results/unavailable';
 import type { Item } from '../../sqlite/benchmark';
 import { isOutermostOrdered } from '../../sqlite/select/outermost-order';
 import { QueryProcess } from '../../sqlite/query-process';
-import { lintMql, type MqlProblem } from '../../translation/lint-mql';
-import type { MqlDocument } from '../../translation/mql';
-import { evidencePaths } from '../../translation/evidence';
+import { lintMql, type MqlProblem } from '../../translation/check/lint-mql';
+import type { MqlDocument } from '../../translation/mql/mql';
+import { evidencePaths } from '../../translation/evidence/evidence';
 import {
   checkEquivalence,
   isEquivalent,
   resultDigest,
   type Equivalence,
   type OutputColumn,
-} from '../../translation/equivalence';
+} from '../../translation/check/equivalence';
 import { identity } from '../../design/transform';
 import type { TableValidation } from '../../validation/table-validation';
 import type { EvidenceContent, GoldContent, Mql, TranslationContent } from './artefacts';

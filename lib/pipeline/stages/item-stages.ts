@@ -8,25 +8,25 @@ import { canonicalText } from '../../results/extended-json';
 import { isOutage, Unavailable } from '../../results/unavailable';
 import { documentsExamined } from '../../mongo/explain';
 import { GuardedError, runGuarded } from '../../mongo/guarded';
-import { checkQuery, type CheckedQuery } from '../../translation/check-query';
-import { AMBIGUITIES } from '../../translation/open-constructs';
+import { checkQuery, type CheckedQuery } from '../../translation/check/check-query';
+import { AMBIGUITIES } from '../../translation/check/open-constructs';
 import {
   isEquivalent,
   sourceCaveats,
   TIMEOUT_MS,
   type OutputColumn,
-} from '../../translation/equivalence';
+} from '../../translation/check/equivalence';
 import type { Translation } from '../../translation/translate';
 import {
   suggestIndexes,
   type GoldQuery,
   type IndexSuggestion,
 } from '../../translation/index-suggestions';
-import { pinPipeline } from '../../translation/pinned-clock';
-import { isWeaklyTested } from '../../translation/weakly-tested';
+import { pinPipeline } from '../../translation/check/pinned-clock';
+import { isWeaklyTested } from '../../translation/check/weakly-tested';
 import { agentContext } from './agent-context';
 import type { Attempt, EvidenceContent, GoldContent, Mql, TranslationContent } from './artefacts';
-import type { AppliedRule } from '../../translation/optimise';
+import type { AppliedRule } from '../../translation/rules/optimise';
 import { keepWhatPays } from './keep-what-pays';
 import { PLAIN_AGGREGATE } from '../../translation/rules/plain-aggregate';
 import {

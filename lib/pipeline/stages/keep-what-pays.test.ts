@@ -1,7 +1,7 @@
 import type { Document } from 'mongodb';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Verdict } from '../../results/compare';
-import type { AppliedRule } from '../../translation/optimise';
+import type { AppliedRule } from '../../translation/rules/optimise';
 import { keepWhatPays, type Kept } from './keep-what-pays';
 
 /** A query of a test: how long each of its runs takes, and what it gives. */

@@ -1,8 +1,8 @@
 import type { VerdictKind } from '../../results/compare';
-import type { CheckedQuery } from '../../translation/check-query';
-import { isEquivalent, TIMEOUT_MS } from '../../translation/equivalence';
-import { startOf, type AppliedRule } from '../../translation/optimise';
-import { timeBoth } from '../../translation/timing';
+import type { CheckedQuery } from '../../translation/check/check-query';
+import { isEquivalent, TIMEOUT_MS } from '../../translation/check/equivalence';
+import { startOf, type AppliedRule } from '../../translation/rules/optimise';
+import { timeBoth } from '../../translation/mql/timing';
 import type { GoldContent, Mql } from './artefacts';
 
 /** How rewritings are tried; each of these runs the query once. */

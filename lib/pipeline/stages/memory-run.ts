@@ -5,7 +5,7 @@ import type { ConceptualDesign, IndexDesign, LogicalDesign } from '../../design/
 import type { Migration } from '../../migration/migrate';
 import { canonicalText, parseCanonical } from '../../results/extended-json';
 import type { Item, SourceDatabase } from '../../sqlite/benchmark';
-import { KnownResults } from '../../translation/known-results';
+import { KnownResults } from '../../translation/check/known-results';
 import type { CollectionValidation } from '../../validation/collection-validation';
 import type { CrossValidation } from '../../validation/cross-validation';
 import type { TableValidation } from '../../validation/table-validation';

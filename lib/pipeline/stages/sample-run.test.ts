@@ -16,7 +16,7 @@ import type { Directive } from '../../design/directive';
 import type { ConceptualDesign, LogicalDesign } from '../../design/document-design';
 import { logicalCsv } from '../../design/logical-csv';
 import { QueryProcess } from '../../sqlite/query-process';
-import { KnownResults } from '../../translation/known-results';
+import { KnownResults } from '../../translation/check/known-results';
 import type { SourceBenchmark } from '../../sqlite/benchmark';
 import { readBenchmarkFolder } from '../../sqlite/benchmark-folder';
 import type { GoldContent, TranslationContent } from './artefacts';

@@ -3,7 +3,7 @@ import type { Agent, AgentStep } from '../../../agents/contract';
 import type { Directive } from '../../design/directive';
 import type { TypeSettings } from '../../design/retype';
 import type { SourceDatabase, Item } from '../../sqlite/benchmark';
-import type { KnownResults } from '../../translation/known-results';
+import type { KnownResults } from '../../translation/check/known-results';
 
 /** The stages of a source database, in the order in which they run. */
 export const stageNames = [

@@ -1,8 +1,8 @@
 import { entryPaths, type AttributeField } from '../../design/document-design';
 import { columnProfile } from '../../sqlite/profile';
-import { attributesOf, columnFields } from '../design-fields';
-import { fingerprint, isDocument, type Mql, type MqlDocument } from '../mql';
-import { documentsOf, replaceStages, type Rule, type RuleContext } from '../rule';
+import { attributesOf, columnFields } from '../../design/column-fields';
+import { fingerprint, isDocument, type Mql, type MqlDocument } from '../mql/mql';
+import { documentsOf, replaceStages, type Rule, type RuleContext } from './rule';
 
 /**
  * `{home_player_1: 5}` → `{attributes: {$elemMatch: {k: 'home_player_1', v: 5}}}`, and the same for

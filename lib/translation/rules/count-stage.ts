@@ -1,6 +1,6 @@
-import type { MqlDocument } from '../mql';
-import { isDocument } from '../mql';
-import { replaceStages, type Rule } from '../rule';
+import type { MqlDocument } from '../mql/mql';
+import { isDocument } from '../mql/mql';
+import { replaceStages, type Rule } from './rule';
 
 /**
  * `$group` over everything that only counts, with the `$project` that hides its `_id` → `$count`.

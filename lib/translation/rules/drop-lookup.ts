@@ -1,8 +1,8 @@
 import { columnProfile } from '../../sqlite/profile';
-import { columnFields } from '../design-fields';
-import type { MqlDocument } from '../mql';
-import { overlaps, pathsReadByAll, stageName } from '../pipeline-paths';
-import { replaceStages, type Rule, type RuleContext } from '../rule';
+import { columnFields } from '../../design/column-fields';
+import type { MqlDocument } from '../mql/mql';
+import { overlaps, pathsReadByAll, stageName } from '../mql/pipeline-paths';
+import { replaceStages, type Rule, type RuleContext } from './rule';
 import { simpleJoin, type SimpleJoin } from './lookup-key';
 
 /**

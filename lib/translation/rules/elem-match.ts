@@ -1,4 +1,4 @@
-import { isDocument, type Mql, type MqlDocument } from '../mql';
+import { isDocument, type Mql, type MqlDocument } from '../mql/mql';
 import {
   dropsEmpty,
   isUnder,
@@ -6,9 +6,9 @@ import {
   pathsInMatch,
   stageName,
   unwindPath,
-} from '../pipeline-paths';
-import { embeddedArrays } from '../design-fields';
-import { replaceStages, type Rule } from '../rule';
+} from '../mql/pipeline-paths';
+import { embeddedArrays } from '../../design/column-fields';
+import { replaceStages, type Rule } from './rule';
 
 /**
  * Unwind, filter the entries, then group by the parent alone → `$elemMatch`: it does not matter how

@@ -1,6 +1,6 @@
-import { conjoin } from '../lower-predicate';
-import { isDocument, type Mql, type MqlDocument } from '../mql';
-import { replaceStages, type Rule } from '../rule';
+import { conjoin } from '../lower/predicate';
+import { isDocument, type Mql, type MqlDocument } from '../mql/mql';
+import { replaceStages, type Rule } from './rule';
 
 const COMPARISONS: Readonly<Record<string, string>> = { $eq: '$eq', $in: '$in' };
 

@@ -1,7 +1,7 @@
-import type { MqlDocument } from '../mql';
-import { isDocument } from '../mql';
-import { pathsInExpression } from '../pipeline-paths';
-import { replaceStages, type Rule } from '../rule';
+import type { MqlDocument } from '../mql/mql';
+import { isDocument } from '../mql/mql';
+import { pathsInExpression } from '../mql/pipeline-paths';
+import { replaceStages, type Rule } from './rule';
 import { countedField } from './count-stage';
 
 /**

@@ -1,6 +1,6 @@
-import { isDocument } from '../mql';
-import { stageName } from '../pipeline-paths';
-import { replaceStages, type Rule } from '../rule';
+import { isDocument } from '../mql/mql';
+import { stageName } from '../mql/pipeline-paths';
+import { replaceStages, type Rule } from './rule';
 
 /**
  * Grouping root documents by `_id`, without collecting anything, changes nothing: `_id` is unique.

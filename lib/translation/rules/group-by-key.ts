@@ -1,9 +1,9 @@
 import { isTotal } from '../../sqlite/profile';
-import { columnFields, computedPaths } from '../design-fields';
-import { renamePath } from '../map-paths';
-import { isDocument, type Mql, type MqlDocument } from '../mql';
-import { isUnder, pathsInMatch, pathsWrittenBy, stageName } from '../pipeline-paths';
-import { replaceStages, type Rule, type RuleContext } from '../rule';
+import { columnFields, computedPaths } from '../../design/column-fields';
+import { renamePath } from '../mql/map-paths';
+import { isDocument, type Mql, type MqlDocument } from '../mql/mql';
+import { isUnder, pathsInMatch, pathsWrittenBy, stageName } from '../mql/pipeline-paths';
+import { replaceStages, type Rule, type RuleContext } from './rule';
 
 /**
  * Groups of one document each: every accumulator is the document's own value, and the `$group` a

@@ -1,5 +1,5 @@
-import { isDocument, type Mql, type MqlDocument } from '../mql';
-import { replaceStages, type Rule } from '../rule';
+import { isDocument, type Mql, type MqlDocument } from '../mql/mql';
+import { replaceStages, type Rule } from './rule';
 
 /**
  * `{a: {$ne: null}, 'a.b': 4}` → `{'a.b': 4}`: what lies in a field is there only where the field

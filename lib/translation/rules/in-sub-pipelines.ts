@@ -1,5 +1,5 @@
-import { isDocument, type MqlDocument } from '../mql';
-import { replaceStages, type Rewriting, type Rule, type RuleContext } from '../rule';
+import { isDocument, type MqlDocument } from '../mql/mql';
+import { replaceStages, type Rewriting, type Rule, type RuleContext } from './rule';
 
 /**
  * Applies a rule inside `$lookup` and `$unionWith`; their pipelines start from a collection of

@@ -1,8 +1,8 @@
 import { columnProfile } from '../../sqlite/profile';
-import { columnFields } from '../design-fields';
-import { fingerprint, isDocument, type Mql, type MqlDocument } from '../mql';
-import { dropsEmpty, stageName, unwindPath } from '../pipeline-paths';
-import { replaceStages, type Rule, type RuleContext } from '../rule';
+import { columnFields } from '../../design/column-fields';
+import { fingerprint, isDocument, type Mql, type MqlDocument } from '../mql/mql';
+import { dropsEmpty, stageName, unwindPath } from '../mql/pipeline-paths';
+import { replaceStages, type Rule, type RuleContext } from './rule';
 
 /**
  * A `$lookup` that compares one `let` variable with one field → `localField` and `foreignField`,

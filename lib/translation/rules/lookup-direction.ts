@@ -2,9 +2,9 @@ import { score } from '../../design/cost';
 import { outliersOf, type Outliers } from '../../design/outlier-share';
 import { columnPath, placementOf } from '../../design/placement';
 import { columnProfile } from '../../sqlite/profile';
-import { columnFields, type ColumnAt } from '../design-fields';
-import { mapPaths } from '../map-paths';
-import { fingerprint, isDocument, type Mql, type MqlDocument } from '../mql';
+import { columnFields, type ColumnAt } from '../../design/column-fields';
+import { mapPaths } from '../mql/map-paths';
+import { fingerprint, isDocument, type Mql, type MqlDocument } from '../mql/mql';
 import {
   isUnder,
   makesNewDocuments,
@@ -12,9 +12,9 @@ import {
   pathsReadBy,
   pathsWrittenBy,
   stageName,
-} from '../pipeline-paths';
-import { keptChildren } from '../outlier-source';
-import { documentsOf, type Rewriting, type Rule, type RuleContext } from '../rule';
+} from '../mql/pipeline-paths';
+import { keptChildren } from '../plan/outlier-source';
+import { documentsOf, type Rewriting, type Rule, type RuleContext } from './rule';
 import { simpleJoin } from './lookup-key';
 
 /**

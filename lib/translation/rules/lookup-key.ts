@@ -1,6 +1,6 @@
-import { renamePath } from '../map-paths';
-import type { MqlDocument } from '../mql';
-import { isDocument } from '../mql';
+import { renamePath } from '../mql/map-paths';
+import type { MqlDocument } from '../mql/mql';
+import { isDocument } from '../mql/mql';
 import {
   makesNewDocuments,
   pathsReadByAll,
@@ -9,11 +9,11 @@ import {
   pathsWrittenBy,
   overlaps,
   stageName,
-} from '../pipeline-paths';
+} from '../mql/pipeline-paths';
 import { columnProfile } from '../../sqlite/profile';
-import { columnFields } from '../design-fields';
-import { columnType, INTEGER, REAL, TEXT } from '../value-type';
-import type { Rule, RuleContext } from '../rule';
+import { columnFields } from '../../design/column-fields';
+import { columnType, INTEGER, REAL, TEXT } from '../lower/value-type';
+import type { Rule, RuleContext } from './rule';
 
 /**
  * Behind `$lookup` and `$unwind` the foreign key field equals the local one: reading the local

@@ -1,7 +1,7 @@
-import { embeddedArrays } from '../design-fields';
-import { fingerprint, isDocument, type Mql, type MqlDocument } from '../mql';
-import { dropsEmpty, pathsInMatch, stageName, unwindPath } from '../pipeline-paths';
-import { documentsOf, replaceStages, type Rule } from '../rule';
+import { embeddedArrays } from '../../design/column-fields';
+import { fingerprint, isDocument, type Mql, type MqlDocument } from '../mql/mql';
+import { dropsEmpty, pathsInMatch, stageName, unwindPath } from '../mql/pipeline-paths';
+import { documentsOf, replaceStages, type Rule } from './rule';
 import { needsValue } from './implied-presence';
 
 /** Fewer documents are read faster than they are thought about. */

@@ -1,6 +1,6 @@
-import type { MqlDocument } from '../mql';
-import { overlaps, pathsInMatch, pathsWrittenBy, stageName } from '../pipeline-paths';
-import { replaceStages, type Rule } from '../rule';
+import type { MqlDocument } from '../mql/mql';
+import { overlaps, pathsInMatch, pathsWrittenBy, stageName } from '../mql/pipeline-paths';
+import { replaceStages, type Rule } from './rule';
 
 /**
  * Moves a filter, or the part of it that can move, in front of stages that do not change what it

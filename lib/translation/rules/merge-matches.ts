@@ -1,6 +1,6 @@
-import { conjoin } from '../lower-predicate';
-import { isDocument, type MqlDocument } from '../mql';
-import { replaceStages, type Rule } from '../rule';
+import { conjoin } from '../lower/predicate';
+import { isDocument, type MqlDocument } from '../mql/mql';
+import { replaceStages, type Rule } from './rule';
 
 /** `$match`, `$match` → one `$match`. */
 export const mergeMatches: Rule = {

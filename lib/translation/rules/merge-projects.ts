@@ -1,5 +1,5 @@
-import { fingerprint, isDocument, type Mql, type MqlDocument } from '../mql';
-import { replaceStages, type Rule } from '../rule';
+import { fingerprint, isDocument, type Mql, type MqlDocument } from '../mql/mql';
+import { replaceStages, type Rule } from './rule';
 
 /**
  * A `$project` of plain paths right before a `$project` or `$group`, which can read those paths

@@ -1,6 +1,6 @@
-import { isDocument, type MqlDocument } from '../mql';
-import { stageName } from '../pipeline-paths';
-import { replaceStages, type Rule } from '../rule';
+import { isDocument, type MqlDocument } from '../mql/mql';
+import { stageName } from '../mql/pipeline-paths';
+import { replaceStages, type Rule } from './rule';
 
 /** Its name: gold that went through it carries the caveat `empty_aggregate`. */
 export const PLAIN_AGGREGATE = 'plain-aggregate';

@@ -5,9 +5,9 @@ import { deriveDesign } from '../../design/logical';
 import { proposeDesign } from '../../design/propose';
 import { catalogOf } from '../../sqlite/introspect';
 import { profileDatabase } from '../../sqlite/profile-database';
-import type { MqlDocument } from '../mql';
-import { optimise, RULES } from '../optimise';
-import type { RuleContext } from '../rule';
+import type { MqlDocument } from '../mql/mql';
+import { optimise, RULES } from './optimise';
+import type { RuleContext } from './rule';
 
 const sqlite = new Database(':memory:');
 sqlite.defaultSafeIntegers(true);

@@ -1,6 +1,6 @@
-import type { MqlDocument } from '../mql';
-import { isUnder, stageName } from '../pipeline-paths';
-import { replaceStages, type Rule } from '../rule';
+import type { MqlDocument } from '../mql/mql';
+import { isUnder, stageName } from '../mql/pipeline-paths';
+import { replaceStages, type Rule } from './rule';
 import { dropLookup } from './drop-lookup';
 import { simpleJoin } from './lookup-key';
 

@@ -1,5 +1,5 @@
-import { isDocument, type Mql, type MqlDocument } from '../mql';
-import { replaceStages, type Rule } from '../rule';
+import { isDocument, type Mql, type MqlDocument } from '../mql/mql';
+import { replaceStages, type Rule } from './rule';
 
 /** Sorting everything to take each group's first row → `$top`, which keeps one row a group. */
 export const topOfGroup: Rule = {

@@ -1,7 +1,7 @@
-import { embeddedArrays } from '../design-fields';
-import { isDocument, type Mql } from '../mql';
-import { readsArray, storedArrayGroup } from '../pipeline-paths';
-import { replaceStages, type Rule } from '../rule';
+import { embeddedArrays } from '../../design/column-fields';
+import { isDocument, type Mql } from '../mql/mql';
+import { readsArray, storedArrayGroup } from '../mql/pipeline-paths';
+import { replaceStages, type Rule } from './rule';
 
 /** Unwinding an array only to count its entries → `$size`. */
 export const unwindCount: Rule = {

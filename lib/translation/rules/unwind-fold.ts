@@ -1,7 +1,7 @@
-import { embeddedArrays } from '../design-fields';
-import { isDocument, type Mql } from '../mql';
-import { readsArray, storedArrayGroup } from '../pipeline-paths';
-import { replaceStages, type Rule } from '../rule';
+import { embeddedArrays } from '../../design/column-fields';
+import { isDocument, type Mql } from '../mql/mql';
+import { readsArray, storedArrayGroup } from '../mql/pipeline-paths';
+import { replaceStages, type Rule } from './rule';
 
 /**
  * Accumulators that give the same over each document's own sum, least or greatest value as over the

@@ -24,8 +24,8 @@ import { profileDatabase } from '../../sqlite/profile-database';
 import type { Profile } from '../../sqlite/profile';
 import { parseSelect } from '../../sqlite/select/parse-select';
 import { runnableSql } from '../../sqlite/select/runnable-sql';
-import { pinPipeline, pinSql } from '../pinned-clock';
-import { optimise } from '../optimise';
+import { pinPipeline, pinSql } from '../check/pinned-clock';
+import { optimise } from '../rules/optimise';
 import { PLAIN_AGGREGATE } from '../rules/plain-aggregate';
 import { translate, type Translated, type Translation } from '../translate';
 

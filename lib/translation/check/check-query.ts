@@ -1,0 +1,92 @@
+import type { TiedRows, Verdict } from '../../results/compare';
+import { contentHash } from '../../results/hash';
+import type { ResultSet, Value } from '../../results/value';
+import { isOutermostOrdered } from '../../sqlite/select/outermost-order';
+import {
+  checkEquivalence,
+  expectedOf,
+  isEquivalent,
+  resultDigest,
+  type EquivalenceInput,
+  type PipelineRun,
+} from './equivalence';
+import type { KnownResults } from './known-results';
+
+/** Expected rows beyond this are counted and digested, but neither kept nor shipped. */
+export const MOST_KEPT_ROWS = 1000;
+
+/** What a check found out, without the rows themselves: small enough to be kept for every item. */
+export interface CheckedQuery {
+  readonly verdict: Verdict;
+  readonly caveats: readonly string[];
+  /** Absent where the source query gave nothing to compare with. */
+  readonly expected?: {
+    readonly rowCount: number;
+    readonly digest: string;
+    /** The first ones, as the documents show them; undefined where they were too large to keep. */
+    readonly rows: readonly (readonly Value[])[] | undefined;
+    /** Runs of rows with equal sort keys; undefined where the order does not count. */
+    readonly tied: readonly TiedRows[] | undefined;
+  };
+  /** Of the pipeline's run. */
+  readonly run?: PipelineRun;
+}
+
+/**
+ * `checkEquivalence`, unless `known` remembers that the same query was checked on the same data.
+ */
+export async function checkQuery(
+  input: EquivalenceInput,
+  known: KnownResults | undefined,
+): Promise<CheckedQuery> {
+  const key = keyOf(input);
+  const before = known?.checked(key);
+  if (before) return before;
+  const { verdict, caveats, expected, tied, run } = await checkEquivalence({
+    ...input,
+    ...(known && { known }),
+  });
+  const checked: CheckedQuery = {
+    verdict,
+    caveats,
+    ...(expected && { expected: summary(expected, tied, input.sql) }),
+    ...(run && { run }),
+  };
+  // What did not run may run another time, and a candidate that stopped early tells less than a
+  // check that did not.
+  if (run && (!input.candidate || isEquivalent(verdict))) known?.keep(key, checked);
+  return checked;
+}
+
+function summary(
+  expected: ResultSet,
+  tied: readonly TiedRows[] | undefined,
+  sql: string,
+): NonNullable<CheckedQuery['expected']> {
+  const shown = tied?.filter(([first]) => first < MOST_KEPT_ROWS);
+  return {
+    rowCount: expected.rows.length,
+    digest: resultDigest(expected, isOutermostOrdered(sql)),
+    rows: expected.rows.slice(0, MOST_KEPT_ROWS),
+    tied: shown,
+  };
+}
+
+/** The first expected rows of a checked query: those that were kept, else asked for again. */
+export async function expectedRows(
+  checked: CheckedQuery,
+  input: EquivalenceInput,
+): Promise<readonly (readonly Value[])[] | undefined> {
+  return checked.expected?.rows ?? (await expectedOf(input))?.rows.slice(0, MOST_KEPT_ROWS);
+}
+
+const keyOf = ({
+  sql,
+  sourcePath,
+  db,
+  collection,
+  pipeline,
+  columns,
+  clock,
+}: EquivalenceInput): string =>
+  contentHash([sourcePath, sql, db.databaseName, collection, pipeline, columns, clock]);

@@ -1,0 +1,769 @@
+import type {
+  BoundBody,
+  BoundExists,
+  BoundExpression,
+  BoundInQuery,
+  BoundOrder,
+  BoundQuery,
+  BoundSelect,
+  BoundSource,
+  BoundSubquery,
+} from '../../sqlite/select/bound';
+import { collationOfExpression } from '../../sqlite/select/expression-type';
+import { orderKeys, windowsIn } from '../lower/aggregates';
+import { columnsRead } from '../../sqlite/select/bound-references';
+import { Draft, type TranslationState } from './translation-state';
+import { compileCondition } from './subquery-condition';
+import { compileFrom, type FromContext } from './from-clause';
+import { compileGroup, inScanOrder } from './group-stage';
+import { compileWindows } from './window-stage';
+import type { EmittedQuery, Ordering, SelectOptions } from './emitted-query';
+import { valueOverNoRows, type KnownValue } from '../lower/empty-value';
+import type { Lowered, SubqueryCondition } from '../lower/environment';
+import { describeExpression, FieldNames } from '../lower/field-names';
+import type { OutputField } from './location';
+import { decode, isAbsent, literal } from '../lower/conversion';
+import { foldCollation, isOrderPreserving, Lowering } from '../lower/expression';
+import { toMatch } from '../lower/predicate';
+import { cond, constant, type Mql, type MqlDocument, type Scalar } from '../mql/mql';
+import { OuterScope } from './outer-scope';
+import { keyOf, RowEnvironment, type SubqueryCompiler } from './row-environment';
+import { Untranslatable } from '../lower/untranslated';
+import { INTEGER, REAL, TEXT, typeOf, unionType, type ValueType } from '../lower/value-type';
+
+type QueryEnds = Pick<BoundQuery, 'orderBy' | 'limit' | 'offset' | 'columns'>;
+
+interface Item {
+  readonly name: string;
+  readonly field: string;
+  readonly expression: BoundExpression;
+}
+
+/** Compiles bound queries to pipelines over a document design. */
+export class QueryCompiler implements SubqueryCompiler, FromContext {
+  constructor(readonly translation: TranslationState) {}
+
+  query(query: BoundQuery, scope: OuterScope | undefined, options: SelectOptions): EmittedQuery {
+    return this.body(query.body, query, scope, options);
+  }
+
+  environment(draft: Draft, scope: OuterScope | undefined): RowEnvironment {
+    return new RowEnvironment(this.translation, draft, scope, this);
+  }
+
+  derived(source: BoundSource, scope: OuterScope | undefined): EmittedQuery {
+    if (source.content.kind !== 'query') throw new Untranslatable('recursive', source.name);
+    return this.query(source.content.query, scope, { purpose: 'rows', nested: true });
+  }
+
+  scalar({ query }: BoundSubquery, env: RowEnvironment): Lowered {
+    const scope = new OuterScope(env);
+    const compiled = this.query(query, scope, { purpose: 'scalar', keyable: true, nested: true });
+    const [output] = compiled.fields;
+    if (!output) throw new Error('a scalar subquery has one column');
+    const stages = compiled.atMostOne ? compiled.stages : [...compiled.stages, { $limit: 1 }];
+    const as = env.draft.names.take(output.field);
+    env.draft.push(lookupStage({ ...compiled, stages }, scope, as));
+    const value: Mql = { $first: `$${as}.${output.field}` };
+    if (compiled.nonEmpty) return { mql: value, type: output.type, transform: output.transform };
+    const { whenEmpty } = compiled;
+    if (whenEmpty !== undefined && whenEmpty !== null) {
+      return {
+        mql: { $ifNull: [value, constant(whenEmpty)] },
+        type: {
+          ...unionType(output.type, literal(whenEmpty).type),
+          nullable: false,
+          missing: false,
+        },
+        transform: output.transform,
+      };
+    }
+    return {
+      mql: value,
+      type: { ...output.type, nullable: true, missing: true },
+      transform: output.transform,
+    };
+  }
+
+  condition(subquery: BoundExists | BoundInQuery, env: RowEnvironment): SubqueryCondition {
+    return compileCondition(subquery, env, this);
+  }
+
+  private body(
+    body: BoundBody,
+    ends: QueryEnds,
+    scope: OuterScope | undefined,
+    options: SelectOptions,
+  ): EmittedQuery {
+    switch (body.kind) {
+      case 'select':
+        return new SelectCompiler(body, ends, scope, options, this).compile();
+      case 'compound':
+        return this.compound(body, ends, scope, options);
+      case 'values':
+        throw new Untranslatable('values', 'VALUES');
+    }
+  }
+
+  // ---- set operations
+  // ---------------------------------------------------------------------------------------
+
+  private compound(
+    body: Extract<BoundBody, { kind: 'compound' }>,
+    ends: QueryEnds,
+    scope: OuterScope | undefined,
+    options: SelectOptions,
+  ): EmittedQuery {
+    const attempt = (decoded: boolean): EmittedQuery | undefined => {
+      const { left, right } = this.sides(body, scope, options, decoded);
+      const alike = left.fields.every(
+        (output, at) =>
+          JSON.stringify(output.transform) === JSON.stringify(right.fields[at]?.transform),
+      );
+      return alike ? this.combine(body.operator, left, right) : undefined;
+    };
+    const combined = attempt(options.decode === true) ?? attempt(true);
+    if (!combined) throw new Error('decoded columns are all identity');
+    const draft = new Draft();
+    for (const stage of combined.stages) draft.push(stage);
+    const ordering = this.compoundOrder(ends.orderBy, combined.fields, draft);
+    const limit = pushLimit(ends, draft);
+    if (limit !== undefined && ends.orderBy.length === 0)
+      this.translation.caveats.add('unordered_limit');
+    if (options.purpose === 'exists') draft.push({ $limit: 1 });
+    if (options.side)
+      draft.push({ $set: { [options.side.field]: constant(BigInt(options.side.value)) } });
+    return {
+      ...combined,
+      stages: draft.stages,
+      atMostOne: limit === 1,
+      ordering,
+      ...(limit !== undefined && { limit }),
+    };
+  }
+
+  private sides(
+    body: Extract<BoundBody, { kind: 'compound' }>,
+    scope: OuterScope | undefined,
+    options: SelectOptions,
+    decoded: boolean,
+  ): { left: EmittedQuery; right: EmittedQuery } {
+    const noEnds = { orderBy: [], columns: [] };
+    const marked = body.operator === 'INTERSECT' || body.operator === 'EXCEPT';
+    const common = { purpose: 'rows', decode: decoded, nested: true } as const;
+    const sideField = 'side';
+    const left = this.body(body.left, noEnds, scope, {
+      ...common,
+      ...(options.fieldNames && { fieldNames: options.fieldNames }),
+      ...(marked && { side: { field: sideField, value: 1 } }),
+    });
+    const right = this.body(body.right, noEnds, scope, {
+      ...common,
+      fieldNames: left.fields.map(({ field }) => field),
+      ...(marked && { side: { field: sideField, value: 2 } }),
+    });
+    return { left, right };
+  }
+
+  private combine(
+    operator: string,
+    left: EmittedQuery,
+    right: EmittedQuery,
+  ): EmittedQuery & { stages: MqlDocument[] } {
+    const stages: MqlDocument[] = [
+      ...left.stages,
+      { $unionWith: { coll: right.collection, pipeline: right.stages } },
+    ];
+    const whole = Object.fromEntries(left.fields.map(({ field }) => [field, `$${field}`]));
+    const [only] = left.fields;
+    const key: Mql = left.fields.length === 1 && only ? `$${only.field}` : whole;
+    const restore: MqlDocument =
+      left.fields.length === 1 && only
+        ? { $project: { _id: 0, [only.field]: '$_id' } }
+        : { $replaceRoot: { newRoot: '$_id' } };
+    switch (operator) {
+      case 'UNION':
+        stages.push({ $group: { _id: key } }, restore);
+        break;
+      case 'INTERSECT':
+        stages.push(
+          { $group: { _id: key, sides: { $addToSet: '$side' } } },
+          { $match: { sides: { $size: 2 } } },
+          restore,
+        );
+        break;
+      case 'EXCEPT':
+        stages.push(
+          { $group: { _id: key, side: { $max: '$side' } } },
+          { $match: { side: 1 } },
+          restore,
+        );
+        break;
+      default:
+        break;
+    }
+    const fields = left.fields.map((output, at): OutputField => {
+      const other = right.fields[at]?.type ?? output.type;
+      return {
+        ...output,
+        type: {
+          kinds: output.type.kinds | other.kinds,
+          nullable: output.type.nullable || other.nullable,
+          missing: false,
+        },
+      };
+    });
+    return {
+      collection: left.collection,
+      stages,
+      fields,
+      atMostOne: false,
+      nonEmpty: false,
+      ordering: null,
+    };
+  }
+
+  private compoundOrder(
+    terms: readonly BoundOrder[],
+    fields: readonly OutputField[],
+    draft: Draft,
+  ): readonly Ordering[] | null {
+    if (terms.length === 0) return null;
+    draft.names.reserve(fields.map(({ field }) => field));
+    const keys = terms.map((term) => {
+      const output = term.key.kind === 'column' ? fields[term.key.index] : undefined;
+      if (!output) throw new Untranslatable('order', 'ORDER BY a term that is no result column');
+      const value: Lowered = {
+        mql: `$${output.field}`,
+        path: output.field,
+        type: output.type,
+        transform: output.transform,
+      };
+      return { term, value, output: output.field };
+    });
+    const { spec, prepared } = sortSpec(keys, draft.names);
+    if (Object.keys(prepared).length > 0) draft.push({ $set: prepared });
+    draft.push({ $sort: spec });
+    if (Object.keys(prepared).length > 0) draft.push({ $unset: Object.keys(prepared) });
+    return keys.map(({ term, output }) => ({
+      path: output,
+      direction: term.direction === 'ASC' ? 'asc' : 'desc',
+    }));
+  }
+}
+
+/** Runs a compiled subquery for each row. */
+export function lookupStage(compiled: EmittedQuery, scope: OuterScope, as: string): MqlDocument {
+  const variables = scope.let;
+  return {
+    $lookup: {
+      from: compiled.collection,
+      ...(compiled.key && {
+        localField: compiled.key.localField,
+        foreignField: compiled.key.foreignField,
+      }),
+      ...(Object.keys(variables).length > 0 && { let: variables }),
+      pipeline: compiled.stages,
+      as,
+    },
+  };
+}
+
+interface SortKey {
+  readonly term: BoundOrder;
+  readonly value: Lowered;
+}
+
+/**
+ * A `$sort` document, and the fields that have to be computed first because a sort key is a path.
+ */
+function sortSpec(
+  keys: readonly SortKey[],
+  names: FieldNames,
+): { spec: Record<string, 1 | -1>; prepared: Record<string, Mql> } {
+  const spec: Record<string, 1 | -1> = {};
+  const prepared: Record<string, Mql> = {};
+  for (const { term, value } of keys) {
+    if (value.constant) continue;
+    const stored = isOrderPreserving(value.transform) ? value : decode(value);
+    const folded =
+      stored.transform.kind === 'identity' ? foldCollation(stored, term.collation) : stored;
+    const direction = term.direction === 'ASC' ? 1 : -1;
+    const usual = (term.direction === 'ASC') === (term.nulls === 'FIRST');
+    if (!usual && folded.type.nullable) {
+      const absent = names.take('absent');
+      prepared[absent] = cond(isAbsent(folded), 1, 0);
+      spec[absent] = term.nulls === 'FIRST' ? -1 : 1;
+    }
+    let path = folded.path;
+    if (path === undefined) {
+      path = names.take('sort_key');
+      prepared[path] = folded.mql;
+    }
+    if (!Object.hasOwn(spec, path)) spec[path] = direction;
+  }
+  return { spec, prepared };
+}
+
+function pushLimit({ limit, offset }: QueryEnds, draft: Draft): number | undefined {
+  const number = (expression: BoundExpression | undefined): number | undefined => {
+    if (!expression) return undefined;
+    const known = valueOverNoRows(expression)?.value;
+    if (
+      [...columnsRead(expression)].length > 0 ||
+      (typeof known !== 'bigint' && !(typeof known === 'number' && Number.isInteger(known)))
+    )
+      throw new Untranslatable('limit', 'LIMIT or OFFSET is computed');
+    return Number(known);
+  };
+  const skip = number(offset);
+  const size = number(limit);
+  if (skip !== undefined && skip > 0) draft.push({ $skip: skip });
+  if (size === undefined || size < 0) return undefined;
+  // $limit must be positive.
+  draft.push(size === 0 ? { $match: { $expr: false } } : { $limit: size });
+  return size;
+}
+
+class SelectCompiler {
+  private readonly draft = new Draft();
+  private readonly rows: RowEnvironment;
+  private readonly items: readonly Item[];
+  /** Aggregates over everything: one row, even over no rows. */
+  private readonly isGlobal: boolean;
+  /** The limit of one row is applied behind what makes that row. */
+  private readonly ends: QueryEnds;
+
+  constructor(
+    private readonly body: BoundSelect,
+    private readonly bounds: QueryEnds,
+    private readonly scope: OuterScope | undefined,
+    private readonly options: SelectOptions,
+    private readonly compiler: QueryCompiler,
+  ) {
+    this.rows = compiler.environment(this.draft, scope);
+    this.isGlobal = body.aggregated && body.groupBy.length === 0;
+    const { orderBy, columns } = bounds;
+    this.ends = this.isGlobal ? { orderBy, columns } : bounds;
+    const names = new FieldNames(options.side ? [options.side.field] : []);
+    this.items = body.items.map(({ name, expression }, at) => {
+      const wanted = options.fieldNames?.[at];
+      return {
+        name,
+        expression,
+        field:
+          wanted ??
+          names.take(isDescribed(name, expression) ? describeExpression(expression) : name),
+      };
+    });
+  }
+
+  compile(): EmittedQuery {
+    const { body, options, draft } = this;
+    const from = compileFrom(body, this.ends.orderBy, draft, this.rows, options, this.compiler);
+    const base = { collection: from.collection, ...(from.key && { key: from.key }) };
+    if (options.purpose === 'exists' && !body.aggregated && !this.ends.offset) {
+      pushLimit(this.ends, draft);
+      draft.push({ $limit: 1 });
+      return {
+        ...base,
+        stages: draft.stages,
+        fields: this.columnTypes(),
+        atMostOne: true,
+        nonEmpty: from.nonEmpty,
+        ordering: null,
+      };
+    }
+    if (this.isGlobal) return this.limited(this.global(base, from.nonEmpty));
+    const env = body.aggregated ? this.group({}) : this.rows;
+    const finished = this.finish(env);
+    if (options.purpose === 'exists') draft.push({ $limit: 1 });
+    return {
+      ...base,
+      stages: draft.stages,
+      ...finished,
+      nonEmpty: from.nonEmpty && !body.having && !this.ends.limit,
+    };
+  }
+
+  // ---- aggregates over everything
+  // ---------------------------------------------------------------------------
+
+  private global(base: Pick<EmittedQuery, 'collection' | 'key'>, nonEmpty: boolean): EmittedQuery {
+    const { body, draft, options } = this;
+    const values = body.items.map(({ expression }) => valueOverNoRows(expression));
+    const known = values.every((value): value is KnownValue => value !== undefined);
+    const having = body.having && valueOverNoRows(body.having);
+    if (body.having && !having && !nonEmpty)
+      throw new Untranslatable('aggregate', 'HAVING over what may be no rows');
+    const staysEmpty =
+      having !== undefined && (having.value === null || Number(having.value) === 0);
+    const needsRow = !nonEmpty && !staysEmpty;
+
+    if (!needsRow || (options.purpose === 'scalar' && known)) {
+      const finished = this.finish(this.group({ wholeTable: nonEmpty }));
+      const [first] = values;
+      return {
+        ...base,
+        stages: draft.stages,
+        ...finished,
+        atMostOne: true,
+        nonEmpty: nonEmpty && !body.having,
+        ...(needsRow && first && { whenEmpty: first.value }),
+      };
+    }
+    const before = draft.stages.length;
+    if (known) {
+      const finished = this.finish(this.group({}));
+      this.orDefault(before, finished.fields, values);
+      const fields = finished.fields.map((output, at) => ({
+        ...output,
+        type: withDefault(output.type, values[at]?.value ?? null),
+      }));
+      return {
+        ...base,
+        stages: draft.stages,
+        ...finished,
+        fields,
+        atMostOne: true,
+        nonEmpty: true,
+      };
+    }
+    // The result depends on more than the aggregates: give it the group that no row has.
+    const grouped = this.group({ facetFrom: before });
+    const finished = this.finish(grouped);
+    return { ...base, stages: draft.stages, ...finished, atMostOne: true, nonEmpty: true };
+  }
+
+  /** A LIMIT of at least one keeps the one row; LIMIT 0 and any OFFSET leave none. */
+  private limited(one: EmittedQuery): EmittedQuery {
+    const bounds = new Draft();
+    pushLimit(this.bounds, bounds);
+    const isKept = bounds.stages.every((stage) => '$limit' in stage);
+    if (isKept) return one;
+    for (const stage of bounds.stages) this.draft.push(stage);
+    const { whenEmpty: _, ...none } = one;
+    return { ...none, stages: this.draft.stages, nonEmpty: false };
+  }
+
+  /** Puts everything from `start` into a `$facet`, which returns a document even for no input. */
+  private facet(start: number): void {
+    const inner = this.draft.stages.splice(start);
+    this.draft.push({ $facet: { rows: inner } });
+  }
+
+  private orDefault(
+    start: number,
+    fields: readonly OutputField[],
+    values: readonly KnownValue[],
+  ): void {
+    const [only] = fields;
+    const last = this.draft.stages.at(-1)?.['$project'] as Record<string, Mql> | undefined;
+    // The last $project only hides `_id`, and so will the one behind the $facet.
+    if (fields.length === 1 && only && last?.[only.field] === 1) this.draft.stages.pop();
+    this.facet(start);
+    if (fields.length === 1 && only && !this.options.side) {
+      const first: Mql = { $first: `$rows.${only.field}` };
+      this.draft.push({
+        $project: { [only.field]: { $ifNull: [first, constant(values[0]?.value ?? null)] } },
+      });
+      return;
+    }
+    const defaults: Record<string, Mql> = Object.fromEntries(
+      fields.map(({ field }, at) => [field, constant(values[at]?.value ?? null)]),
+    );
+    if (this.options.side) defaults[this.options.side.field] = this.options.side.value;
+    this.draft.push({ $replaceWith: { $mergeObjects: [defaults, { $first: '$rows' }] } });
+  }
+
+  private group({
+    facetFrom,
+    wholeTable = false,
+  }: {
+    readonly facetFrom?: number;
+    readonly wholeTable?: boolean;
+  }): RowEnvironment {
+    const { body, draft, rows, compiler } = this;
+    const mayBeEmpty = facetFrom !== undefined;
+    const grouped = compiler.environment(draft, this.scope);
+    const whenEmpty = compileGroup(
+      { body, orderBy: this.ends.orderBy, mayBeEmpty, wholeTable, aliases: this.aliases() },
+      rows,
+      grouped,
+    );
+    if (facetFrom !== undefined) {
+      this.facet(facetFrom);
+      draft.push({ $replaceWith: { $mergeObjects: [whenEmpty, { $first: '$rows' }] } });
+    }
+    if (body.having) draft.push({ $match: toMatch([body.having], new Lowering(grouped)) });
+    return grouped;
+  }
+
+  private aliases(): Map<string, string> {
+    return new Map(this.items.map(({ expression, field }) => [keyOf(expression), field]));
+  }
+
+  private columnTypes(): OutputField[] {
+    return this.items.map(({ name, field, expression }) => {
+      if (expression.kind !== 'column')
+        return {
+          name,
+          field,
+          type: typeOf(INTEGER | REAL | TEXT, true),
+          transform: { kind: 'identity' },
+        };
+      const { type, transform } = this.rows.column(expression);
+      return { name, field, type, transform };
+    });
+  }
+
+  // ---- windows, DISTINCT, ORDER BY, LIMIT, result columns
+  // ---------------------------------------------------
+
+  private finish(
+    env: RowEnvironment,
+  ): Pick<EmittedQuery, 'fields' | 'ordering' | 'atMostOne' | 'limit'> {
+    const { body, ends } = this;
+    const outputs = [...body.items.map(({ expression }) => expression), ...orderKeys(ends.orderBy)];
+    if (outputs.some((expression) => !windowsIn(expression).next().done))
+      compileWindows(outputs, this.aliases(), env);
+    const lowering = new Lowering(env);
+    const values = this.items.map((item) => {
+      const stored = lowering.stored(item.expression);
+      return { item, value: this.options.decode ? decode(stored) : stored };
+    });
+    const fields = values.map(({ item, value }): OutputField => ({
+      name: item.name,
+      field: item.field,
+      type: { ...value.type, missing: false },
+      transform: value.transform,
+    }));
+    const keys = ends.orderBy.map((term) => {
+      const expression = term.key.kind === 'expression' ? term.key.expression : undefined;
+      if (!expression) throw new Error('ORDER BY of a simple SELECT is an expression');
+      const at = this.items.findIndex((item) => keyOf(item.expression) === keyOf(expression));
+      return { term, expression, output: this.items[at]?.field, at };
+    });
+    const ordering: readonly Ordering[] | null =
+      keys.length === 0
+        ? null
+        : keys.map(({ term, output }) => ({
+            path: output ?? null,
+            direction: term.direction === 'ASC' ? 'asc' : 'desc',
+          }));
+    const limit = body.distinct
+      ? this.distinctRows(values, keys, lowering)
+      : this.plainRows(values, keys, lowering);
+    if (
+      limit !== undefined &&
+      keys.length === 0 &&
+      limit > 0 &&
+      !(body.aggregated && body.groupBy.length === 0)
+    )
+      this.compiler.translation.caveats.add('unordered_limit');
+    return { fields, ordering, atMostOne: limit === 1, ...(limit !== undefined && { limit }) };
+  }
+
+  private plainRows(
+    values: readonly { item: Item; value: Lowered }[],
+    keys: readonly { term: BoundOrder; expression: BoundExpression; output: string | undefined }[],
+    lowering: Lowering,
+  ): number | undefined {
+    const { draft, ends } = this;
+    const breakers = this.tieBreakers(lowering);
+    const sorts = [
+      ...keys.map(({ term, expression }) => ({ term, value: lowering.stored(expression) })),
+      ...breakers,
+    ];
+    const byOutput =
+      breakers.length === 0 &&
+      keys.length > 0 &&
+      keys.every(({ output }) => output !== undefined) &&
+      sorts.some(({ value }) => value.path === undefined && !value.constant);
+    if (byOutput) {
+      draft.push(this.project(values));
+      const names = new FieldNames(values.map(({ item }) => item.field));
+      const outputs = keys.map(({ term, output }) => {
+        const found = values.find(({ item }) => item.field === output);
+        return {
+          term,
+          value: {
+            mql: `$${output ?? ''}`,
+            path: output ?? '',
+            type: found?.value.type ?? typeOf(0),
+            transform: found?.value.transform ?? { kind: 'identity' },
+          } satisfies Lowered,
+        };
+      });
+      const { spec, prepared } = sortSpec(outputs, names);
+      if (Object.keys(prepared).length === 0) {
+        draft.push({ $sort: spec });
+        return pushLimit(ends, draft);
+      }
+      draft.stages.pop();
+    }
+    if (sorts.length > 0) {
+      const { spec, prepared } = sortSpec(sorts, draft.names);
+      if (Object.keys(prepared).length > 0) draft.push({ $set: prepared });
+      if (Object.keys(spec).length > 0) draft.push({ $sort: spec });
+    }
+    const limit = pushLimit(ends, draft);
+    draft.push(this.project(values));
+    return limit;
+  }
+
+  /**
+   * Groups that tie at a limit inside another query: SQLite takes them in the order of their keys,
+   * which it sorts in the directions of ORDER BY when there are as many terms.
+   */
+  private tieBreakers(lowering: Lowering): SortKey[] {
+    const { body, ends } = this;
+    if (!this.options.nested || !ends.limit || ends.orderBy.length === 0) return [];
+    return body.groupBy.map((expression, at) => {
+      const direction =
+        ends.orderBy.length === body.groupBy.length
+          ? (ends.orderBy[at]?.direction ?? 'ASC')
+          : 'ASC';
+      const term: BoundOrder = {
+        key: { kind: 'expression', expression },
+        direction,
+        nulls: direction === 'ASC' ? 'FIRST' : 'LAST',
+        collation: collationOfExpression(expression),
+      };
+      return { term, value: lowering.stored(expression) };
+    });
+  }
+
+  private distinctRows(
+    values: readonly { item: Item; value: Lowered }[],
+    keys: readonly {
+      term: BoundOrder;
+      expression: BoundExpression;
+      output: string | undefined;
+      at: number;
+    }[],
+    lowering: Lowering,
+  ): number | undefined {
+    const { draft, ends } = this;
+    const single = values.length === 1;
+    const folded = values.map(({ item, value }) => ({
+      item,
+      value,
+      key:
+        value.transform.kind === 'identity'
+          ? foldCollation(value, collationOfExpression(item.expression))
+          : value,
+    }));
+    const isFolded = ({ value, key }: { value: Lowered; key: Lowered }): boolean => value !== key;
+    const hidden = keys.filter(({ output }) => output === undefined);
+    const accumulators: Record<string, Mql> = {};
+    const names = new FieldNames(['_id']);
+    const sortPaths = new Map<BoundOrder, Lowered>();
+    for (const { term, expression } of hidden) {
+      const value = lowering.stored(expression);
+      const name = names.take(describeExpression(expression));
+      accumulators[name] = { [this.hiddenKey(term)]: value.mql };
+      sortPaths.set(term, { ...value, mql: `$${name}`, path: name });
+    }
+    if (hidden.length > 0) inScanOrder(this.body, this.rows);
+    // Values that a collation takes for equal are one row, which shows the first of them.
+    const firsts = new Map(
+      folded
+        .filter(isFolded)
+        .map(({ item, value }) => [item, { field: names.take(item.field), value }]),
+    );
+    const { translation } = this.compiler;
+    for (const { field, value } of firsts.values())
+      accumulators[field] = { [translation.choice === 'last' ? '$last' : '$first']: value.mql };
+    if (firsts.size > 0) translation.choseRow = true;
+    if (firsts.size > 0 && hidden.length === 0) inScanOrder(this.body, this.rows);
+    const path = (item: Item): string =>
+      firsts.get(item)?.field ?? (single ? '_id' : `_id.${item.field}`);
+    const key: Mql = single
+      ? (folded[0]?.key.mql ?? null)
+      : Object.fromEntries(
+          folded.map(({ item, key: part }) => [
+            item.field,
+            part.type.missing ? { $ifNull: [part.mql, null] } : part.mql,
+          ]),
+        );
+    draft.push({ $group: { _id: key, ...accumulators } });
+    const after = values.map(({ item, value }) => ({
+      item,
+      value: {
+        mql: `$${path(item)}`,
+        path: path(item),
+        type: { ...value.type, missing: false },
+        transform: value.transform,
+      } satisfies Lowered,
+    }));
+    if (keys.length > 0) {
+      const sorts = keys.map(({ term, at }) => ({
+        term,
+        value: sortPaths.get(term) ?? after[at]?.value ?? literal(null),
+      }));
+      const { spec, prepared } = sortSpec(sorts, names);
+      if (Object.keys(prepared).length > 0) draft.push({ $set: prepared });
+      if (Object.keys(spec).length > 0) draft.push({ $sort: spec });
+    }
+    const limit = pushLimit(ends, draft);
+    if (single || this.options.side || Object.keys(accumulators).length > 0)
+      draft.push(this.project(after));
+    else draft.push({ $replaceRoot: { newRoot: '$_id' } });
+    return limit;
+  }
+
+  /** Rows that DISTINCT makes one may sort differently: SQLite sorts by the first that it meets. */
+  private hiddenKey({ direction }: BoundOrder): string {
+    const { translation } = this.compiler;
+    translation.choseRow = true;
+    if (translation.choice === 'first') return '$first';
+    return direction === 'ASC' ? '$min' : '$max';
+  }
+
+  private project(values: readonly { item: Item; value: Lowered }[]): MqlDocument {
+    const project: Record<string, Mql> = { _id: 0 };
+    const included = this.isInclusion(values);
+    for (const { item, value } of values) project[item.field] = included ? 1 : projected(value);
+    if (this.options.side) project[this.options.side.field] = { $literal: this.options.side.value };
+    return { $project: project };
+  }
+
+  /**
+   * `{name: 1}` will do: fields keep their names, none can be missing, and the documents have them
+   * in this order.
+   */
+  private isInclusion(values: readonly { item: Item; value: Lowered }[]): boolean {
+    if (values.some(({ item, value }) => value.path !== item.field || value.type.missing))
+      return false;
+    if (values.length === 1) return true;
+    const root = [...this.rows.locations.values()].find(
+      (location) => location.kind === 'table' && location.base === '',
+    );
+    if (this.body.aggregated || this.body.distinct || this.options.side || root?.kind !== 'table')
+      return false;
+    const order = root.placement.logical.fields.map(({ name }) => name);
+    const positions = values.map(({ item }) => order.indexOf(item.field));
+    return positions.every(
+      (position, at) => position >= 0 && (at === 0 || position > (positions[at - 1] ?? 0)),
+    );
+  }
+}
+
+/** A constant in `$project` would be read as a flag: it has to be quoted. */
+function projected({ mql, type }: Lowered): Mql {
+  if (type.missing) return { $ifNull: [mql, null] };
+  return typeof mql === 'string' ||
+    (typeof mql === 'object' && mql !== null && !('_bsontype' in mql))
+    ? mql
+    : { $literal: mql };
+}
+
+/** A column without alias whose SQL text would make a poor field name. */
+const isDescribed = (name: string, expression: BoundExpression): boolean =>
+  expression.kind !== 'column' && !/^[A-Za-z_][\w ]*$/.test(name);
+
+const withDefault = (type: ValueType, value: Scalar): ValueType =>
+  value === null
+    ? { ...type, nullable: true, missing: false }
+    : { ...unionType(type, literal(value).type), nullable: type.nullable, missing: false };

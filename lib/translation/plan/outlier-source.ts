@@ -1,0 +1,66 @@
+import type { OutlierField } from '../../design/document-design';
+import { columnPath, copiesOf, flagPath, type Placement } from '../../design/placement';
+import { sameName } from '../../sqlite/catalog';
+import type { Profile } from '../../sqlite/profile';
+
+/**
+ * Parents that keep their children in an array, but for those that have too many: `$lookup` by the
+ * flag finds the children of these alone, and the array holds those of all others.
+ */
+export interface KeptChildren {
+  /** Of the array and of the flag, in the parent's documents. */
+  readonly array: string;
+  readonly flag: string;
+  readonly field: OutlierField;
+  readonly parentColumn: string;
+  readonly childColumn: string;
+  /** The entries have the column where the children's own documents have it. */
+  has(column: string): boolean;
+}
+
+/**
+ * The arrays in which rows of a placement keep the rows of a table, which has documents of its own.
+ */
+export function keptChildren(
+  child: Placement,
+  parent: Placement,
+  profile: Profile,
+): KeptChildren[] {
+  if (child.steps.length > 0) return [];
+  return copiesOf(parent).flatMap(({ path, field }): KeptChildren[] => {
+    if (field.kind !== 'outlier' || !sameName(field.table, child.table)) return [];
+    const relationship = profile.relationships.find(({ id }) => id === field.relationship);
+    const [pair, ...more] = field.join;
+    // A parent without a flag finds what has no key.
+    if (
+      !relationship?.parentIsKey ||
+      relationship.nullKeys > 0 ||
+      !relationship.sameStorage ||
+      !pair ||
+      more.length > 0
+    )
+      return [];
+    const has = (column: string): boolean => {
+      const [entry, own] = [
+        field.fields.find((candidate) => sameName(candidate.column, column)),
+        columnPath(child, column),
+      ];
+      return (
+        entry !== undefined &&
+        own !== undefined &&
+        entry.name === own.path &&
+        JSON.stringify(entry.transform) === JSON.stringify(own.transform)
+      );
+    };
+    return [
+      {
+        array: path,
+        flag: flagPath(path, field),
+        field,
+        parentColumn: pair.parent,
+        childColumn: pair.child,
+        has,
+      },
+    ];
+  });
+}
