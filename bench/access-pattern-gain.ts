@@ -192,8 +192,8 @@ async function convert(
   queries: QueryProcess,
 ): Promise<Converted> {
   const kept = new Map<string, unknown>();
-  const items: Item[] = QUERIES.map((sql, at) => ({
-    questionId: String(at),
+  const items: Item[] = QUERIES.map((sql, index) => ({
+    questionId: String(index),
     split: 'bench',
     database: 'shop',
     question: '',
@@ -331,14 +331,14 @@ try {
   for (const collection of flat.collections) await flat.db.collection(collection).dropIndexes();
   sides.oneToOneBare = await measure(flat);
   if (verbose) {
-    for (const [at, sql] of QUERIES.entries()) {
+    for (const [index, sql] of QUERIES.entries()) {
       const [a, b, c] = [sides.accessPattern, sides.oneToOneBare, sides.oneToOneIndexed].map(
-        ({ examined }) => examined[at] ?? 0,
+        ({ examined }) => examined[index] ?? 0,
       );
       console.log(
         `${String(a).padStart(8)} ${String(b).padStart(10)} ${String(c).padStart(10)}  ${sql}`,
       );
-      console.log(`         ${JSON.stringify(designed.gold[at]?.pipeline)}`);
+      console.log(`         ${JSON.stringify(designed.gold[index]?.pipeline)}`);
     }
   }
   const summary = Object.fromEntries(
@@ -359,7 +359,7 @@ try {
     medianOfQueries: round(
       median(
         other.examined.map(
-          (value, at) => value / Math.max(1, sides.accessPattern.examined[at] ?? 1),
+          (value, index) => value / Math.max(1, sides.accessPattern.examined[index] ?? 1),
         ),
       ),
     ),

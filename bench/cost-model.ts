@@ -67,7 +67,7 @@ function spearman(points: readonly Point[], of: (point: Point) => number): numbe
   const mean = (list: readonly number[]): number =>
     list.reduce((sum, value) => sum + value, 0) / list.length;
   const [ma, mb] = [mean(a), mean(b)];
-  const covariance = a.reduce((sum, value, at) => sum + (value - ma) * (b[at]! - mb), 0);
+  const covariance = a.reduce((sum, value, index) => sum + (value - ma) * (b[index]! - mb), 0);
   return (
     covariance /
     Math.sqrt(

@@ -58,8 +58,8 @@ for (const [database, file] of databases) {
   const catalog = catalogOf(sqlite, { name: database, sha256: '', descriptions: {} });
   const own = items
     .filter(({ db_id }) => db_id === database)
-    .map((item, at) => ({
-      questionId: String(at),
+    .map((item, index) => ({
+      questionId: String(index),
       split: 'bench',
       database,
       question: '',

@@ -23,10 +23,10 @@ function match(pathname: string): { file: string; params: Record<string, string>
   for (const route of routes) {
     if (route.parts.length !== parts.length) continue;
     const params: Record<string, string> = {};
-    const fits = route.parts.every((part, at) => {
+    const fits = route.parts.every((part, index) => {
       const name = /^\[(\w+)\]$/.exec(part)?.[1];
-      if (name) params[name] = parts[at]!;
-      return name !== undefined || part === parts[at];
+      if (name) params[name] = parts[index]!;
+      return name !== undefined || part === parts[index];
     });
     if (fits) return { file: route.file, params };
   }

@@ -122,7 +122,10 @@ const SHAPES = ['The %s', 'A %s in June', '%s Songs', 'Beyond the %s', 'My %s', 
 const GENRES = ['novel', 'poetry', 'history', 'science', 'children'];
 
 function fillLibrary(sqlite: Database.Database, random: Random): void {
-  const survey = Array.from({ length: 58 }, (_, at) => `q${String(at + 1).padStart(2, '0')} REAL`);
+  const survey = Array.from(
+    { length: 58 },
+    (_, index) => `q${String(index + 1).padStart(2, '0')} REAL`,
+  );
   sqlite.exec(`
     CREATE TABLE branches (branch_id INTEGER PRIMARY KEY, name TEXT NOT NULL, city TEXT, "opened on" TEXT);
     CREATE TABLE members (member_id INTEGER PRIMARY KEY, given_name TEXT NOT NULL, family_name TEXT NOT NULL, email TEXT, joined TEXT, is_active TEXT,
@@ -139,10 +142,10 @@ function fillLibrary(sqlite: Database.Database, random: Random): void {
   `);
   const insert = inserter(sqlite);
   const cities = ['Lindau', 'Aarhus', 'Porto', 'Lindau', 'Gdańsk'];
-  cities.forEach((city, at) =>
+  cities.forEach((city, index) =>
     insert('branches', [
-      at + 1,
-      `${city} ${at === 3 ? 'West' : 'Central'}`,
+      index + 1,
+      `${city} ${index === 3 ? 'West' : 'Central'}`,
       city,
       `${random.int(1, 12)}/${random.int(1, 28)}/${random.int(1950, 2015)}`,
     ]),
@@ -179,7 +182,7 @@ function fillLibrary(sqlite: Database.Database, random: Random): void {
       `$${random.int(5, 1400).toLocaleString('en')}.${random.pick(['00', '50', '99'])}`,
     ]);
     const writers = random.sample(25, random.int(1, 3));
-    writers.forEach((author, at) => insert('book_authors', [id, author + 1, at + 1]));
+    writers.forEach((author, index) => insert('book_authors', [id, author + 1, index + 1]));
     if (random.chance(0.6))
       insert('covers', [
         id,
@@ -241,21 +244,21 @@ function fillSensors(sqlite: Database.Database, random: Random): void {
     CREATE TABLE inspection (station TEXT NOT NULL REFERENCES station(code), visit INTEGER NOT NULL, inspector TEXT, passed TEXT, remarks TEXT, PRIMARY KEY (station, visit));
   `);
   const insert = inserter(sqlite);
-  const codes = Array.from({ length: 12 }, (_, at) => `ST${String(at + 1).padStart(2, '0')}`);
+  const codes = Array.from({ length: 12 }, (_, index) => `ST${String(index + 1).padStart(2, '0')}`);
   const rivers = ['Elbe', 'Elbe', 'Oder', 'Tejo', null];
-  codes.forEach((code, at) =>
+  codes.forEach((code, index) =>
     insert('station', [
       code,
-      `Gauge ${at + 1}`,
-      rivers[at % 5],
+      `Gauge ${index + 1}`,
+      rivers[index % 5],
       random.int(10, 900) / 10,
       `€${random.int(2, 30)}000.00`,
       random.chance(0.7) ? 'true' : 'false',
-      at > 0 && random.chance(0.7) ? codes[at - 1] : null,
+      index > 0 && random.chance(0.7) ? codes[index - 1] : null,
     ]),
   );
-  ['water level', 'temperature', 'flow', 'turbidity'].forEach((label, at) =>
-    insert('sensor.type', [at + 1, label, ['m', '°C', 'm³/s', 'NTU'][at]]),
+  ['water level', 'temperature', 'flow', 'turbidity'].forEach((label, index) =>
+    insert('sensor.type', [index + 1, label, ['m', '°C', 'm³/s', 'NTU'][index]]),
   );
   for (let id = 1; id <= 40; id++) {
     const station = random.chance(0.1) ? (random.chance(0.5) ? null : 'ST99') : random.pick(codes);

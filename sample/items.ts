@@ -264,4 +264,4 @@ export const sampleItems: readonly SampleItem[] = [
     "cost refers to $cost; ST03 refers to code = 'ST03'",
     'SELECT "$cost" FROM station WHERE code = \'ST03\'',
   ),
-].map((item, at) => ({ question_id: at, ...item }));
+].map((item, index) => ({ question_id: index, ...item }));

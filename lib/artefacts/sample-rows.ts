@@ -93,7 +93,7 @@ export async function sampleDocuments(
       documentSources(design.content, profile.content.catalog, documents, MAX_ROWS, ask),
     );
     return {
-      documents: texts.map((text, at) => ({ text, source: cut(sources[at]!) })),
+      documents: texts.map((text, index) => ({ text, source: cut(sources[index]!) })),
       rootTable: design.content.rootTable,
       withoutSource: null,
     };

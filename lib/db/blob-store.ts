@@ -67,7 +67,7 @@ export function openBlobStore(db: Database, cacheFolder: string): BlobStore {
 
   async function putMany(blobs: readonly Uint8Array[], tx?: Tx): Promise<string[]> {
     const hashes = blobs.map((bytes) => sha256(bytes));
-    const byHash = new Map(blobs.map((bytes, at) => [hashes[at]!, bytes]));
+    const byHash = new Map(blobs.map((bytes, index) => [hashes[index]!, bytes]));
     const write = async (on: Tx) => {
       const rows = [...byHash].map(([hash, bytes]) => ({ hash, bytes: BigInt(bytes.length) }));
       await on.blob.createMany({ data: rows, skipDuplicates: true });

@@ -26,13 +26,13 @@ const PLAYERS = [1, 2, 3, 4, 5, 6].map((n) => `home_player_${n}`);
 const DDL = `
   CREATE TABLE game (id INTEGER PRIMARY KEY, season TEXT, ${PLAYERS.map((name) => `${name} INTEGER`).join(', ')}, away_player_1 INTEGER, away_player_2 INTEGER, flag1 INTEGER, flag2 INTEGER, flag3 INTEGER, isbn TEXT, shelf TEXT, sigil TEXT, nick1 TEXT COLLATE NOCASE, nick2 TEXT COLLATE NOCASE, nick3 TEXT COLLATE NOCASE, mixed1, mixed2, mixed3);
   WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${ROWS})
-  INSERT INTO game SELECT i, '20' || (i % 10), ${PLAYERS.map((_, at) => `${at === 2 ? 'CASE WHEN i % 4 = 0 THEN NULL ELSE ' : ''}(i * ${[7, 9, 11, 13, 17, 19][at]!}) % 400${at === 2 ? ' END' : ''}`).join(', ')}, (i * 3) % 400, (i * 11) % 400, i % 2, i % 3 = 0, i % 5 = 0,
+  INSERT INTO game SELECT i, '20' || (i % 10), ${PLAYERS.map((_, index) => `${index === 2 ? 'CASE WHEN i % 4 = 0 THEN NULL ELSE ' : ''}(i * ${[7, 9, 11, 13, 17, 19][index]!}) % 400${index === 2 ? ' END' : ''}`).join(', ')}, (i * 3) % 400, (i * 11) % 400, i % 2, i % 3 = 0, i % 5 = 0,
     CASE WHEN i % 10 = 0 THEN 'i' || i END, CASE WHEN i % 11 = 0 THEN 's' || i END, CASE WHEN i % 12 = 0 THEN 'g' || i END, 'n' || i, 'n' || (i * 7), 'n' || (i * 3), CASE i % 2 WHEN 0 THEN i ELSE 'm' || i END, CASE i % 2 WHEN 0 THEN i ELSE 'm' || i END, CASE i % 2 WHEN 0 THEN i ELSE 'm' || i END FROM n;`;
 const { catalog, profile } = profiledSource(DDL);
 const workloadOf = (sql: readonly string[]) =>
   readWorkload(
-    sql.map((text, at) => ({
-      questionId: String(at),
+    sql.map((text, index) => ({
+      questionId: String(index),
       split: 'dev',
       database: 'db',
       question: '',
@@ -163,18 +163,18 @@ describe('an attribute is proposed', () => {
   });
 
   test('nor where longer documents cost the other queries more than it spares: it is weighed and left, with the reason', () => {
-    const tags = Array.from({ length: 30 }, (_, at) => `tag${at + 1}`);
+    const tags = Array.from({ length: 30 }, (_, index) => `tag${index + 1}`);
     const source = profiledSource(
       'CREATE TABLE thing (id INTEGER PRIMARY KEY, name TEXT, ' +
         `${tags.map((tag) => `${tag} INTEGER`).join(', ')}); WITH RECURSIVE n(i) AS (SELECT 1 ` +
         `UNION ALL SELECT i + 1 FROM n WHERE i < 2000) INSERT INTO thing SELECT i, 'n', ` +
-        `${tags.map((_, at) => `(i * ${at * 2 + 1}) % 400`).join(', ')} FROM n;`,
+        `${tags.map((_, index) => `(i * ${index * 2 + 1}) % 400`).join(', ')} FROM n;`,
     );
     const items = [
       ...['tag1', 'tag2', 'tag3'].map((tag) => `SELECT name FROM thing WHERE ${tag} = 5`),
       ...Array.from({ length: 5 }, () => 'SELECT name FROM thing'),
-    ].map((sql, at) => ({
-      questionId: String(at),
+    ].map((sql, index) => ({
+      questionId: String(index),
       split: 'dev',
       database: 'db',
       question: '',
@@ -207,8 +207,8 @@ test('nor where every column keeps its index as a reference', () => {
   const references =
     profiledSource(`CREATE TABLE person (id INTEGER PRIMARY KEY, name TEXT); WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 399) INSERT INTO person SELECT i, 'p' || i FROM n;
     CREATE TABLE game (id INTEGER PRIMARY KEY, season TEXT, p1 INTEGER REFERENCES person(id), p2 INTEGER REFERENCES person(id), p3 INTEGER REFERENCES person(id), p4 INTEGER REFERENCES person(id)); WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) INSERT INTO game SELECT i, 's', i % 400, (i * 3) % 400, (i * 7) % 400, (i * 11) % 400 FROM n;`);
-  const items = ['p1', 'p2', 'p3', 'p4'].map((column, at) => ({
-    questionId: String(at),
+  const items = ['p1', 'p2', 'p3', 'p4'].map((column, index) => ({
+    questionId: String(index),
     split: 'dev',
     database: 'db',
     question: '',

@@ -26,8 +26,8 @@ const SERIES = [1, 2, 3].map(
 
 function propose(sql: readonly string[], directives: readonly Directive[] = [], source = ddl()) {
   const { catalog, profile } = profiledSource(source);
-  const items = sql.map((text, at) => ({
-    questionId: String(at),
+  const items = sql.map((text, index) => ({
+    questionId: String(index),
     split: 'dev',
     database: 'db',
     question: '',

@@ -99,8 +99,8 @@ export function aggregatesByParent(
     { source: child, columns: childColumns },
     { source: parent, columns: parentColumns },
   );
-  const byKey = parentColumns.every((column, at) =>
-    block.grouped.some((key) => is(key, parent, column) || is(key, child, childColumns[at]!)),
+  const byKey = parentColumns.every((column, index) =>
+    block.grouped.some((key) => is(key, parent, column) || is(key, child, childColumns[index]!)),
   );
   if (!joined || !byKey) return [];
   const found = block.aggregates.map(({ name, distinct, of, star }) => {

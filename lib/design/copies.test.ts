@@ -16,12 +16,12 @@ const DDL = `
   INSERT INTO colour VALUES (1, 'red', 1, '${'long '.repeat(60)}'), (2, 'blue', 0, 'short');
   INSERT INTO hero VALUES (1, 'Ann', 1, 2, 1), (2, 'Bob', 2, NULL, 1), (3, 'Cat', 2, 2, 2);
   WITH RECURSIVE n(i) AS (SELECT 4 UNION ALL SELECT i + 1 FROM n WHERE i < 400) INSERT INTO hero SELECT i, 'Hero ' || i, 1 + i % 2, 1 + i % 2, 1 FROM n;`;
-const ALONE = Array.from({ length: 9 }, (_, at) => `SELECT name FROM hero WHERE id = ${at}`);
+const ALONE = Array.from({ length: 9 }, (_, index) => `SELECT name FROM hero WHERE id = ${index}`);
 
 function propose(sql: readonly string[], directives: readonly Directive[] = [], ddl = DDL) {
   const { catalog, profile } = profiledSource(ddl);
-  const items = [...ALONE, ...sql].map((text, at) => ({
-    questionId: String(at),
+  const items = [...ALONE, ...sql].map((text, index) => ({
+    questionId: String(index),
     split: 'dev',
     database: 'db',
     question: '',

@@ -98,7 +98,7 @@ export class CostModel {
   }
 
   private estimate(block: QueryBlock): Cost {
-    const all = block.sources.map((_, at) => at);
+    const all = block.sources.map((_, index) => index);
     const stored = this.withoutComputed(block, all);
     const costs = [all, ...(stored ? [stored] : [])].map((sources) =>
       this.cheapest(block, sources),
@@ -462,7 +462,7 @@ class Plan {
         placement.collection,
         paths.filter((path) => path !== undefined),
       )
-      .some((key) => paths.every((path, at) => path !== undefined && key[at] === path));
+      .some((key) => paths.every((path, index) => path !== undefined && key[index] === path));
     return served ? limit : undefined;
   }
 

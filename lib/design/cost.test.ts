@@ -36,8 +36,8 @@ const IS_OF = 'book(genre_id)->genre(id)';
 
 function library(queries: readonly string[], directives: readonly Directive[] = [], ddl = LIBRARY) {
   const { catalog, profile } = profiledSource(ddl);
-  const items = queries.map((sql, at) => ({
-    questionId: String(at),
+  const items = queries.map((sql, index) => ({
+    questionId: String(index),
     split: 'dev',
     database: 'db',
     question: '',
@@ -171,8 +171,8 @@ describe('the estimated cost of a query', () => {
 describe('designs are chosen by cost', () => {
   const together = Array.from(
     { length: 6 },
-    (_, at) =>
-      `SELECT a.name, b.title FROM author a JOIN book b ON b.author_id = a.id WHERE a.id = ${at}`,
+    (_, index) =>
+      `SELECT a.name, b.title FROM author a JOIN book b ON b.author_id = a.id WHERE a.id = ${index}`,
   );
 
   test('read together: embedded, with the cost of both choices', () => {
@@ -192,7 +192,7 @@ describe('designs are chosen by cost', () => {
   test('read alone far more often: apart, and the same data embeds or not by the workload alone', () => {
     const alone = Array.from(
       { length: 40 },
-      (_, at) => `SELECT title FROM book WHERE pages = ${at}`,
+      (_, index) => `SELECT title FROM book WHERE pages = ${index}`,
     );
     expect(library([...together, ...alone]).choice(WRITES).choice).not.toBe('embed');
   });
@@ -228,7 +228,7 @@ test('no index begins another', () => {
     WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 299) INSERT INTO slot SELECT 'r' || (i % 30), i / 30 FROM n;
     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000) INSERT INTO visit SELECT 'w' || i, 'r' || (i % 30), i % 10 FROM n;`;
   const { indexes } = library(
-    Array.from({ length: 8 }, (_, at) => `SELECT who FROM visit WHERE room = 'r${at}'`),
+    Array.from({ length: 8 }, (_, index) => `SELECT who FROM visit WHERE room = 'r${index}'`),
     [
       {
         kind: 'relationship',
@@ -252,13 +252,13 @@ test('no reason contradicts its figures', () => {
   for (let joins = 0; joins < 6; joins++) {
     const alone = Array.from(
       { length: 3 },
-      (_, at) => `SELECT max(title) FROM book WHERE pages > ${at}`,
+      (_, index) => `SELECT max(title) FROM book WHERE pages > ${index}`,
     );
     const joined = Array.from(
       { length: joins },
-      (_, at) =>
+      (_, index) =>
         'SELECT a.name, b.pages FROM author a JOIN book b ON b.author_id = a.id WHERE a.name = ' +
-        `'author ${at}'`,
+        `'author ${index}'`,
     );
     for (const { reason } of library([...alone, ...joined]).conceptual.relationships) {
       expect(reason).not.toMatch(
@@ -275,8 +275,8 @@ describe('what-if', () => {
   const base = library(
     Array.from(
       { length: 6 },
-      (_, at) =>
-        `SELECT a.name, b.title FROM author a JOIN book b ON b.author_id = a.id WHERE a.id = ${at}`,
+      (_, index) =>
+        `SELECT a.name, b.title FROM author a JOIN book b ON b.author_id = a.id WHERE a.id = ${index}`,
     ),
   );
   const ask = (relationship: string, choice: 'embed' | 'reference' | 'copy') =>

@@ -15,9 +15,12 @@ test('rows with the line where each begins, whatever ends the lines', () => {
   expect(readCsvRows('a\n""')).toEqual([{ line: 1, cells: ['a'] }]);
 });
 
-const rows = Array.from({ length: 8 }, (_, at) => `"t.c${at}","t.f${at}","as stored","identity"`);
+const rows = Array.from(
+  { length: 8 },
+  (_, index) => `"t.c${index}","t.f${index}","as stored","identity"`,
+);
 const withSixth = (row: string): string =>
-  rows.map((own, at) => (at === 5 ? row : own)).join('\r\n');
+  rows.map((own, index) => (index === 5 ? row : own)).join('\r\n');
 
 test.each([
   [

@@ -82,7 +82,7 @@ class IndexList {
     const list = (this.indexes[collection] ??= []);
     // `_id` has its index already, and a key that contains it selects one document at most.
     if (paths.length === 0 || paths.includes('_id')) return false;
-    if (list.some(({ key }) => paths.every((path, at) => Object.keys(key)[at] === path)))
+    if (list.some(({ key }) => paths.every((path, index) => Object.keys(key)[index] === path)))
       return false;
     const index: Index = {
       key: Object.fromEntries(paths.map((path) => [path, 1 as const])),
@@ -92,7 +92,7 @@ class IndexList {
     // A longer key serves what its beginning did.
     const shorter = list.findIndex(
       ({ key, unique: alone }) =>
-        !alone && Object.keys(key).every((path, at) => path === paths[at]),
+        !alone && Object.keys(key).every((path, index) => path === paths[index]),
     );
     if (shorter >= 0) list[shorter] = { ...index, reason: `${list[shorter]!.reason}; ${reason}` };
     else if (list.length >= MAX_INDEXES) return false;
@@ -240,14 +240,14 @@ function keysFor(
     places.set(collection, known);
     return known;
   };
-  block.sources.forEach(({ table, equality, range, notLiteral = [] }, at) => {
+  block.sources.forEach(({ table, equality, range, notLiteral = [] }, index) => {
     // One index over their names and values serves them already.
     const served = attributeOf(design, table)?.fields.map((own) => own.column) ?? [];
     for (const column of equality)
       if (!served.includes(column) || notLiteral.includes(column))
-        each(at, column, (collection, path) => place(collection).equality.push(path));
+        each(index, column, (collection, path) => place(collection).equality.push(path));
     for (const column of range)
-      each(at, column, (collection, path) => place(collection).range.push(path));
+      each(index, column, (collection, path) => place(collection).range.push(path));
   });
   for (const { source, column } of block.sorted)
     each(source, column, (collection, path) => place(collection).sort.push(path));
@@ -300,11 +300,11 @@ function pathsFor(
     const joined =
       relationship.parentTable === table &&
       block.sources.some(
-        (other, at) =>
+        (other, index) =>
           other.table === relationship.childTable &&
           joinsOn(
             block,
-            { source: at, columns: relationship.childColumns },
+            { source: index, columns: relationship.childColumns },
             { source, columns: relationship.parentColumns },
           ),
       );

@@ -194,7 +194,7 @@ export function readLogicalCsv(csv: string): {
   readonly lines: ReadonlyMap<string, number>;
 } {
   const [header, idRow, ...body] = readRows(csv);
-  if (!header || HEADER.some((name, at) => header.cells[at]?.trim() !== name))
+  if (!header || HEADER.some((name, index) => header.cells[index]?.trim() !== name))
     throw new LogicalCsvError(header?.line ?? 1, headerProblem(header));
   const overfull = [header, idRow, ...body].find((row) =>
     row?.cells.slice(HEADER.length).some((cell) => cell.trim() !== ''),
@@ -324,7 +324,7 @@ function requireFilled({ line, cells }: CsvRow): void {
       `the row has ${cells.length} ${cells.length === 1 ? 'cell' : 'cells'} of ${HEADER.length}, ` +
         `which are ${HEADER.join(', ')}; is one missing, or a comma between two?`,
     );
-  const empty = HEADER.find((name, at) => CELLS[name] !== null && cells[at]!.trim() === '');
+  const empty = HEADER.find((name, index) => CELLS[name] !== null && cells[index]!.trim() === '');
   if (empty !== undefined)
     throw new LogicalCsvError(line, `the cell ${empty} is empty; there belongs ${CELLS[empty]}`);
 }

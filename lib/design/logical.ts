@@ -193,7 +193,7 @@ function ownFields(
 }
 
 const joinOf = ({ childColumns, parentColumns }: Relationship): JoinColumn[] =>
-  childColumns.map((child, at) => ({ parent: parentColumns[at]!, child }));
+  childColumns.map((child, index) => ({ parent: parentColumns[index]!, child }));
 
 /** The entries have the names and types of the columns' own fields. */
 const attributeField = (

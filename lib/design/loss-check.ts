@@ -401,7 +401,7 @@ function attributeProblems(
       : ['a copy has the type of its original'];
   });
   const twice = fields.find(
-    ({ name }, at) => fields.findIndex((other) => other.name === name) < at,
+    ({ name }, index) => fields.findIndex((other) => other.name === name) < index,
   );
   return [...new Set([...problems, ...(twice ? [`it repeats ${twice.name} twice`] : [])])];
 }

@@ -80,7 +80,9 @@ const withoutCapital = (word: string): string =>
 function camelCase(source: string): string {
   const words = source.normalize('NFC').match(/[\p{L}\p{N}]+/gu) ?? [];
   const joined = words
-    .map((word, at) => (at === 0 ? withoutCapital(word) : word[0]!.toUpperCase() + word.slice(1)))
+    .map((word, index) =>
+      index === 0 ? withoutCapital(word) : word[0]!.toUpperCase() + word.slice(1),
+    )
     .join('');
   if (joined === '') return 'unnamed';
   const safe = /^\p{N}/u.test(joined) ? `n${joined}` : joined;

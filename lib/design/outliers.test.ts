@@ -28,7 +28,7 @@ const ddl = ({ columns = COLUMNS, many = 3, rows = 1500, blurb = 40 } = {}): str
   CREATE TABLE book (${columns});
   WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000)
     INSERT INTO book SELECT i, 1 + i % 2000, 'title ' || i, 1900 + i % 120, 's' || (i % 7), printf('%.${blurb}c', 'y') FROM n WHERE i / 2000 < (i % 2000) % 6;
-  ${Array.from({ length: many }, (_, at) => `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows}) INSERT INTO book SELECT ${20_000 * (at + 1)} + i, ${5 + at * 100}, 'more ' || i, 1900 + i % 120, 's', 'z' FROM n;`).join('\n')}`;
+  ${Array.from({ length: many }, (_, index) => `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${rows}) INSERT INTO book SELECT ${20_000 * (index + 1)} + i, ${5 + index * 100}, 'more ' || i, 1900 + i % 120, 's', 'z' FROM n;`).join('\n')}`;
 const source = profiledSource(ddl());
 
 const FROM = 'FROM author a JOIN book b ON b.author_id = a.id';
@@ -45,8 +45,8 @@ function propose(
   directives: readonly Directive[] = [],
   within = limits,
 ) {
-  const items = sql.map((text, at) => ({
-    questionId: String(at),
+  const items = sql.map((text, index) => ({
+    questionId: String(index),
     split: 'dev',
     database: 'db',
     question: '',

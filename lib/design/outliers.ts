@@ -155,8 +155,8 @@ export function childReads(
     const isOwn =
       theirs.source === parent &&
       childColumns.some(
-        (column, at) =>
-          sameName(column, mine.column) && sameName(parentColumns[at]!, theirs.column),
+        (column, index) =>
+          sameName(column, mine.column) && sameName(parentColumns[index]!, theirs.column),
       );
     return mine.source === child && !isOwn ? [mine.column] : [];
   });

@@ -9,8 +9,8 @@ const rows = (count: number): string =>
 
 function patternsOf(ddl: string, sql: readonly string[]): string[] {
   const { catalog, profile } = profiledSource(ddl);
-  const items = sql.map((text, at) => ({
-    questionId: String(at),
+  const items = sql.map((text, index) => ({
+    questionId: String(index),
     split: 'dev',
     database: 'db',
     question: '',
@@ -77,7 +77,7 @@ test.each<[string, string, readonly string[], readonly string[]]>([
   [
     'ten columns that are nearly always null',
     'CREATE TABLE thing (id INTEGER PRIMARY KEY, ' +
-      `${Array.from({ length: 10 }, (_, at) => `c${at} TEXT`).join(', ')}); ${rows(50)} INSERT ` +
+      `${Array.from({ length: 10 }, (_, index) => `c${index} TEXT`).join(', ')}); ${rows(50)} INSERT ` +
       `INTO thing (id, c0) SELECT i, CASE i WHEN 7 THEN 'x' END FROM n;`,
     ['SELECT c0 FROM thing WHERE id = 7'],
     ['considered Attribute: thing'],

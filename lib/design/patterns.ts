@@ -344,9 +344,9 @@ function sameColumns(catalog: Catalog): [string, string][] {
       .join('\n'),
     count: columns.length,
   }));
-  return shape.flatMap((a, at) =>
+  return shape.flatMap((a, index) =>
     shape
-      .slice(at + 1)
+      .slice(index + 1)
       .filter((b) => a.count >= 3 && a.columns === b.columns)
       .map((b): [string, string] => [a.name, b.name]),
   );

@@ -83,7 +83,7 @@ function assumedWorkload(catalog: Catalog, profile: Profile): Workload {
     }),
     ...profile.relationships.map(({ childTable, childColumns, parentTable, parentColumns }) => {
       const on = childColumns
-        .map((column, at) => `c.${quoteName(column)} = p.${quoteName(parentColumns[at]!)}`)
+        .map((column, index) => `c.${quoteName(column)} = p.${quoteName(parentColumns[index]!)}`)
         .join(' AND ');
       const filter = parentColumns.map((column) => `p.${quoteName(column)} = 1`).join(' AND ');
       return (
@@ -91,10 +91,10 @@ function assumedWorkload(catalog: Catalog, profile: Profile): Workload {
         `WHERE ${filter}`
       );
     }),
-  ].map((sql, at): Statement => {
+  ].map((sql, index): Statement => {
     const { query } = bindSelect(parseSelect(sql), catalog);
     return {
-      questionId: `assumed ${at + 1}`,
+      questionId: `assumed ${index + 1}`,
       shape: shapeOf(analyseQuery(query), profile),
       blocks: queryBlocks(query),
     };
@@ -138,12 +138,12 @@ const isJoined = (
   { childTable, childColumns, parentTable, parentColumns }: Relationship,
   joins: readonly JoinPair[],
 ): boolean =>
-  childColumns.every((childColumn, at) => {
+  childColumns.every((childColumn, index) => {
     const is = (side: JoinPair['left'], table: string, column: string | undefined): boolean =>
       side.table === table && side.column === column;
     return joins.some(
       ({ left, right }) =>
-        (is(left, childTable, childColumn) && is(right, parentTable, parentColumns[at])) ||
-        (is(right, childTable, childColumn) && is(left, parentTable, parentColumns[at])),
+        (is(left, childTable, childColumn) && is(right, parentTable, parentColumns[index])) ||
+        (is(right, childTable, childColumn) && is(left, parentTable, parentColumns[index])),
     );
   });

@@ -39,7 +39,7 @@ describe('a column is retyped only where every value comes back', () => {
     ['nothing', ['NULL'], 'identity'],
   ])('%s', (_, values, expected) => {
     const { catalog, profile } = profiledSource(
-      `CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT); ${values.map((value, at) => `INSERT INTO t VALUES (${at}, ${value});`).join('')}`.replace(
+      `CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT); ${values.map((value, index) => `INSERT INTO t VALUES (${index}, ${value});`).join('')}`.replace(
         'v TEXT',
         'v',
       ),

@@ -29,8 +29,8 @@ const newest = (title: string, limit = 3): string =>
   `SELECT r.stars, r.day ${FROM} WHERE b.title = '${title}' ORDER BY r.day DESC LIMIT ${limit}`;
 
 function propose(sql: readonly string[], directives: readonly Directive[] = []) {
-  const items = sql.map((text, at) => ({
-    questionId: String(at),
+  const items = sql.map((text, index) => ({
+    questionId: String(index),
     split: 'dev',
     database: 'db',
     question: '',

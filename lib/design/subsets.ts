@@ -137,8 +137,8 @@ export function topRows(
 export const leadsWith = (subset: readonly SortColumn[], wanted: readonly SortColumn[]): boolean =>
   wanted.length <= subset.length &&
   wanted.every(
-    ({ column, direction }, at) =>
-      sameName(column, subset[at]!.column) && direction === subset[at]!.direction,
+    ({ column, direction }, index) =>
+      sameName(column, subset[index]!.column) && direction === subset[index]!.direction,
   );
 
 const isCopied = (

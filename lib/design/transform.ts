@@ -140,8 +140,8 @@ const MONTH_DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 function isoMoment(text: string, withTime: boolean): Date | undefined {
   const number = (from: number, digits: number): number => {
     let n = 0;
-    for (let at = from; at < from + digits; at++) {
-      const digit = text.charCodeAt(at) - 48;
+    for (let index = from; index < from + digits; index++) {
+      const digit = text.charCodeAt(index) - 48;
       if (digit < 0 || digit > 9) return NaN;
       n = n * 10 + digit;
     }

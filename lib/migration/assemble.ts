@@ -173,7 +173,7 @@ function* buckets(
 
 /** The first keys of a row are what its bucket keeps it by: integers or texts. */
 const shares = (row: Row, other: Row, width: number): boolean =>
-  row.keys.slice(0, width).every((key, at) => key === other.keys[at]);
+  row.keys.slice(0, width).every((key, index) => key === other.keys[index]);
 
 interface Source {
   readonly sqlite: Database.Database;
@@ -238,18 +238,20 @@ class RowExtras {
       } else {
         // Grouped by the parents' own keys: several spellings of a key in the children ('1' and
         // '01') are one parent's.
-        const keys = field.join.map(({ parent }, at) => `owner.${q(parent)} AS k${at}`).join(', ');
+        const keys = field.join
+          .map(({ parent }, index) => `owner.${q(parent)} AS k${index}`)
+          .join(', ');
         const owns = field.join
           .map(({ parent, child }) => `owner.${q(parent)} = own.${q(child)}`)
           .join(' AND ');
         const on = field.join
-          .map(({ parent }, at) => `${other}.k${at} = ${alias}.${q(parent)}`)
+          .map(({ parent }, index) => `${other}.k${index} = ${alias}.${q(parent)}`)
           .join(' AND ');
         const value = `${field.aggregate}(${field.column === undefined ? '*' : `own.${q(field.column)}`})`;
         this.joins.push(
           `LEFT JOIN (SELECT ${keys}, ${value} AS "value?" FROM ${q(holder.name)} owner JOIN ` +
             `${q(field.table)} own ON ${owns} GROUP BY ` +
-            `${field.join.map((_, at) => at + 1).join(', ')}) ${other} ON ${on}`,
+            `${field.join.map((_, index) => index + 1).join(', ')}) ${other} ON ${on}`,
         );
         this.selected.push(
           field.aggregate === 'count' ? `coalesce(${other}."value?", 0)` : `${other}."value?"`,
@@ -309,20 +311,21 @@ class RowStream {
     const keys = keyColumns.flat();
     this.#keyWidth = keys.length;
     this.#columns = last.table.columns.map((column) => column.name);
-    const from = chain.map((link, at) => {
+    const from = chain.map((link, index) => {
       const on = link.join
         .map(
-          ({ parent, child }) => `${chain[at - 1]!.alias}.${q(parent)} = ${link.alias}.${q(child)}`,
+          ({ parent, child }) =>
+            `${chain[index - 1]!.alias}.${q(parent)} = ${link.alias}.${q(child)}`,
         )
         .join(' AND ');
-      return at === 0
+      return index === 0
         ? `${q(link.table.name)} ${link.alias}`
         : `JOIN ${q(link.table.name)} ${link.alias} ON ${on}`;
     });
     // Every stream sorts by what the streams above it sort by, so that they can be merged.
-    const order = chain.flatMap((link, at) => [
+    const order = chain.flatMap((link, index) => [
       ...link.orderBy.map(({ column, direction }) => `${link.alias}.${q(column)} ${direction}`),
-      ...keyColumns[at]!,
+      ...keyColumns[index]!,
     ]);
     const rootKey = keyColumns[0]!;
     const where = after
@@ -498,8 +501,8 @@ class ChildAssembler {
 
 /** A child's keys begin with those of its parent. */
 function belongs(child: Row, parent: Row): boolean {
-  for (let at = 0; at < parent.keys.length; at++) {
-    const [mine, theirs] = [child.keys[at]!, parent.keys[at]!];
+  for (let index = 0; index < parent.keys.length; index++) {
+    const [mine, theirs] = [child.keys[index]!, parent.keys[index]!];
     if (
       mine !== theirs &&
       !(
@@ -539,10 +542,11 @@ function fill(
   children: readonly ChildAssembler[],
 ): void {
   let child = 0;
-  fields.forEach((field, at) => {
-    if (isPlain(field)) defineKey(target, field.name, carryField(field, row.values[columns[at]!]!));
+  fields.forEach((field, index) => {
+    if (isPlain(field))
+      defineKey(target, field.name, carryField(field, row.values[columns[index]!]!));
     else if (!isRowField(field)) {
-      const value = extras.valueOf(field, row, columns[at]!);
+      const value = extras.valueOf(field, row, columns[index]!);
       if (value !== undefined) defineKey(target, field.name, value);
     } else {
       const assembler = children[child++]!;
@@ -579,8 +583,8 @@ function tableOf(catalog: Catalog, name: string): Table {
 }
 
 const chunk = <T>(list: readonly T[], size: number): T[][] =>
-  Array.from({ length: Math.ceil(list.length / size) }, (_, at) =>
-    list.slice(at * size, at * size + size),
+  Array.from({ length: Math.ceil(list.length / size) }, (_, index) =>
+    list.slice(index * size, index * size + size),
   );
 
 const bump = (counts: Map<string, number>, table: string): void => {

@@ -12,11 +12,11 @@ type Source = string | ((sqlite: Database.Database) => void);
 const wide =
   (count: number): Source =>
   (sqlite) => {
-    const names = Array.from({ length: count }, (_, at) => `c${at}`);
+    const names = Array.from({ length: count }, (_, index) => `c${index}`);
     sqlite.exec(`CREATE TABLE t (${names.join(',')})`);
     const insert = sqlite.prepare(`INSERT INTO t VALUES (${names.map(() => '?').join(',')})`);
     for (let row = 0; row < 20; row++)
-      insert.run(names.map((_, at) => (at % 3 ? `v${row * at}` : row)));
+      insert.run(names.map((_, index) => (index % 3 ? `v${row * index}` : row)));
   };
 
 /**

@@ -140,7 +140,7 @@ async function contents({ mongoDatabase, ...counted }: Migration): Promise<unkno
 }
 
 describe('an interrupted migration goes on where it stopped, with the result of an uninterrupted one', () => {
-  const writes = Array.from({ length: 22 }, (_, at) => at + 1);
+  const writes = Array.from({ length: 22 }, (_, index) => index + 1);
   test.each<When>(['before it reaches the server', 'in the middle of it', 'before its answer'])(
     'killed at any write, %s',
     async (when) => {

@@ -23,6 +23,8 @@ export class BagDigest {
   }
 
   equals(other: BagDigest): boolean {
-    return this.#rows === other.#rows && this.#lanes.every((lane, at) => lane === other.#lanes[at]);
+    return (
+      this.#rows === other.#rows && this.#lanes.every((lane, index) => lane === other.#lanes[index])
+    );
   }
 }

@@ -278,7 +278,7 @@ describe('verdicts', () => {
               .map((value) => [shuffle.next().value as number, value] as const)
               .sort((a, b) => a[0] - b[0])
               .map(([, value]) => value);
-          const columns = order(Array.from({ length: width }, (_, at) => at));
+          const columns = order(Array.from({ length: width }, (_, index) => index));
           const actual = set(
             columns.map((at) => `x${at}`),
             ...order(rows).map((row) => columns.map((at) => row[at]!)),
@@ -286,7 +286,7 @@ describe('verdicts', () => {
           expect(
             kind(
               set(
-                columns.map((_, at) => `c${at}`),
+                columns.map((_, index) => `c${index}`),
                 ...rows,
               ),
               actual,

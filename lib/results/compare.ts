@@ -93,7 +93,7 @@ export function compareResults(
   const rows = pick(actual, mapped);
   // Most rows come as they are expected: then no keys need be made of them, which would take more
   // memory than they do.
-  const inSequence = expected.rows.every((row, at) => equalRows(row, rows[at]!));
+  const inSequence = expected.rows.every((row, index) => equalRows(row, rows[index]!));
   const difference = inSequence ? noDifference : bagDifference(expected.rows, rows);
   if (difference.onlyExpected.length > 0) {
     return verdict(
@@ -153,12 +153,12 @@ export function rowToDocument(
   row: readonly Value[],
 ): Record<string, Value> {
   const out: Record<string, Value> = {};
-  columns.forEach((name, at) => defineKey(out, name, row[at] ?? null));
+  columns.forEach((name, index) => defineKey(out, name, row[index] ?? null));
   return out;
 }
 
 const equalRows = (a: readonly Value[], b: readonly Value[]): boolean =>
-  a.every((value, at) => equalWithin(value, b[at] ?? null));
+  a.every((value, index) => equalWithin(value, b[index] ?? null));
 
 const pick = (actual: ResultSet, mapped: readonly (number | null)[]): ResultSet['rows'] =>
   mapped.length === actual.columns.length && mapped.every((at, c) => at === c)

@@ -11,12 +11,14 @@ export const RELATIVE_TOLERANCE = 1e-9;
 export function equalWithin(a: Value, b: Value): boolean {
   if (isNumber(a) && isNumber(b)) return equalNumbers(a, b);
   if (Array.isArray(a) && Array.isArray(b))
-    return a.length === b.length && a.every((value, at) => equalWithin(value, b[at]!));
+    return a.length === b.length && a.every((value, index) => equalWithin(value, b[index]!));
   if (isValueDocument(a) && isValueDocument(b)) {
     const [left, right] = [Object.entries(a), Object.entries(b)];
     return (
       left.length === right.length &&
-      left.every(([key, value], at) => right[at]![0] === key && equalWithin(value, right[at]![1]))
+      left.every(
+        ([key, value], index) => right[index]![0] === key && equalWithin(value, right[index]![1]),
+      )
     );
   }
   return valueKey(a) === valueKey(b);

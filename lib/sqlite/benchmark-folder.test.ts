@@ -130,7 +130,7 @@ describe('folders', () => {
   test.each<[string, Buffer, RegExp]>([
     [
       'random bytes',
-      Buffer.from(Array.from({ length: 500 }, (_, at) => (at * 167) % 256)),
+      Buffer.from(Array.from({ length: 500 }, (_, index) => (index * 167) % 256)),
       /no text/,
     ],
     ['another table', Buffer.from('a,b\n1,2\n'), /does not name the column original_column_name/],

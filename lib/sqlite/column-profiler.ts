@@ -58,10 +58,10 @@ export class ColumnProfiler {
   }
 
   finish(): ColumnScan {
-    this.#values.forEach((value, at) => this.#seen.add(value, this.#counts[at]!));
+    this.#values.forEach((value, index) => this.#seen.add(value, this.#counts[index]!));
     const { stored, filled } = { stored: this.#stored as StorageCounts, filled: this.#seen.count };
     const top = this.#counts
-      .map((count, at) => ({ value: shorten(this.#values[at]!), count }))
+      .map((count, index) => ({ value: shorten(this.#values[index]!), count }))
       .sort((a, b) => b.count - a.count);
     const seen = this.#seen;
     return {

@@ -42,10 +42,11 @@ function hashText(text: string): number {
   let hash = text.length | 0;
   const { length } = text;
   const ends = length <= 256 ? length : 128;
-  for (let at = 0; at < ends; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  for (let index = 0; index < ends; index++)
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
   if (length > 256)
-    for (let at = length - 128; at < length; at++)
-      hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+    for (let index = length - 128; index < length; index++)
+      hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
   return mix(hash);
 }
 

@@ -97,11 +97,11 @@ class Interned {
   }
 
   add(row: readonly SqliteValue[]): void {
-    row.forEach((value, at) => {
-      const ids = this.#ids[at]!;
+    row.forEach((value, index) => {
+      const ids = this.#ids[index]!;
       let id = ids.get(value);
       if (id === undefined) ids.set(value, (id = ids.size));
-      this.#columns[at]!.push(id);
+      this.#columns[index]!.push(id);
     });
   }
 

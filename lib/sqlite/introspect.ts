@@ -207,7 +207,7 @@ function readForeignKeys(sqlite: Database.Database, table: Table, catalog: Catal
       (part) => table.columns.find((column) => sameName(column.name, part.from))?.name ?? part.from,
     );
     // A reference without columns means the parent's primary key.
-    const wanted = parts.map((part, at) => part.to ?? parent?.primaryKey[at]);
+    const wanted = parts.map((part, index) => part.to ?? parent?.primaryKey[index]);
     const toColumns = wanted.map(
       (name) =>
         name !== undefined && parent?.columns.find((column) => sameName(column.name, name))?.name,
@@ -217,7 +217,7 @@ function readForeignKeys(sqlite: Database.Database, table: Table, catalog: Catal
     return {
       columns,
       toTable: parent?.name ?? parts[0]!.table,
-      toColumns: toColumns.map((column, at) => column || (wanted[at] ?? '')),
+      toColumns: toColumns.map((column, index) => column || (wanted[index] ?? '')),
       resolved,
     };
   });

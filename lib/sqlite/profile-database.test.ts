@@ -147,8 +147,8 @@ describe('long columns', () => {
 
   test.each([100, 5000, 300_000])('%i distinct values are estimated within 5 %', (n) => {
     const [numbers, texts] = [new DistinctSketch(), new DistinctSketch()];
-    for (let at = 0; at < n; at++)
-      for (let twice = 0; twice < 2; twice++) [numbers.add(at * 3), texts.add(`value ${at}`)];
+    for (let index = 0; index < n; index++)
+      for (let twice = 0; twice < 2; twice++) [numbers.add(index * 3), texts.add(`value ${index}`)];
     expect(Math.abs(numbers.estimate() / n - 1)).toBeLessThan(0.05);
     expect(Math.abs(texts.estimate() / n - 1)).toBeLessThan(0.05);
   });
@@ -200,11 +200,12 @@ describe('functional dependencies', () => {
   });
 
   test('a table of 500 columns is bounded, and says so', () => {
-    const names = Array.from({ length: 500 }, (_, at) => `c${at}`);
+    const names = Array.from({ length: 500 }, (_, index) => `c${index}`);
     const started = performance.now();
     const [table] = profileOf(`CREATE TABLE t (${names.join(',')});`, (sqlite) => {
       const insert = sqlite.prepare(`INSERT INTO t VALUES (${names.map(() => '?').join(',')})`);
-      for (let row = 0; row < 500; row++) insert.run(names.map((_, at) => (row * (at + 3)) % 17));
+      for (let row = 0; row < 500; row++)
+        insert.run(names.map((_, index) => (row * (index + 3)) % 17));
     }).tables;
     expect(table!.dependencySearch).toEqual({ columns: 64, rows: 500 });
     expect(performance.now() - started).toBeLessThan(5000);

@@ -10,7 +10,7 @@ export function relationshipCycles(relationships: readonly Relationship[]): stri
   const tables = [
     ...new Set(relationships.flatMap(({ childTable, parentTable }) => [childTable, parentTable])),
   ];
-  const order = new Map(tables.map((table, at) => [table, at]));
+  const order = new Map(tables.map((table, index) => [table, index]));
   const from = new Map(
     tables.map((table) => [table, relationships.filter(({ childTable }) => childTable === table)]),
   );

@@ -44,7 +44,7 @@ export function readRelationships(
     ...inferred,
   ];
   return measured.filter(
-    (relationship, at) => measured.findIndex((other) => other.id === relationship.id) === at,
+    (relationship, index) => measured.findIndex((other) => other.id === relationship.id) === index,
   );
 }
 
@@ -167,7 +167,7 @@ function measure(
   profiles: readonly TableProfile[],
 ): Relationship {
   const { child, parent, childColumns, parentColumns, declared, evidence } = candidate;
-  const pairs = childColumns.map((column, at) => [q(column), q(parentColumns[at]!)] as const);
+  const pairs = childColumns.map((column, index) => [q(column), q(parentColumns[index]!)] as const);
   const on = (c: string, p: string): string =>
     pairs.map(([cc, pc]) => `${p}.${pc} = ${c}.${cc}`).join(' AND ');
   const notNull = pairs.map(([cc]) => `c.${cc} IS NOT NULL`).join(' AND ');

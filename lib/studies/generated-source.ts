@@ -77,8 +77,8 @@ export function ddlOf(schema: SchemaFile): string {
       const key = schema.primary_keys
         .map((entry) => (typeof entry === 'number' ? [entry] : entry))
         .find(([first]) => first !== undefined && tableOf(first) === number);
-      const columns = schema.column_names_original.flatMap(([owner], at) =>
-        owner === number ? [`${columnName(at)} ${schema.column_types[at] ?? ''}`] : [],
+      const columns = schema.column_names_original.flatMap(([owner], index) =>
+        owner === number ? [`${columnName(index)} ${schema.column_types[index] ?? ''}`] : [],
       );
       const foreign = schema.foreign_keys
         .filter(([child]) => tableOf(child) === number)
@@ -365,7 +365,7 @@ function dateWith(parts: readonly { readonly format: string; readonly value: str
     const names = format.match(/%[A-Za-z]/g) ?? [];
     const values = value.match(/\d+/g) ?? [];
     const pieces =
-      format === '%J' ? [] : names.map((name, at) => [name, values[at] ?? ''] as const);
+      format === '%J' ? [] : names.map((name, index) => [name, values[index] ?? ''] as const);
     for (const [name, piece] of pieces) {
       const at = POSITIONS[name];
       if (at !== undefined && piece !== '')

@@ -209,8 +209,8 @@ class WitnessReader {
       case 'inQuery':
         if (condition.negated) return;
         this.query(condition.query);
-        condition.operands.forEach((operand, at) =>
-          this.unite(operand, itemOf(condition.query, at)),
+        condition.operands.forEach((operand, index) =>
+          this.unite(operand, itemOf(condition.query, index)),
         );
         return;
       default:

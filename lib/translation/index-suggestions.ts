@@ -60,7 +60,8 @@ export async function suggestIndexes(
         first &&
         first.collection === scan.collection &&
         scan.key.every(
-          ([path, direction], at) => first.key[at]?.[0] === path && first.key[at][1] === direction,
+          ([path, direction], index) =>
+            first.key[index]?.[0] === path && first.key[index][1] === direction,
         ),
     );
     if (known) known.push(scan);

@@ -326,7 +326,7 @@ describe('untranslated', () => {
     [`SELECT ${'(SELECT '.repeat(12)}1${')'.repeat(12)}`, 50],
     [
       'SELECT name FROM hero WHERE id IN ' +
-        `(${Array.from({ length: 2000 }, (_, at) => at).join(',')})`,
+        `(${Array.from({ length: 2000 }, (_, index) => index).join(',')})`,
       50,
     ],
   ])('%s has reason %i', (sql, code) => {

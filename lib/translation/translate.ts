@@ -97,10 +97,10 @@ export function translate(
         fingerprint(alternative.stages) !== fingerprint(compiled.stages) && {
           alternative: plainFinalProjection(alternative.stages) as Document[],
         }),
-      columns: bound.columns.map(({ name }, at) => ({
+      columns: bound.columns.map(({ name }, index) => ({
         name,
-        path: compiled.fields[at]?.field ?? '',
-        transform: compiled.fields[at]?.transform ?? { kind: 'identity' },
+        path: compiled.fields[index]?.field ?? '',
+        transform: compiled.fields[index]?.transform ?? { kind: 'identity' },
       })),
       ordering: compiled.ordering,
       ...(compiled.limit !== undefined && { limit: compiled.limit }),

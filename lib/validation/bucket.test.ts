@@ -129,16 +129,16 @@ test.each([1, 2, 3, 4, 100])(
     const logical = source.design.logical.find(({ rootTable }) => rootTable === 'reading')!;
     const { sourcePath, catalog } = source;
     const whole = [...assemble(sourcePath, catalog, logical, new Map())];
-    whole.forEach(({ position }, at) => {
+    whole.forEach(({ position }, index) => {
       const used = new Map<string, number>();
       expect(
-        [...assemble(sourcePath, catalog, logical, used, { position, documents: at + 1 })].map(
+        [...assemble(sourcePath, catalog, logical, used, { position, documents: index + 1 })].map(
           ({ document }) => document,
         ),
-      ).toEqual(whole.slice(at + 1).map(({ document }) => document));
+      ).toEqual(whole.slice(index + 1).map(({ document }) => document));
       expect(used.get('reading') ?? 0).toBe(
         whole
-          .slice(at + 1)
+          .slice(index + 1)
           .reduce((sum, { document }) => sum + (document.reading as unknown[]).length, 0),
       );
     });

@@ -157,5 +157,5 @@ function* sourceKeys(
       `${q(table)} WHERE ${names.map((name) => `${name} IS NOT NULL`).join(' AND ')}`,
   );
   for (const row of rows)
-    yield row.map((value, at) => applyTransform(paths[at]!.transform, value as SqliteValue));
+    yield row.map((value, index) => applyTransform(paths[index]!.transform, value as SqliteValue));
 }

@@ -120,7 +120,7 @@ export function documentsLevel(
           sql: 'o.bucket',
           join:
             ` JOIN (${bucketsOf(rootTable, id, catalog)}) o ON ` +
-            `${scan.map((column, at) => `o.k${at} = t0.${column}`).join(' AND ')}`,
+            `${scan.map((column, index) => `o.k${index} = t0.${column}`).join(' AND ')}`,
           transform: identity,
         },
       };
@@ -133,10 +133,10 @@ function bucketsOf(rootTable: string, { columns, size }: BucketRule, catalog: Ca
   const scan = scanOrder(catalog, rootTable);
   const shared = columns.map((column) => `${q(column)} COLLATE BINARY`);
   // By their bytes, as they are kept apart; then cut into pieces.
-  const ranked = `SELECT ${[...scan.map((column, at) => `${column} AS k${at}`), ...shared.map((column, at) => `${column} AS b${at}`)].join(', ')}, row_number() OVER (PARTITION BY ${shared.join(', ')} ORDER BY ${scan.join(', ')}) - 1 AS n FROM ${q(rootTable)}`;
+  const ranked = `SELECT ${[...scan.map((column, index) => `${column} AS k${index}`), ...shared.map((column, index) => `${column} AS b${index}`)].join(', ')}, row_number() OVER (PARTITION BY ${shared.join(', ')} ORDER BY ${scan.join(', ')}) - 1 AS n FROM ${q(rootTable)}`;
   return (
     'SELECT *, dense_rank() OVER (ORDER BY ' +
-    `${columns.map((_, at) => `b${at} COLLATE BINARY`).join(', ')}, n / ${size}) AS bucket, n % ` +
+    `${columns.map((_, index) => `b${index} COLLATE BINARY`).join(', ')}, n / ${size}) AS bucket, n % ` +
     `${size} AS place FROM (${ranked})`
   );
 }
@@ -194,10 +194,10 @@ export interface KeyColumn {
 /** An ordinal is the row's position in the source's scan order. */
 function ordinalJoin(catalog: Catalog, table: string): string {
   const scan = scanOrder(catalog, table);
-  const keys = scan.map((column, at) => `${column} AS k${at}`);
+  const keys = scan.map((column, index) => `${column} AS k${index}`);
   return (
     ` JOIN (SELECT ${keys.join(', ')}, row_number() OVER (ORDER BY ${scan.join(', ')}) AS n ` +
-    `FROM ${q(table)}) o ON ${scan.map((column, at) => `o.k${at} = t0.${column}`).join(' AND ')}`
+    `FROM ${q(table)}) o ON ${scan.map((column, index) => `o.k${index} = t0.${column}`).join(' AND ')}`
   );
 }
 
@@ -242,7 +242,7 @@ function positionIn(
     ...scan.map((column) => `own.${column}`),
   ].join(', ');
   const rows =
-    `SELECT ${scan.map((column, at) => `own.${column} AS k${at}`).join(', ')}, ` +
+    `SELECT ${scan.map((column, index) => `own.${column} AS k${index}`).join(', ')}, ` +
     `row_number() OVER (PARTITION BY ${parentScan.map((column) => `above.${column}`).join(', ')} ` +
     `ORDER BY ${order}) - 1 AS n FROM ${q(parent)} above JOIN ${q(table)} own ON ${on}`;
   const name = `${above}p${positions.length}`;
@@ -251,7 +251,7 @@ function positionIn(
     sql: `${name}.n`,
     join:
       ` JOIN (${rows}) ${name} ON ` +
-      `${scan.map((column, at) => `${name}.k${at} = ${alias}.${column}`).join(' AND ')}`,
+      `${scan.map((column, index) => `${name}.k${index} = ${alias}.${column}`).join(' AND ')}`,
   };
 }
 
@@ -264,24 +264,24 @@ function levelMappings(
   const columns = level.fields.filter((field): field is ColumnField => field.kind === 'column');
   const groups = columns.length === 0 ? [[]] : chunk(columns, COLUMNS_A_MAPPING);
   const where = level.path === '' ? collection : `${collection}.${level.path.slice(0, -1)}`;
-  const own = groups.map((group, at): ValidationMapping => {
+  const own = groups.map((group, index): ValidationMapping => {
     const names = new NameSet();
     const keyName = names.take('_key');
     // Of which row of the parent an entry is, its place says; its own among the others is compared
     // once.
     const positions = (
-      level.isEntry && at > 0 ? level.positions.slice(0, -1) : level.positions
+      level.isEntry && index > 0 ? level.positions.slice(0, -1) : level.positions
     ).map((position) => ({ ...position, name: names.take('_position') }));
     const projected = group.map((field) => ({ field, name: names.take(field.name) }));
     const arrays =
-      at > 0
+      index > 0
         ? []
         : level.fields.filter(isArray).map((field) => ({
             path: `$${level.path}${field.name}`,
             name: names.take(`${field.name}_array`),
           }));
     return {
-      name: `${where}: ${groups.length > 1 ? `fields ${at * COLUMNS_A_MAPPING + 1}–${at * COLUMNS_A_MAPPING + group.length}` : 'fields'}`,
+      name: `${where}: ${groups.length > 1 ? `fields ${index * COLUMNS_A_MAPPING + 1}–${index * COLUMNS_A_MAPPING + group.length}` : 'fields'}`,
       description:
         `${group.map((field) => field.name).join(', ') || 'number of entries'} of ` +
         `${level.table}, row by row`,
@@ -533,10 +533,10 @@ function attributeMappings(
     field.fields.map(({ transform }) => [JSON.stringify(transform), transform]),
   );
   // Read once, whatever the key has to be joined with.
-  const own = `SELECT ${[`${key.sql} AS key`, ...field.fields.map(({ column }, at) => `${level.alias}.${q(column)} AS c${at}`)].join(', ')} FROM ${level.from}${key.join}`;
+  const own = `SELECT ${[`${key.sql} AS key`, ...field.fields.map(({ column }, index) => `${level.alias}.${q(column)} AS c${index}`)].join(', ')} FROM ${level.from}${key.join}`;
   return [...types].map(([type, transform], n): ValidationMapping => {
-    const of = field.fields.flatMap((entry, at) =>
-      JSON.stringify(entry.transform) === type ? [{ name: entry.name, at }] : [],
+    const of = field.fields.flatMap((entry, index) =>
+      JSON.stringify(entry.transform) === type ? [{ name: entry.name, at: index }] : [],
     );
     const before = (at: number): string =>
       Array.from({ length: at }, (_, earlier) => `(c${earlier} IS NOT NULL)`).join(' + ') || '0';
@@ -585,12 +585,12 @@ function computedMapping(
     .map(({ parent, child }) => `parents.${q(parent)} = counted.${q(child)}`)
     .join(' AND ');
   const groups =
-    `SELECT ${keys.map((key, at) => `${key} AS g${at}`).join(', ')}, ` +
+    `SELECT ${keys.map((key, index) => `${key} AS g${index}`).join(', ')}, ` +
     `${field.aggregate}(${field.column === undefined ? '*' : `counted.${q(field.column)}`}) AS ` +
     `result FROM ${q(level.table)} parents JOIN ${q(field.table)} counted ON ${belongs} GROUP BY ` +
     `${keys.join(', ')}`;
   const on = field.join
-    .map(({ parent }, at) => `grouped.g${at} = ${level.alias}.${q(parent)}`)
+    .map(({ parent }, index) => `grouped.g${index} = ${level.alias}.${q(parent)}`)
     .join(' AND ');
   const path = level.path + field.name;
   const value = field.aggregate === 'count' ? 'coalesce(grouped.result, 0)' : 'grouped.result';
@@ -649,6 +649,6 @@ export function levelBelow(level: Level, field: EmbedField, catalog: Catalog): L
 }
 
 const chunk = <T>(list: readonly T[], size: number): T[][] =>
-  Array.from({ length: Math.ceil(list.length / size) }, (_, at) =>
-    list.slice(at * size, at * size + size),
+  Array.from({ length: Math.ceil(list.length / size) }, (_, index) =>
+    list.slice(index * size, index * size + size),
   );

@@ -56,7 +56,8 @@ export async function runMapping(
   const source = sql(mapping.sql);
   const transforms = source.columns.map((name) => transformOf(mapping.transforms, name));
   const expected = new BagDigest();
-  for (const row of source.rows) expected.add(row.map((value, at) => carry(transforms[at], value)));
+  for (const row of source.rows)
+    expected.add(row.map((value, index) => carry(transforms[index], value)));
   const run = () =>
     db.collection(mapping.collection).aggregate([...mapping.pipeline], {
       promoteValues: false,
@@ -113,7 +114,7 @@ export function transformed(
   if (by.every((transform) => !transform || transform.kind === 'identity')) return result;
   return {
     columns: result.columns,
-    rows: result.rows.map((row) => row.map((value, at) => carry(by[at], value))),
+    rows: result.rows.map((row) => row.map((value, index) => carry(by[index], value))),
   };
 }
 

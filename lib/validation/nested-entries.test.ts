@@ -74,9 +74,9 @@ test('an array in a document in a document: its entries are rows once, however d
   const depth = 14;
   const chain = Array.from(
     { length: depth },
-    (_, at) =>
-      `CREATE TABLE t${at} (id INTEGER PRIMARY KEY${at > 0 ? ` REFERENCES t${at - 1}(id)` : ''}, ` +
-      `v TEXT); INSERT INTO t${at} VALUES (1, 'a${at}'), (2, 'b${at}');`,
+    (_, index) =>
+      `CREATE TABLE t${index} (id INTEGER PRIMARY KEY${index > 0 ? ` REFERENCES t${index - 1}(id)` : ''}, ` +
+      `v TEXT); INSERT INTO t${index} VALUES (1, 'a${index}'), (2, 'b${index}');`,
   ).join(' ');
   const source = await fixture.convert(
     `${chain} CREATE TABLE leaf (t_id INTEGER NOT NULL REFERENCES t${depth - 1}(id), n TEXT); ` +
@@ -86,7 +86,7 @@ test('an array in a document in a document: its entries are rows once, however d
   const ids = new ValueIds();
   const places = await readPlaces(source.db, ids, new AbortController().signal);
   expect(places.map(({ name, rows }) => [name.split('.').length, rows])).toEqual([
-    ...Array.from({ length: depth }, (_, at) => [at + 1, 2]),
+    ...Array.from({ length: depth }, (_, index) => [index + 1, 2]),
     [depth + 1, 3],
   ]);
   expect(await source.failing()).toEqual([]);

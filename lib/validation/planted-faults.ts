@@ -72,11 +72,11 @@ export async function plantFaults(
       before: readonly Document[],
       after: readonly Document[],
     ): Promise<void> => {
-      for (const [at, old] of before.entries())
-        if (!after[at]) await collection.deleteOne({ _id: old._id as never });
-      for (const [at, document] of after.entries()) {
-        if (!before[at]) await collection.insertOne({ ...document });
-        else if (before[at] !== document)
+      for (const [index, old] of before.entries())
+        if (!after[index]) await collection.deleteOne({ _id: old._id as never });
+      for (const [index, document] of after.entries()) {
+        if (!before[index]) await collection.insertOne({ ...document });
+        else if (before[index] !== document)
           await collection.replaceOne({ _id: document._id as never }, document);
       }
     };

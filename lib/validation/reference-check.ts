@@ -78,7 +78,7 @@ export const countsOf = (paths: readonly string[]): Document => ({
 });
 
 const combinationOf = (paths: readonly string[]): Document =>
-  Object.fromEntries(paths.map((path, at) => [`k${at}`, { $ifNull: [`$${path}`, null] }]));
+  Object.fromEntries(paths.map((path, index) => [`k${index}`, { $ifNull: [`$${path}`, null] }]));
 
 /** Rows where none of these is null or missing. */
 export const filled = (paths: readonly string[]): Document => ({
@@ -100,7 +100,7 @@ export async function* readCombinations(
   });
   for await (const { _id } of cursor) {
     const key = _id as Record<string, unknown>;
-    yield Array.from({ length: width }, (_, at) => fromBson(key[`k${at}`]));
+    yield Array.from({ length: width }, (_, index) => fromBson(key[`k${index}`]));
   }
 }
 

@@ -87,16 +87,16 @@ export function validateTables(
   ids: ValueIds,
   onTable: (at: number) => void = () => undefined,
 ): TableValidation[] {
-  const found = tables.map((table, at) => {
-    onTable(at);
+  const found = tables.map((table, index) => {
+    onTable(index);
     return findPlace(table, places, ids);
   });
   const { own, shared } = placesOfTheirOwn(tables, found, places, ids);
-  return found.map((entry, at) => {
-    if (own[at]) return validated(tables[at]!, entry.rows, own[at]);
-    return shared[at] === undefined
+  return found.map((entry, index) => {
+    if (own[index]) return validated(tables[index]!, entry.rows, own[index]);
+    return shared[index] === undefined
       ? entry.validation
-      : withoutPlace(new EncodedTable(tables[at]!, ids), tables[at]!.table, shared[at]);
+      : withoutPlace(new EncodedTable(tables[index]!, ids), tables[index]!.table, shared[index]);
   });
 }
 
@@ -212,8 +212,16 @@ function placesOfTheirOwn(
 ): { own: (Fit | undefined)[]; shared: (string | undefined)[] } {
   const placeOf = new Map(places.map((place) => [place.name, place]));
   // Who has the place's name has it before a table that merely has the same contents.
-  const perfect = found.flatMap(({ perfect: fit, rows }, at) =>
-    fit ? [{ at, fit, likeness: likeness(placeOf.get(fit.place)!, tables[at]!.table, rows) }] : [],
+  const perfect = found.flatMap(({ perfect: fit, rows }, index) =>
+    fit
+      ? [
+          {
+            at: index,
+            fit,
+            likeness: likeness(placeOf.get(fit.place)!, tables[index]!.table, rows),
+          },
+        ]
+      : [],
   );
   const order = perfect.sort((a, b) => b.likeness - a.likeness).map(({ at }) => at);
   const fits = found.map(({ perfect: fit }) => new Map(fit ? [[fit.place, fit]] : []));
@@ -233,8 +241,8 @@ function placesOfTheirOwn(
   );
   const own = found.map((): Fit | undefined => undefined);
   for (const [place, at] of owners) own[at] = fits[at]!.get(place)!;
-  const shared = found.map(({ perfect: fit }, at) =>
-    fit && !own[at]
+  const shared = found.map(({ perfect: fit }, index) =>
+    fit && !own[index]
       ? `no place of its own: its values are in ${fit.place}, which holds the rows of ` +
         `${tables[owners.get(fit.place)!]!.table}`
       : undefined,

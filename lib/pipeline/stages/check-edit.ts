@@ -434,10 +434,10 @@ async function compareEdited(
         ? known.map(({ name, transform }) => ({ name, transform }))
         : first.expected.columns.map((name) => ({ name, transform: identity }));
     const fields = first.actual.columns.filter(
-      (_, at) => at >= known.length || first.actual!.rows.some((row) => row[at] !== null),
+      (_, index) => index >= known.length || first.actual!.rows.some((row) => row[index] !== null),
     );
     if (fields.length !== names.length) return { ...first, columns: known };
-    const matched = names.map((column, at) => ({ ...column, path: fields[at]! }));
+    const matched = names.map((column, index) => ({ ...column, path: fields[index]! }));
     return { ...(await run(matched)), columns: matched };
   } finally {
     queries.giveBack();
@@ -501,10 +501,10 @@ async function checkReclassification(
   const before = await need<TableValidation>(input, 'table_validation', ref.key);
   if (parsed.data.flags.length !== before.flags.length)
     return refuse('flags', 'flags can be classified, not added or removed');
-  const flags = before.flags.map((old, at) => ({
+  const flags = before.flags.map((old, index) => ({
     ...old,
-    class: parsed.data.flags[at]!.class,
-    explanation: parsed.data.flags[at]!.explanation,
+    class: parsed.data.flags[index]!.class,
+    explanation: parsed.data.flags[index]!.explanation,
   }));
   const inputs = [await inputOf(input, 'migration', input.source.name)];
   return {

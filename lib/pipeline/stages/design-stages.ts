@@ -154,9 +154,9 @@ export const logicalDesignStage: Stage = async (input, context) => {
   const conceptual = await need<ConceptualDesign>(input, 'conceptual_design', database);
   const inputs = [await inputOf(input, 'conceptual_design', database)];
   const logical: LogicalDesign[] = [];
-  for (const [at, { name }] of conceptual.collections.entries()) {
+  for (const [index, { name }] of conceptual.collections.entries()) {
     context.signal.throwIfAborted();
-    context.progress(at, conceptual.collections.length, 'collections');
+    context.progress(index, conceptual.collections.length, 'collections');
     logical.push(
       await input.agent.logicalDesign(
         {

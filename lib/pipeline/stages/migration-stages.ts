@@ -68,8 +68,8 @@ export const collectionValidationStage: Stage = async (input, context) => {
     const chosen = design.logical.filter(
       (logical) => !input.only || input.only.includes(logical.collection),
     );
-    for (const [at, logical] of chosen.entries()) {
-      context.progress(at, chosen.length, 'collections');
+    for (const [index, logical] of chosen.entries()) {
+      context.progress(index, chosen.length, 'collections');
       const results: MappingResult[] = [];
       const mappings = collectionMappings(logical, catalog);
       for (const mapping of mappings) {
@@ -104,9 +104,9 @@ export const crossValidationStage: Stage = async (input, context) => {
     const chosen = design.logical.filter(
       (logical) => !input.only || input.only.includes(logical.collection),
     );
-    for (const [at, logical] of chosen.entries()) {
+    for (const [index, logical] of chosen.entries()) {
       context.signal.throwIfAborted();
-      context.progress(at, chosen.length, 'collections');
+      context.progress(index, chosen.length, 'collections');
       const content = await validateReferences(logical.collection, design, profile, sql, db);
       ok += content.references.filter((reference) => reference.holds).length;
       failed += content.references.filter((reference) => !reference.holds).length;

@@ -435,8 +435,8 @@ describe('bundle', () => {
     const [first] = sound.databases;
     const wrong = {
       ...first!,
-      items: first!.items.map((item, at) =>
-        at === 0
+      items: first!.items.map((item, index) =>
+        index === 0
           ? { ...item, mql: { collection: 'station', pipeline: [{ $count: 'count' }] } }
           : item,
       ),

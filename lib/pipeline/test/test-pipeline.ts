@@ -91,11 +91,11 @@ async function shop(folder: string, count: number): Promise<SourceBenchmark> {
   const bytes = Buffer.from('not opened by these stages');
   await writeFile(file, bytes);
   await writeFile(questions, '[]');
-  const items: Item[] = Array.from({ length: count }, (_, at) => ({
-    questionId: String(at + 1),
+  const items: Item[] = Array.from({ length: count }, (_, index) => ({
+    questionId: String(index + 1),
     split: 'dev',
     database: 'shop',
-    question: `Question ${at + 1}?`,
+    question: `Question ${index + 1}?`,
     evidence: 'hint',
     sql: 'SELECT 1',
     difficulty: null,

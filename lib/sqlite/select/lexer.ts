@@ -115,10 +115,10 @@ export function tokensIfAny(sql: string): Token[] {
 // A doubled quote stands for itself; the first single one closes.
 function closingQuote(sql: string, open: number): number {
   const quote = sql[open] ?? '';
-  for (let at = open + 1; at < sql.length; at++) {
-    if (sql[at] !== quote) continue;
-    if (sql[at + 1] !== quote) return at;
-    at++;
+  for (let index = open + 1; index < sql.length; index++) {
+    if (sql[index] !== quote) continue;
+    if (sql[index + 1] !== quote) return index;
+    index++;
   }
   throw new SqlSyntaxError(`this ${quote} is never closed`, open);
 }

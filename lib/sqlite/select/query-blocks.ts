@@ -86,11 +86,11 @@ export function joinsOn(
 ): boolean {
   const is = (side: BlockColumn, source: number, column: string): boolean =>
     side.source === source && sameName(side.column, column);
-  return a.columns.every((column, at) =>
+  return a.columns.every((column, index) =>
     block.joins.some(
       ({ left, right }) =>
-        (is(left, a.source, column) && is(right, b.source, b.columns[at]!)) ||
-        (is(right, a.source, column) && is(left, b.source, b.columns[at]!)),
+        (is(left, a.source, column) && is(right, b.source, b.columns[index]!)) ||
+        (is(right, a.source, column) && is(left, b.source, b.columns[index]!)),
     ),
   );
 }
@@ -324,8 +324,8 @@ function readCondition(
     const outputs = expression.query.body.kind === 'select' ? expression.query.body.items : [];
     const linked =
       inner &&
-      expression.operands.every((operand, at) => {
-        const output = outputs[at]?.expression;
+      expression.operands.every((operand, index) => {
+        const output = outputs[index]?.expression;
         return (
           operand.kind === 'column' && output?.kind === 'column' && block.join(operand, output)
         );

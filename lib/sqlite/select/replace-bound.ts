@@ -12,11 +12,11 @@ export function replaceIn<T>(tree: T, replacements: ReadonlyMap<object, unknown>
     const isList = Array.isArray(value);
     const before = isList ? (value as unknown[]) : Object.values(value);
     const after = before.map(walk);
-    const result = after.every((inner, at) => inner === before[at])
+    const result = after.every((inner, index) => inner === before[index])
       ? value
       : isList
         ? after
-        : Object.fromEntries(Object.keys(value).map((key, at) => [key, after[at]]));
+        : Object.fromEntries(Object.keys(value).map((key, index) => [key, after[index]]));
     known.set(value, result);
     return result;
   };

@@ -69,9 +69,9 @@ export function compileGroup(
       { mayBeEmpty, wholeTable, most },
     );
     const counts = aggregate.name === 'count' || aggregate.name === 'total';
-    for (const [at, { field, accumulator }] of lowered.accumulators.entries()) {
+    for (const [index, { field, accumulator }] of lowered.accumulators.entries()) {
       accumulators[field] = accumulator;
-      whenEmpty[field] = collects(accumulator) ? [] : counts || at > 0 ? 0 : null;
+      whenEmpty[field] = collects(accumulator) ? [] : counts || index > 0 ? 0 : null;
     }
     const nullable = lowered.value.type.nullable || (mayBeEmpty && !counts);
     grouped.setComputed(aggregate, { ...lowered.value, type: { ...lowered.value.type, nullable } });

@@ -117,8 +117,8 @@ export class QueryCompiler implements SubqueryCompiler, FromContext {
     const attempt = (decoded: boolean): EmittedQuery | undefined => {
       const { left, right } = this.sides(body, scope, options, decoded);
       const alike = left.fields.every(
-        (output, at) =>
-          JSON.stringify(output.transform) === JSON.stringify(right.fields[at]?.transform),
+        (output, index) =>
+          JSON.stringify(output.transform) === JSON.stringify(right.fields[index]?.transform),
       );
       return alike ? this.combine(body.operator, left, right) : undefined;
     };
@@ -202,8 +202,8 @@ export class QueryCompiler implements SubqueryCompiler, FromContext {
       default:
         break;
     }
-    const fields = left.fields.map((output, at): OutputField => {
-      const other = right.fields[at]?.type ?? output.type;
+    const fields = left.fields.map((output, index): OutputField => {
+      const other = right.fields[index]?.type ?? output.type;
       return {
         ...output,
         type: {
@@ -346,8 +346,8 @@ class SelectCompiler {
     const { orderBy, columns } = bounds;
     this.ends = this.isGlobal ? { orderBy, columns } : bounds;
     const names = new FieldNames(options.side ? [options.side.field] : []);
-    this.items = body.items.map(({ name, expression }, at) => {
-      const wanted = options.fieldNames?.[at];
+    this.items = body.items.map(({ name, expression }, index) => {
+      const wanted = options.fieldNames?.[index];
       return {
         name,
         expression,
@@ -416,9 +416,9 @@ class SelectCompiler {
     if (known) {
       const finished = this.finish(this.group({}));
       this.orDefault(before, finished.fields, values);
-      const fields = finished.fields.map((output, at) => ({
+      const fields = finished.fields.map((output, index) => ({
         ...output,
-        type: withDefault(output.type, values[at]?.value ?? null),
+        type: withDefault(output.type, values[index]?.value ?? null),
       }));
       return {
         ...base,
@@ -470,7 +470,7 @@ class SelectCompiler {
       return;
     }
     const defaults: Record<string, Mql> = Object.fromEntries(
-      fields.map(({ field }, at) => [field, constant(values[at]?.value ?? null)]),
+      fields.map(({ field }, index) => [field, constant(values[index]?.value ?? null)]),
     );
     if (this.options.side) defaults[this.options.side.field] = this.options.side.value;
     this.draft.push({ $replaceWith: { $mergeObjects: [defaults, { $first: '$rows' }] } });
@@ -619,10 +619,10 @@ class SelectCompiler {
   private tieBreakers(lowering: Lowering): SortKey[] {
     const { body, ends } = this;
     if (!this.options.nested || !ends.limit || ends.orderBy.length === 0) return [];
-    return body.groupBy.map((expression, at) => {
+    return body.groupBy.map((expression, index) => {
       const direction =
         ends.orderBy.length === body.groupBy.length
-          ? (ends.orderBy[at]?.direction ?? 'ASC')
+          ? (ends.orderBy[index]?.direction ?? 'ASC')
           : 'ASC';
       const term: BoundOrder = {
         key: { kind: 'expression', expression },
@@ -745,7 +745,7 @@ class SelectCompiler {
     const order = root.placement.logical.fields.map(({ name }) => name);
     const positions = values.map(({ item }) => order.indexOf(item.field));
     return positions.every(
-      (position, at) => position >= 0 && (at === 0 || position > (positions[at - 1] ?? 0)),
+      (position, index) => position >= 0 && (index === 0 || position > (positions[index - 1] ?? 0)),
     );
   }
 }

@@ -81,13 +81,13 @@ function asComparisons({
   if (body.kind !== 'values' || query.limit || query.offset) return undefined;
   const rows = body.rows.map((row) =>
     whole(
-      operands.map((left, at): BoundExpression => ({
+      operands.map((left, index): BoundExpression => ({
         kind: 'compare',
         operator: '=',
         left,
-        right: row[at] ?? { kind: 'literal', value: null },
-        affinity: affinities[at],
-        collation: collations[at] ?? 'BINARY',
+        right: row[index] ?? { kind: 'literal', value: null },
+        affinity: affinities[index],
+        collation: collations[index] ?? 'BINARY',
         nullSafe: false,
       })),
     ),
@@ -110,9 +110,9 @@ function inEither(node: BoundInQuery): BoundExpression | undefined {
   // Columns of several affinities have one by SQLite's choice.
   const alike = simpleSelects(body).every(({ items }) =>
     items.every(
-      ({ expression }, at) =>
+      ({ expression }, index) =>
         comparesLike(affinityOfExpression(expression)) ===
-        comparesLike(query.columns[at]?.affinity),
+        comparesLike(query.columns[index]?.affinity),
     ),
   );
   return alike && sides.every((side) => correlate(side) ?? inEither(side))
@@ -325,7 +325,7 @@ class RowMembership implements SubqueryCondition {
     const { values, operands, outputs } = this.fetch();
     // Equal nulls are no match.
     const present = operands
-      .filter(({ type }, at) => type.nullable && outputs[at]?.type.nullable)
+      .filter(({ type }, index) => type.nullable && outputs[index]?.type.nullable)
       .map(isPresent);
     return and(...present, { $in: [operands.map(({ mql }) => mql), values] });
   }
@@ -353,12 +353,12 @@ class RowMembership implements SubqueryCondition {
     const as = env.draft.names.take('rows');
     env.draft.push(lookupStage(compiled, scope, as));
     const lowering = new Lowering(env);
-    const pairs = node.operands.map((operand, at) => {
-      const collation = node.collations[at] ?? 'BINARY';
-      const output = compiled.fields[at];
+    const pairs = node.operands.map((operand, index) => {
+      const collation = node.collations[index] ?? 'BINARY';
+      const output = compiled.fields[index];
       if (!output) throw new Error('a row value has a column for each operand');
       const ready = (value: Lowered): Lowered =>
-        foldCollation(withAffinity(decode(value), node.affinities[at]), collation);
+        foldCollation(withAffinity(decode(value), node.affinities[index]), collation);
       return {
         operand: ready(lowering.stored(operand)),
         output: ready({
@@ -392,15 +392,15 @@ function correlate({
     body.items.some(({ expression }) => expression.kind !== 'column')
   )
     return undefined;
-  const equalities = operands.map((operand, at): BoundExpression => {
-    const right = body.items[at]?.expression ?? { kind: 'literal', value: null };
-    const collation = collations[at] ?? collationOfExpression(operand);
+  const equalities = operands.map((operand, index): BoundExpression => {
+    const right = body.items[index]?.expression ?? { kind: 'literal', value: null };
+    const collation = collations[index] ?? collationOfExpression(operand);
     return {
       kind: 'compare',
       operator: '=',
       left: right,
       right: operand,
-      affinity: affinities[at],
+      affinity: affinities[index],
       collation,
       nullSafe: false,
     };
@@ -496,7 +496,7 @@ function embeddedRows(
       location.placement.steps.length < depth ||
       !placement.steps
         .slice(0, depth)
-        .every((above, at) => above.path === location.placement.steps[at]?.path)
+        .every((above, index) => above.path === location.placement.steps[index]?.path)
     )
       continue;
     const path = under(location.base, step.path);

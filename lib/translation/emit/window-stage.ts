@@ -60,7 +60,7 @@ class WindowCompiler {
     const partitionBy: Mql =
       partition.length === 1
         ? (partition[0] ?? null)
-        : Object.fromEntries(partition.map((mql, at) => [`k${String(at + 1)}`, mql]));
+        : Object.fromEntries(partition.map((mql, index) => [`k${String(index + 1)}`, mql]));
     env.draft.push({
       $setWindowFields: {
         ...(partition.length > 0 && { partitionBy }),
@@ -92,7 +92,7 @@ class WindowCompiler {
       throw new Untranslatable('window', `${this.window.name}() over keys in different directions`);
     const combined = this.env.draft.names.take('sort_key');
     this.prepared[combined] = Object.fromEntries(
-      keys.map(([path], at) => [`k${String(at + 1)}`, { $ifNull: [`$${path}`, null] }]),
+      keys.map(([path], index) => [`k${String(index + 1)}`, { $ifNull: [`$${path}`, null] }]),
     );
     return { [combined]: first[1] };
   }

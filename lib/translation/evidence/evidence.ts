@@ -109,22 +109,23 @@ export function evidencePaths(
     .map((logical) => logical.collection)
     .sort((a, b) => b.length - a.length);
   const found = new Map<string, EvidencePath>();
-  for (let at = 0; at < text.length; at++) {
-    if (at > 0 && /[\p{L}\p{N}_.]/u.test(text[at - 1] ?? '')) continue;
-    const owner = collections.find((name) => text.startsWith(`${name}.`, at));
+  for (let index = 0; index < text.length; index++) {
+    if (index > 0 && /[\p{L}\p{N}_.]/u.test(text[index - 1] ?? '')) continue;
+    const owner = collections.find((name) => text.startsWith(`${name}.`, index));
     if (owner === undefined) continue;
     const path = byLength.find(
       (candidate) =>
-        text.startsWith(candidate, at) && !/[\p{L}\p{N}_]/u.test(text[at + candidate.length] ?? ''),
+        text.startsWith(candidate, index) &&
+        !/[\p{L}\p{N}_]/u.test(text[index + candidate.length] ?? ''),
     );
     const unknown = /^[\p{L}_][\p{L}\p{N}_]*(?:\.[\p{L}_][\p{L}\p{N}_]*)*/u.exec(
-      text.slice(at + owner.length + 1),
+      text.slice(index + owner.length + 1),
     )?.[0];
     // "in the race. Then …" ends a sentence; it names no field.
     const named = path ?? (unknown === undefined ? undefined : `${owner}.${unknown}`);
     if (named === undefined) continue;
     found.set(named, { path: named, inDesign: path !== undefined, inQuery: inQuery.has(named) });
-    at += named.length - 1;
+    index += named.length - 1;
   }
   return [...found.values()];
 }

@@ -14,7 +14,7 @@ export function designPaths(design: DocumentDesign): Set<string> {
   const found = new Set<string>();
   for (const { collection, path } of [...columnFields(design), ...copiedFields(design)]) {
     const parts = path.split('.');
-    parts.forEach((_, at) => found.add(`${collection}.${parts.slice(0, at + 1).join('.')}`));
+    parts.forEach((_, index) => found.add(`${collection}.${parts.slice(0, index + 1).join('.')}`));
   }
   for (const { collection } of design.logical) {
     const entries = attributesOf(design, collection).flatMap(({ name }) => entryPaths(name));

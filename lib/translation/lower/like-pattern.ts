@@ -20,9 +20,10 @@ type Piece =
 export function likeRegex(pattern: string, escapeCharacter?: string): PatternRegex {
   const pieces: Piece[] = [];
   const characters = [...pattern];
-  for (let at = 0; at < characters.length; at++) {
-    const character = characters[at] ?? '';
-    if (character === escapeCharacter) pieces.push({ kind: 'text', text: characters[++at] ?? '' });
+  for (let index = 0; index < characters.length; index++) {
+    const character = characters[index] ?? '';
+    if (character === escapeCharacter)
+      pieces.push({ kind: 'text', text: characters[++index] ?? '' });
     else if (character === '%') pieces.push({ kind: 'many' });
     else if (character === '_') pieces.push({ kind: 'one' });
     else pieces.push({ kind: 'text', text: character });
@@ -42,18 +43,18 @@ export function likeRegex(pattern: string, escapeCharacter?: string): PatternReg
 /** https://www.sqlite.org/lang_corefunc.html#glob: `*`, `?`, `[…]`, `[^…]`, case-sensitive. */
 export function globRegex(pattern: string): PatternRegex {
   const pieces: Piece[] = [];
-  for (let at = 0; at < pattern.length; at++) {
-    const character = pattern[at] ?? '';
+  for (let index = 0; index < pattern.length; index++) {
+    const character = pattern[index] ?? '';
     if (character === '*') pieces.push({ kind: 'many' });
     else if (character === '?') pieces.push({ kind: 'one' });
     else if (character === '[') {
-      const negated = pattern[at + 1] === '^';
-      const first = at + (negated ? 2 : 1);
+      const negated = pattern[index + 1] === '^';
+      const first = index + (negated ? 2 : 1);
       const end = pattern.indexOf(']', first + 1);
       if (end < 0) return { regex: '(?!)', options: '' };
       const body = pattern.slice(first, end).replace(/[\\\]^[]/g, '\\$&');
       pieces.push({ kind: 'class', source: `[${negated ? '^' : ''}${body}]` });
-      at = end;
+      index = end;
     } else pieces.push({ kind: 'text', text: character });
   }
   return assemble(pieces, escapeRegex, '');

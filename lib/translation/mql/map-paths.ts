@@ -64,7 +64,7 @@ export function mapPaths(stage: MqlDocument, map: (path: string) => string): Mql
 
 function upToNew(stages: readonly MqlDocument[], map: (path: string) => string): MqlDocument[] {
   const end = stages.findIndex(makesNewDocuments);
-  return stages.map((stage, at) => (end < 0 || at <= end ? mapPaths(stage, map) : stage));
+  return stages.map((stage, index) => (end < 0 || index <= end ? mapPaths(stage, map) : stage));
 }
 
 const keys = (document: MqlDocument, map: (path: string) => string): MqlDocument =>

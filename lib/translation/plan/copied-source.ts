@@ -45,9 +45,9 @@ export function servingCopies(
         parentIsKey && sameName(childTable, placement.table) && sameName(parentTable, parent),
     )
     .flatMap((relationship): ServingCopy[] => {
-      const join = relationship.childColumns.map((child, at) => ({
+      const join = relationship.childColumns.map((child, index) => ({
         child,
-        parent: relationship.parentColumns[at] ?? '',
+        parent: relationship.parentColumns[index] ?? '',
       }));
       // Only a key that is stored as its parent's can be read in its place.
       const isKey = (column: string): boolean =>

@@ -427,7 +427,7 @@ function asCopied(
 }
 
 const samePath = (a: Placement, b: Placement, depth: number): boolean =>
-  a.steps.slice(0, depth).every((step, at) => b.steps[at]?.path === step.path);
+  a.steps.slice(0, depth).every((step, index) => b.steps[index]?.path === step.path);
 
 // A sibling array's entry holds the same ancestor only through the levels that both share.
 const isOnChain = (placement: Placement, other: Placement): boolean => {

@@ -407,7 +407,7 @@ class Step {
       );
       const keys = others.map((column) => (isLeft ? undefined : this.parentKey(column, joined)));
       if (keys.some((key) => key === undefined)) continue;
-      others.forEach((column, at) => replaced.set(column, keys[at]!));
+      others.forEach((column, index) => replaced.set(column, keys[index]!));
       const where = allOf([
         ...kept.map((condition) => replaceIn(condition, replaced)),
         ...(present ? [present] : []),

@@ -95,13 +95,13 @@ function answers(
   // Rows that another condition leaves out would have taken the places of those that it lets
   // through.
   const conditions = [...flat.conditions, ...where];
-  const joins = childColumns.map((column, at) =>
+  const joins = childColumns.map((column, index) =>
     conditions.find((condition) =>
       equates(
         condition,
         child.id,
         column,
-        (other) => other.source === parent && sameName(columnOf(other).name, parentColumns[at]!),
+        (other) => other.source === parent && sameName(columnOf(other).name, parentColumns[index]!),
       ),
     ),
   );

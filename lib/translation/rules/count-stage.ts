@@ -8,15 +8,15 @@ import { replaceStages, type Rule } from './rule';
 export const countStage: Rule = {
   name: 'count-stage',
   apply(pipeline) {
-    for (const [at, stage] of pipeline.entries()) {
+    for (const [index, stage] of pipeline.entries()) {
       const name = countedField(stage);
       if (name === undefined) continue;
-      const next = pipeline[at + 1];
+      const next = pipeline[index + 1];
       const renamed = next && projectedOnly(next, name);
       // Without a $project the `_id` would come out; only a reader of one field does not see it.
       if (renamed === undefined) continue;
       return {
-        pipeline: replaceStages(pipeline, at, 2, { $count: renamed }),
+        pipeline: replaceStages(pipeline, index, 2, { $count: renamed }),
         reason: 'A $group that only counts is a $count.',
       };
     }

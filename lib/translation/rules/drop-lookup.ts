@@ -12,20 +12,20 @@ import { simpleJoin, type SimpleJoin } from './lookup-key';
 export const dropLookup: Rule = {
   name: 'drop-lookup',
   apply(pipeline, context) {
-    for (let at = 0; at < pipeline.length; at++) {
-      const unused = unusedLookup(pipeline, at);
+    for (let index = 0; index < pipeline.length; index++) {
+      const unused = unusedLookup(pipeline, index);
       if (unused !== undefined)
-        return { pipeline: replaceStages(pipeline, at, 1), reason: `Nothing reads ${unused}.` };
-      const join = simpleJoin(pipeline, at);
-      if (!join || isRead(pipeline.slice(at + 2), join.as)) continue;
-      const found = totalReference(join, pipeline.slice(0, at), context);
+        return { pipeline: replaceStages(pipeline, index, 1), reason: `Nothing reads ${unused}.` };
+      const join = simpleJoin(pipeline, index);
+      if (!join || isRead(pipeline.slice(index + 2), join.as)) continue;
+      const found = totalReference(join, pipeline.slice(0, index), context);
       if (!found) continue;
       const guard: MqlDocument[] = found.nullable
         ? [{ $match: { [join.localField]: { $ne: null } } }]
         : [];
       const rest = found.nullable ? `: only rows without ${join.localField} are left out` : '';
       return {
-        pipeline: replaceStages(pipeline, at, 2, ...guard),
+        pipeline: replaceStages(pipeline, index, 2, ...guard),
         reason:
           `Nothing reads ${join.as}, and every ${join.localField} has its one document in ` +
           `${join.from}${rest}.`,

@@ -18,10 +18,10 @@ export const elemMatch: Rule = {
   name: 'elem-match',
   apply(pipeline, context) {
     const arrays = embeddedArrays(context.design, context.collection);
-    for (let at = 0; at + 2 < pipeline.length; at++) {
-      const unwind = pipeline[at];
-      const match = pipeline[at + 1]?.['$match'];
-      const group = pipeline[at + 2]?.['$group'];
+    for (let index = 0; index + 2 < pipeline.length; index++) {
+      const unwind = pipeline[index];
+      const match = pipeline[index + 1]?.['$match'];
+      const group = pipeline[index + 2]?.['$group'];
       const path =
         unwind && '$unwind' in unwind && dropsEmpty(unwind) ? unwindPath(unwind) : undefined;
       if (
@@ -32,7 +32,9 @@ export const elemMatch: Rule = {
         !isDocument(group)
       )
         continue;
-      if (!pipeline.slice(0, at).every((stage) => ['$match', '$sort'].includes(stageName(stage))))
+      if (
+        !pipeline.slice(0, index).every((stage) => ['$match', '$sort'].includes(stageName(stage)))
+      )
         continue;
       const countsRows = Object.entries(group).some(
         ([name, value]) =>
@@ -50,7 +52,7 @@ export const elemMatch: Rule = {
       const inner = within(match, path);
       if (!inner) continue;
       return {
-        pipeline: replaceStages(pipeline, at, 2, { $match: { [path]: { $elemMatch: inner } } }),
+        pipeline: replaceStages(pipeline, index, 2, { $match: { [path]: { $elemMatch: inner } } }),
         reason: `Only whether an entry of ${path} matches counts, not how many do.`,
       };
     }

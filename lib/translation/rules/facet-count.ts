@@ -10,7 +10,7 @@ import { countedField } from './count-stage';
 export const facetCount: Rule = {
   name: 'facet-count',
   apply(pipeline) {
-    for (const [at, stage] of pipeline.entries()) {
+    for (const [index, stage] of pipeline.entries()) {
       const facet = stage['$facet'];
       if (!isDocument(facet)) continue;
       const [[name, inner] = ['', []], ...others] = Object.entries(facet);
@@ -20,12 +20,12 @@ export const facetCount: Rule = {
       if (
         others.length > 0 ||
         counted === undefined ||
-        !readsOnly(pipeline[at + 1], `${name}.${counted}`)
+        !readsOnly(pipeline[index + 1], `${name}.${counted}`)
       )
         continue;
       const replaced = { $facet: { [name]: [...stages.slice(0, -1), { $count: counted }] } };
       return {
-        pipeline: replaceStages(pipeline, at, 1, replaced),
+        pipeline: replaceStages(pipeline, index, 1, replaced),
         reason: 'A $group that only counts is a $count.',
       };
     }

@@ -8,19 +8,19 @@ import { replaceStages, type Rule } from './rule';
 export const groupById: Rule = {
   name: 'group-by-id',
   apply(pipeline) {
-    for (const [at, stage] of pipeline.entries()) {
+    for (const [index, stage] of pipeline.entries()) {
       const group = stage['$group'];
       if (!isDocument(group) || group['_id'] !== '$_id' || Object.keys(group).length > 1) continue;
       if (
         !pipeline
-          .slice(0, at)
+          .slice(0, index)
           .every((before) =>
             ['$match', '$sort', '$limit', '$skip', '$lookup', '$set'].includes(stageName(before)),
           )
       )
         continue;
       return {
-        pipeline: replaceStages(pipeline, at, 1),
+        pipeline: replaceStages(pipeline, index, 1),
         reason: 'Every document has an _id of its own: there is nothing to group.',
       };
     }

@@ -12,7 +12,7 @@ import { replaceStages, type Rule, type RuleContext } from './rule';
 export const groupByKey: Rule = {
   name: 'group-by-key',
   apply(pipeline, context) {
-    for (const [at, stage] of pipeline.entries()) {
+    for (const [index, stage] of pipeline.entries()) {
       const group = stage['$group'];
       if (!isDocument(group) || Object.keys(group).length < 2) continue;
       const key = group['_id'];
@@ -21,9 +21,9 @@ export const groupByKey: Rule = {
       const keepsRows = (before: MqlDocument): boolean =>
         ['$match', '$sort', '$limit', '$skip', '$lookup', '$set'].includes(stageName(before)) &&
         (pathsWrittenBy(before) ?? [path]).every((written) => !isUnder(path, written));
-      if (!pipeline.slice(0, at).every(keepsRows)) continue;
+      if (!pipeline.slice(0, index).every(keepsRows)) continue;
       // A field that an earlier stage wrote is not the design's.
-      const changed = pipeline.slice(0, at).flatMap((before) => pathsWrittenBy(before) ?? []);
+      const changed = pipeline.slice(0, index).flatMap((before) => pathsWrittenBy(before) ?? []);
       const values = new Map<string, Mql>([['_id', key]]);
       for (const [name, accumulator] of Object.entries(group)) {
         if (name === '_id') continue;
@@ -32,9 +32,9 @@ export const groupByKey: Rule = {
         values.set(name, value);
       }
       if (values.size < Object.keys(group).length) continue;
-      const { stages, count } = readThrough(pipeline.slice(at + 1), values);
+      const { stages, count } = readThrough(pipeline.slice(index + 1), values);
       return {
-        pipeline: replaceStages(pipeline, at, 1 + count, ...stages),
+        pipeline: replaceStages(pipeline, index, 1 + count, ...stages),
         reason: `Every document has a ${path} of its own: each group would hold one document.`,
       };
     }

@@ -8,7 +8,7 @@ import { replaceStages, type Rule } from './rule';
 export const impliedPresence: Rule = {
   name: 'implied-presence',
   apply(pipeline) {
-    for (const [at, stage] of pipeline.entries()) {
+    for (const [index, stage] of pipeline.entries()) {
       const match = stage['$match'];
       if (!isDocument(match)) continue;
       const entries = Object.entries(match);
@@ -20,7 +20,7 @@ export const impliedPresence: Rule = {
       if (!implied) continue;
       const rest = Object.fromEntries(entries.filter((entry) => entry !== implied));
       return {
-        pipeline: replaceStages(pipeline, at, 1, { $match: rest }),
+        pipeline: replaceStages(pipeline, index, 1, { $match: rest }),
         reason: `What is asked of the fields of ${implied[0]} is true only where there is one.`,
       };
     }

@@ -9,7 +9,7 @@ export function inSubPipelines(rule: Rule): Rule {
   return {
     name: rule.name,
     apply(pipeline, context) {
-      for (const [at, stage] of pipeline.entries()) {
+      for (const [index, stage] of pipeline.entries()) {
         const inner = subPipeline(stage);
         if (!inner) continue;
         const { joinedBy: _, ...outer } = context;
@@ -22,7 +22,7 @@ export function inSubPipelines(rule: Rule): Rule {
           rule.apply(inner.stages, own) ?? inSubPipelines(rule).apply(inner.stages, own);
         if (found)
           return {
-            pipeline: replaceStages(pipeline, at, 1, inner.put(found.pipeline)),
+            pipeline: replaceStages(pipeline, index, 1, inner.put(found.pipeline)),
             reason: found.reason,
           };
       }

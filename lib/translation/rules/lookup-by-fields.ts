@@ -12,14 +12,14 @@ import { replaceStages, type Rule, type RuleContext } from './rule';
 export const lookupByFields: Rule = {
   name: 'lookup-by-fields',
   apply(pipeline, context) {
-    for (const [at, stage] of pipeline.entries()) {
+    for (const [index, stage] of pipeline.entries()) {
       const lookup = stage['$lookup'];
       if (!isDocument(lookup) || !isDocument(lookup['let']) || lookup['localField'] !== undefined)
         continue;
-      const found = byFields(lookup, pipeline.slice(0, at), context);
+      const found = byFields(lookup, pipeline.slice(0, index), context);
       if (!found) continue;
       return {
-        pipeline: replaceStages(pipeline, at, 1, { $lookup: found }),
+        pipeline: replaceStages(pipeline, index, 1, { $lookup: found }),
         reason:
           `Partners are found by ${String(found['foreignField'])}, which an index can ` +
           'serve, rather than compared one by one.',
@@ -129,7 +129,7 @@ function isPlainKey(
   const parts = path
     .split('.')
     .slice(0, -1)
-    .map((_, at, all) => all.slice(0, at + 1).join('.'));
+    .map((_, index, all) => all.slice(0, index + 1).join('.'));
   return (
     parts.every((part) => field.arrays.includes(part)) &&
     field.arrays.every((array) => unwound.has(array))

@@ -15,14 +15,14 @@ export const matchBeforeUnwind: Rule = {
   name: 'match-before-unwind',
   apply(pipeline, context) {
     const arrays = embeddedArrays(context.design, context.collection);
-    for (let at = 0; at + 1 < pipeline.length; at++) {
-      const unwind = pipeline[at];
-      const match = pipeline[at + 1]?.['$match'];
+    for (let index = 0; index + 1 < pipeline.length; index++) {
+      const unwind = pipeline[index];
+      const match = pipeline[index + 1]?.['$match'];
       const path =
         unwind && '$unwind' in unwind && dropsEmpty(unwind) ? unwindPath(unwind) : undefined;
       if (path === undefined || path.includes('.') || !arrays.includes(path) || !isDocument(match))
         continue;
-      if (!pipeline.slice(0, at).every((stage) => stageName(stage) === '$match')) continue;
+      if (!pipeline.slice(0, index).every((stage) => stageName(stage) === '$match')) continue;
       const entries = Object.entries(match).filter(
         ([key, value]) => key.startsWith(`${path}.`) && needsValue(value),
       );
@@ -41,7 +41,7 @@ export const matchBeforeUnwind: Rule = {
           ? { [only]: value }
           : { [path]: { $elemMatch: inner } };
       const known = pipeline
-        .slice(0, at)
+        .slice(0, index)
         .some(
           (stage) =>
             pathsInMatch(stage['$match']).size > 0 &&
@@ -52,7 +52,7 @@ export const matchBeforeUnwind: Rule = {
         );
       if (known) continue;
       return {
-        pipeline: replaceStages(pipeline, at, 0, { $match: filter }),
+        pipeline: replaceStages(pipeline, index, 0, { $match: filter }),
         reason:
           `Only documents with such an entry of ${path} can pass: the others need not be ` +
           'unwound.',

@@ -9,9 +9,9 @@ import { replaceStages, type Rule } from './rule';
 export const matchEarly: Rule = {
   name: 'match-early',
   apply(pipeline) {
-    for (let at = 1; at < pipeline.length; at++) {
-      const match = pipeline[at]?.['$match'] as MqlDocument | undefined;
-      const before = pipeline[at - 1];
+    for (let index = 1; index < pipeline.length; index++) {
+      const match = pipeline[index]?.['$match'] as MqlDocument | undefined;
+      const before = pipeline[index - 1];
       if (!match || !before || !movesOver(before)) continue;
       const written = pathsWrittenBy(before) ?? [];
       const [movable, staying] = split(match, (part) => {
@@ -24,7 +24,7 @@ export const matchEarly: Rule = {
       if (Object.keys(movable).length === 0) continue;
       const rest = Object.keys(staying).length === 0 ? [] : [{ $match: staying }];
       return {
-        pipeline: replaceStages(pipeline, at - 1, 2, { $match: movable }, before, ...rest),
+        pipeline: replaceStages(pipeline, index - 1, 2, { $match: movable }, before, ...rest),
         reason:
           `The filter on ${[...pathsInMatch(movable)].join(', ')} does not depend on ` +
           `${stageName(before)} and runs before it.`,

@@ -6,13 +6,13 @@ import { replaceStages, type Rule } from './rule';
 export const mergeMatches: Rule = {
   name: 'merge-matches',
   apply(pipeline) {
-    for (let at = 0; at + 1 < pipeline.length; at++) {
-      const first = pipeline[at]?.['$match'];
-      const second = pipeline[at + 1]?.['$match'];
+    for (let index = 0; index + 1 < pipeline.length; index++) {
+      const first = pipeline[index]?.['$match'];
+      const second = pipeline[index + 1]?.['$match'];
       if (first === undefined || second === undefined) continue;
       const needed = withoutImplied(first as MqlDocument, second as MqlDocument);
       return {
-        pipeline: replaceStages(pipeline, at, 2, {
+        pipeline: replaceStages(pipeline, index, 2, {
           $match:
             Object.keys(needed).length === 0 ? second : conjoin([needed, second as MqlDocument]),
         }),

@@ -8,15 +8,15 @@ import { replaceStages, type Rule } from './rule';
 export const mergeProjects: Rule = {
   name: 'merge-projects',
   apply(pipeline) {
-    for (let at = 0; at + 1 < pipeline.length; at++) {
-      const project = pipeline[at]?.['$project'];
-      const next = pipeline[at + 1];
+    for (let index = 0; index + 1 < pipeline.length; index++) {
+      const project = pipeline[index]?.['$project'];
+      const next = pipeline[index + 1];
       if (!isDocument(project) || !next || project['_id'] !== 0) continue;
       const paths = plainPaths(project);
       const merged = paths && readThrough(next, paths);
       if (merged)
         return {
-          pipeline: replaceStages(pipeline, at, 2, merged),
+          pipeline: replaceStages(pipeline, index, 2, merged),
           reason:
             'The $project only renamed fields for a stage that can read them by their own names.',
         };

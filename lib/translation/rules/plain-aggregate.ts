@@ -13,9 +13,9 @@ export const PLAIN_AGGREGATE = 'plain-aggregate';
 export const plainAggregate: Rule = {
   name: PLAIN_AGGREGATE,
   apply(pipeline) {
-    for (const [at, stage] of pipeline.entries()) {
+    for (const [index, stage] of pipeline.entries()) {
       const facet = stage['$facet'];
-      const next = pipeline[at + 1];
+      const next = pipeline[index + 1];
       if (!isDocument(facet) || !next) continue;
       const [[name = '', inner] = [], ...others] = Object.entries(facet);
       const stages = inner as readonly MqlDocument[] | undefined;
@@ -37,7 +37,7 @@ export const plainAggregate: Rule = {
             ]
           : [];
       return {
-        pipeline: replaceStages(pipeline, at, 2, ...stages, ...project),
+        pipeline: replaceStages(pipeline, index, 2, ...stages, ...project),
         reason: 'There are rows to aggregate: the default for none is not needed.',
       };
     }

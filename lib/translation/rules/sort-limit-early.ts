@@ -11,9 +11,9 @@ import { simpleJoin } from './lookup-key';
 export const sortLimitEarly: Rule = {
   name: 'sort-limit-early',
   apply(pipeline, context) {
-    for (let at = 0; at + 3 < pipeline.length; at++) {
-      const [lookup, unwind, sort, limit] = pipeline.slice(at, at + 4);
-      const join = simpleJoin(pipeline, at);
+    for (let index = 0; index + 3 < pipeline.length; index++) {
+      const [lookup, unwind, sort, limit] = pipeline.slice(index, index + 4);
+      const join = simpleJoin(pipeline, index);
       if (
         !join ||
         !lookup ||
@@ -25,9 +25,9 @@ export const sortLimitEarly: Rule = {
       )
         continue;
       if (Object.keys(sort['$sort'] as object).some((path) => isUnder(path, join.as))) continue;
-      if (!keepsEveryRow(pipeline.slice(0, at + 2), context)) continue;
+      if (!keepsEveryRow(pipeline.slice(0, index + 2), context)) continue;
       return {
-        pipeline: replaceStages(pipeline, at, 4, sort, limit, lookup, unwind),
+        pipeline: replaceStages(pipeline, index, 4, sort, limit, lookup, unwind),
         reason:
           `The join to ${join.from} keeps every row once: only the rows within the limit ` +
           'need it.',

@@ -5,9 +5,9 @@ import { replaceStages, type Rule } from './rule';
 export const topOfGroup: Rule = {
   name: 'top-of-group',
   apply(pipeline) {
-    for (let at = 0; at + 1 < pipeline.length; at++) {
-      const sort = pipeline[at]?.['$sort'];
-      const group = pipeline[at + 1]?.['$group'];
+    for (let index = 0; index + 1 < pipeline.length; index++) {
+      const sort = pipeline[index]?.['$sort'];
+      const group = pipeline[index + 1]?.['$group'];
       if (!isDocument(sort) || !isDocument(group)) continue;
       const entries = Object.entries(group);
       // Anything else that depends on the order would lose it.
@@ -27,7 +27,7 @@ export const topOfGroup: Rule = {
           : [name, value],
       );
       return {
-        pipeline: replaceStages(pipeline, at, 2, { $group: Object.fromEntries(topped) }),
+        pipeline: replaceStages(pipeline, index, 2, { $group: Object.fromEntries(topped) }),
         reason:
           'Only the first row of each group is used: $top finds it without sorting the ' +
           'others.',

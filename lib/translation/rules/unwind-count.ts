@@ -8,8 +8,8 @@ export const unwindCount: Rule = {
   name: 'unwind-count',
   apply(pipeline, context) {
     const arrays = embeddedArrays(context.design, context.collection);
-    for (let at = 0; at + 1 < pipeline.length; at++) {
-      const found = storedArrayGroup(pipeline, at, arrays);
+    for (let index = 0; index + 1 < pipeline.length; index++) {
+      const found = storedArrayGroup(pipeline, index, arrays);
       if (!found) continue;
       const { path, group } = found;
       const sized = Object.entries(group).map(([name, value]): [string, Mql] | undefined => {
@@ -30,7 +30,7 @@ export const unwindCount: Rule = {
       return {
         pipeline: replaceStages(
           pipeline,
-          at,
+          index,
           2,
           { $match: { [path]: { $ne: [] } } },
           { $group: Object.fromEntries(sized.filter((entry) => entry !== undefined)) },

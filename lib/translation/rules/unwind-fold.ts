@@ -17,8 +17,8 @@ export const unwindFold: Rule = {
   name: 'unwind-fold',
   apply(pipeline, context) {
     const arrays = embeddedArrays(context.design, context.collection);
-    for (let at = 0; at + 1 < pipeline.length; at++) {
-      const found = storedArrayGroup(pipeline, at, arrays);
+    for (let index = 0; index + 1 < pipeline.length; index++) {
+      const found = storedArrayGroup(pipeline, index, arrays);
       // A path through two arrays would give arrays of arrays.
       if (!found || arrays.some((other) => other.startsWith(`${found.path}.`))) continue;
       const { path, group } = found;
@@ -35,7 +35,7 @@ export const unwindFold: Rule = {
       return {
         pipeline: replaceStages(
           pipeline,
-          at,
+          index,
           2,
           { $match: { [path]: { $ne: [] } } },
           { $group: Object.fromEntries(folded.filter((entry) => entry !== undefined)) },

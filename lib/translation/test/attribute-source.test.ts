@@ -31,8 +31,8 @@ function fill(sqlite: Database.Database): void {
       1 + (i % 2),
       `20${10 + (i % 8)}`,
       i % 5,
-      ...PLAYERS.map((_, at) =>
-        i % (13 + at) === 0 ? null : ((i * (7 + 4 * at) + at) % 1000) + (i % 2) / 2,
+      ...PLAYERS.map((_, index) =>
+        i % (13 + index) === 0 ? null : ((i * (7 + 4 * index) + index) % 1000) + (i % 2) / 2,
       ),
     );
 }
@@ -40,7 +40,7 @@ function fill(sqlite: Database.Database): void {
 const single = (name: string, player: number): string =>
   `SELECT id, season FROM match WHERE ${name} = ${player}`;
 const WORKLOAD = [
-  ...PLAYERS.map((name, at) => single(name, 10 * at + 0.5)),
+  ...PLAYERS.map((name, index) => single(name, 10 * index + 0.5)),
   ...[7, 8.5, 9].map(
     (player) =>
       'SELECT count(*) FROM match WHERE ' +
@@ -144,7 +144,7 @@ async function run(sql: string): Promise<{
 
 describe('one index serves', () => {
   it.each<[string, number]>([
-    ...PLAYERS.map((name, at): [string, number] => [single(name, 10 * at + 0.5), 10]),
+    ...PLAYERS.map((name, index): [string, number] => [single(name, 10 * index + 0.5), 10]),
     [single('home_player_3', 8), 10],
     ["SELECT id FROM match WHERE season = '2012' AND home_player_5 = 23", 10],
     ['SELECT id FROM match WHERE home_player_1 = 7.5 AND home_player_2 = 12.5', 10],

@@ -6,7 +6,7 @@ import { World } from './translation-fixture';
  * the order of their bytes.
  */
 const rows = (spellings: readonly string[]): string =>
-  spellings.map((spelling, at) => `(${at + 1}, '${spelling}', ${at})`).join(', ');
+  spellings.map((spelling, index) => `(${index + 1}, '${spelling}', ${index})`).join(', ');
 const ddl = (spellings: readonly string[]): string => `
   CREATE TABLE p (id TEXT PRIMARY KEY, nm TEXT); INSERT INTO p VALUES ('a', 'one'), ('A', 'two'), ('b', 'three');
   CREATE TABLE s (sid INTEGER PRIMARY KEY, k TEXT NOT NULL COLLATE NOCASE REFERENCES p(id), c INTEGER); INSERT INTO s VALUES ${rows(spellings)};

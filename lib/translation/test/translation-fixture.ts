@@ -175,8 +175,8 @@ export class World {
     const expected = {
       columns: names,
       rows: rows.map((row) =>
-        row.map((value, at) =>
-          applyTransform(columns[at]?.transform ?? { kind: 'identity' }, value),
+        row.map((value, index) =>
+          applyTransform(columns[index]?.transform ?? { kind: 'identity' }, value),
         ),
       ),
     };

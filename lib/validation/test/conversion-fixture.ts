@@ -110,8 +110,8 @@ export class ConversionFixture {
     try {
       const catalog = catalogOf(sqlite, { name, sha256: name, descriptions: {} });
       const profile = profileDatabase(sqlite, catalog);
-      const items = asked?.map((sql, at) => ({
-        questionId: String(at),
+      const items = asked?.map((sql, index) => ({
+        questionId: String(index),
         split: 'dev',
         database: name,
         question: '',

@@ -71,10 +71,10 @@ export function writeOutlierBenchmark(folder: string): void {
   fs.writeFileSync(
     path.join(folder, 'dev.json'),
     JSON.stringify(
-      SQL.map((text, at) => ({
-        question_id: at,
+      SQL.map((text, index) => ({
+        question_id: index,
         db_id: 'shop',
-        question: `Question ${at}`,
+        question: `Question ${index}`,
         evidence: '',
         SQL: text,
         difficulty: 'simple',
