@@ -107,6 +107,17 @@ export default tseslint.config(
     },
   },
   {
+    files: ['packages/**/*.ts'],
+    rules: { 'no-nested-ternary': 'error' },
+  },
+  {
+    files: ['packages/**/*.ts'],
+    ignores: ['**/*.test.ts'],
+    rules: {
+      'max-lines-per-function': ['error', { max: 80, skipBlankLines: true, skipComments: true }],
+    },
+  },
+  {
     // Columns are called `toString` and `constructor`, too, and every object has those.
     files: ['lib/**/*.ts', 'agents/**/*.ts'],
     ignores: ['**/*.test.ts'],

@@ -17,8 +17,9 @@ import type { Value } from '../src/values/value';
 
 /**
  * How much the engine adds to a hand-written loop over the same raw BSON, and how it compares with
- * mingo on the same documents as objects in memory. Run: npx tsx packages/mongo-embedded/bench/engine.ts
- * [documents]
+ * mingo on the same documents as objects in memory.
+ *
+ * Run: npx tsx packages/mongo-embedded/bench/engine.ts [documents]
  *
  * mingo is not a dependency: MINGO names the folder of a copy installed elsewhere
  * (`…/node_modules/mingo`).

@@ -31,7 +31,8 @@ export function packageFolder(): string {
     if (isPackage(installed)) return realpathSync(installed);
   }
   throw new Error(
-    `the package ${NAME} was not found from ${process.cwd()}: run from a folder where it is installed`,
+    `the package ${NAME} was not found from ${process.cwd()}: ` +
+      'start the program from a folder where it is installed',
   );
 }
 

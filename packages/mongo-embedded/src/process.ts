@@ -2,8 +2,8 @@ import { parseArgs } from 'node:util';
 import { FolderInUse, serveFolder, type OwnedServer } from './serve-folder';
 
 /**
- * The child process that `start` spawns: `--data folder --port n`. Its first line of output is JSON,
- * `{ uri }` or `{ error, busy }`.
+ * The child process that `start` spawns: `--data folder --port n`. Its first line of output is
+ * JSON, `{ uri }` or `{ error, busy }`.
  */
 
 const BUSY_EXIT = 3;
@@ -16,10 +16,10 @@ async function main(): Promise<void> {
   try {
     server = await serveFolder(dataDir, Number(values.port ?? 0));
   } catch (error) {
-    process.stdout.write(
-      `${JSON.stringify({ error: error instanceof Error ? error.message : String(error), busy: error instanceof FolderInUse })}\n`,
-    );
-    process.exitCode = error instanceof FolderInUse ? BUSY_EXIT : 1;
+    const message = error instanceof Error ? error.message : String(error);
+    const busy = error instanceof FolderInUse;
+    process.stdout.write(`${JSON.stringify({ error: message, busy })}\n`);
+    process.exitCode = busy ? BUSY_EXIT : 1;
     return;
   }
   let closing = false;

@@ -14,7 +14,7 @@ import { DISCOVERY_FILE } from './discovery-file';
 import { makeCredential } from './wire/scram';
 import { startServer, type RunningServer } from './wire/server';
 
-/** The server in this process: one for each data folder; its discovery file tells others its URI. */
+/** The server in this process, one for each data folder; a discovery file tells others its URI. */
 
 const USER = 'aptmql';
 
@@ -88,7 +88,8 @@ export async function serveFolder(dataDir: string, port: number): Promise<OwnedS
     lock.close();
     throw error;
   }
-  const uri = `mongodb://${USER}:${secret}@127.0.0.1:${server.port}/?authSource=admin&authMechanism=SCRAM-SHA-256&directConnection=true`;
+  const options = 'authSource=admin&authMechanism=SCRAM-SHA-256&directConnection=true';
+  const uri = `mongodb://${USER}:${secret}@127.0.0.1:${server.port}/?${options}`;
   const discovery = path.join(folder, DISCOVERY_FILE);
   // Renamed into place, so that nobody reads half of it.
   writeFileSync(`${discovery}.new`, JSON.stringify({ pid: process.pid, port: server.port, uri }), {

@@ -18,6 +18,8 @@ import { Doc } from './doc';
 /** No message is larger: a full batch and one more document. */
 const MAX_WRITTEN = 64 * 1024 * 1024;
 
+const markerTypes = { minKey: 0xff, maxKey: 0x7f, undefined: 0x06 } as const;
+
 /** A growing buffer that writes BSON. Reused: what `finish` returns is a copy. */
 export class BsonWriter {
   private buffer: Buffer;
@@ -214,7 +216,7 @@ export class BsonWriter {
       this.int32(value.increment | 0);
       this.int32(value.seconds | 0);
     } else if (value instanceof Marker) {
-      this.head(value.name === 'minKey' ? 0xff : value.name === 'maxKey' ? 0x7f : 0x06, name);
+      this.head(markerTypes[value.name], name);
     } else if (value instanceof Symbol_) {
       this.head(0x0e, name);
       this.string(value.value);

@@ -34,12 +34,10 @@ export function checkHint(engine: Engine, database: string, name: string, hint: 
       `error processing query: ns=${collection.namespace}: planner returned error :: caused by ` +
         ':: hint provided does not correspond to an existing index',
     );
-  const kind = index.wildcard
-    ? 'wildcard'
-    : index.partial
-      ? 'partial'
-      : index.sparse
-        ? 'sparse'
-        : null;
-  if (kind) throw unsupported(`a hint of the ${kind} index '${index.name}'`);
+  const refuse = (kind: string): never => {
+    throw unsupported(`a hint of the ${kind} index '${index.name}'`);
+  };
+  if (index.wildcard) refuse('wildcard');
+  if (index.partial) refuse('partial');
+  if (index.sparse) refuse('sparse');
 }

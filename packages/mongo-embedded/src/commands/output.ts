@@ -252,12 +252,10 @@ function matchedPipeline(
       51273,
       "'let' may not define a value for the reserved 'new' variable other than '$$ROOT'",
     );
+  let spec = variables ?? Doc.of({ new: '$$ROOT' });
   // `new` goes along by itself where the new document is needed anyway.
-  const spec = !variables
-    ? Doc.of({ new: '$$ROOT' })
-    : inserting && !variables.has('new')
-      ? new Doc([...variables.keys, 'new'], [...variables.values, '$$ROOT'])
-      : variables;
+  if (inserting && !spec.has('new'))
+    spec = new Doc([...spec.keys, 'new'], [...spec.values, '$$ROOT']);
   let inner = scope;
   const bindings = spec.keys.map((name, i) => {
     const bound = inner.with(name);

@@ -481,8 +481,10 @@ export function findAndModify(engine: Engine, request: Request): Buffer {
   const project = parseProjection(fields, scope, {
     filter: query.size > 0 ? parseFilter(query, scope) : null,
   });
-  const shown = (doc: Doc | undefined): Value =>
-    doc ? (fields.size > 0 ? project(doc) : doc) : null;
+  const shown = (doc: Doc | undefined): Value => {
+    if (!doc) return null;
+    return fields.size > 0 ? project(doc) : doc;
+  };
   return engine.store.db.transaction(() => {
     if (removing) {
       const collection = engine.store.findStored(request.database, name);

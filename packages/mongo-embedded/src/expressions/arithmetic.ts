@@ -73,16 +73,10 @@ function chained(
 
 const isInteger = (n: Numeric): n is number | bigint =>
   typeof n === 'bigint' || (typeof n === 'number' && (n | 0) === n);
-const signOf = (n: Numeric): number =>
-  n instanceof Decimal
-    ? n.isNaN
-      ? NaN
-      : n.isZero
-        ? 0
-        : n.negative
-          ? -1
-          : 1
-    : Math.sign(toDouble(n));
+function signOf(n: Numeric): number {
+  if (!(n instanceof Decimal)) return Math.sign(toDouble(n));
+  return n.isNaN ? NaN : n.sign;
+}
 
 function abs(n: Numeric): Numeric {
   if (n instanceof Decimal) return n.abs();

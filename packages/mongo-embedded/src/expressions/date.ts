@@ -327,7 +327,8 @@ const toText: OperatorBuilder = (operand, scope, name) => {
         );
       const ms = instant(v);
       if (typeof f === 'string') return formatDate(ms, f, z);
-      return isoString(ms, z, z.offsetAt(ms) === 0 && !timezone ? 'Z' : z === utc ? 'Z' : '');
+      const isUtc = z === utc || (!timezone && z.offsetAt(ms) === 0);
+      return isoString(ms, z, isUtc ? 'Z' : '');
     },
   };
 };

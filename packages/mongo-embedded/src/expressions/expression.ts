@@ -313,19 +313,14 @@ export function variadic(
   return (operand, scope, name) => {
     const operands = operandList(operand, scope);
     if (operands.length < least || operands.length > most) {
-      const range =
-        least === most
-          ? `exactly ${least}`
-          : most === Infinity
-            ? `at least ${least}`
-            : `at least ${least} arguments, and at most ${most}`;
+      if (least === most) throw wrongCount(name, `exactly ${least}`, operands.length);
+      if (most === Infinity) throw wrongCount(name, `at least ${least}`, operands.length);
       // Operators with a least and a most number of operands have a code of their own.
-      throw most !== Infinity && least !== most
-        ? new ServerError(
-            28667,
-            `Expression ${name} takes ${range}, but ${operands.length} were passed in.`,
-          )
-        : wrongCount(name, range, operands.length);
+      throw new ServerError(
+        28667,
+        `Expression ${name} takes at least ${least} arguments, and at most ${most}, but ` +
+          `${operands.length} were passed in.`,
+      );
     }
     const parts = operands.map((o) => o.evaluate);
     const { environment } = scope;

@@ -13,8 +13,6 @@ import {
 
 const comparing = (holds: (c: number) => boolean) =>
   binary((a, b, _name, environment) => {
-    if (typeof a === 'number' && typeof b === 'number' && a === a && b === b)
-      return holds(a < b ? -1 : a > b ? 1 : 0);
     return holds(compareValues(a, b, environment.collation.order));
   });
 

@@ -195,7 +195,8 @@ function parseDouble(text: string): number {
     return d;
   }
   const word = /^([+-]?)(?:inf(?:inity)?|(nan))$/i.exec(text);
-  if (word) return word[2] ? NaN : word[1] === '-' ? -Infinity : Infinity;
+  if (word?.[2]) return NaN;
+  if (word) return word[1] === '-' ? -Infinity : Infinity;
   const hex = text.startsWith('0x')
     ? null
     : /^([+-]?)0x([0-9a-f]*)\.?([0-9a-f]*)(?:p([+-]?\d+))?$/i.exec(text);

@@ -142,12 +142,8 @@ function within(
   if (operator === '$eq' || below(bound.operator) !== below(operator)) return false;
   // What is open keeps out its own end, so that the other may be open at the same place.
   const open = bound.operator === '$lt' || bound.operator === '$gt';
-  return satisfies(
-    bound.value,
-    open ? (below(operator) ? '$lte' : '$gte') : operator,
-    value,
-    index,
-  );
+  const closed = below(operator) ? '$lte' : '$gte';
+  return satisfies(bound.value, open ? closed : operator, value, index);
 }
 
 /**

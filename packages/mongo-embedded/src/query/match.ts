@@ -1,7 +1,7 @@
 import { Doc, type FieldName } from '../bson/doc';
 import { badValue, failedToParse, ServerError, typeMismatch, unsupported } from '../errors';
 import { parseExpression, RANDOM, type Scope } from '../expressions/expression';
-import { compareValues, rankOf } from '../values/compare';
+import { compareDoubles, compareValues, rankOf } from '../values/compare';
 import type { Collation } from '../values/collation';
 import { fieldName } from '../values/path';
 import { ValueSet } from '../values/value-map';
@@ -338,6 +338,15 @@ function comparison(
 
 const isNaNValue = (v: Value): boolean => isNumeric(v) && Number.isNaN(toDouble(v));
 
+/** Whether an operator holds of values whose comparison gives this. */
+const holdsFor: Readonly<Record<Comparison, (c: number) => boolean>> = {
+  $eq: (c) => c === 0,
+  $lt: (c) => c < 0,
+  $lte: (c) => c <= 0,
+  $gt: (c) => c > 0,
+  $gte: (c) => c >= 0,
+};
+
 function compareCondition(operator: Comparison, wanted: Value, collation: Collation): Condition {
   if (wanted === bsonUndefined) throw badValue('cannot compare to undefined');
   if (wanted === null) {
@@ -358,30 +367,18 @@ function compareCondition(operator: Comparison, wanted: Value, collation: Collat
     return (v) => compareValues(v, wanted, order) === 0;
   }
   const rank = rankOf(wanted);
-  const holds = (c: number): boolean =>
-    operator === '$lt' ? c < 0 : operator === '$lte' ? c <= 0 : operator === '$gt' ? c > 0 : c >= 0;
+  const holds = holdsFor[operator];
   const fast = typeof wanted === 'number';
   return (v) => {
-    if (fast && typeof v === 'number')
-      return v === v && holds(v < wanted ? -1 : v > wanted ? 1 : 0);
+    if (fast && typeof v === 'number') return v === v && holds(compareDoubles(v, wanted));
     // Values of other types are never less or greater: comparison is bracketed by type.
     return rankOf(v) === rank && !isNaNValue(v) && holds(compareValues(v, wanted, order));
   };
 }
 
 function extremeCondition(operator: Comparison, wanted: Value): Condition {
-  return (v) => {
-    const c = compareValues(v ?? null, wanted);
-    return operator === '$eq'
-      ? c === 0
-      : operator === '$lt'
-        ? c < 0
-        : operator === '$lte'
-          ? c <= 0
-          : operator === '$gt'
-            ? c > 0
-            : c >= 0;
-  };
+  const holds = holdsFor[operator];
+  return (v) => holds(compareValues(v ?? null, wanted));
 }
 
 function membership(path: string, list: Value, collation: Collation, name = '$in'): Filter {

@@ -207,11 +207,8 @@ class Translator {
         if (off.includes(f)) this.flags = { ...this.flags, [f]: false };
       }
       this.at += all.length;
-      return end === ':'
-        ? '(?:'
-        : this.source.length > this.at && /^[*+?{]/.test(this.source.slice(this.at))
-          ? '(?:)'
-          : '';
+      if (end === ':') return '(?:';
+      return /^[*+?{]/.test(this.source.slice(this.at)) ? '(?:)' : '';
     }
     if (rest.startsWith('(?') || rest.startsWith('(*')) throw this.refuse(rest.slice(0, 4));
     return open(1, '(');
@@ -322,7 +319,8 @@ class Translator {
     if (!match) throw this.refuse(`\\${c}`);
     this.at += match[0].length;
     const name = match[2] ?? match[3] ?? '';
-    const letter = match[1] === '^' ? (c === 'p' ? 'P' : 'p') : c;
+    const opposite = c === 'p' ? 'P' : 'p';
+    const letter = match[1] === '^' ? opposite : c;
     return generalCategories.test(name) ? `\\${letter}{${name}}` : `\\${letter}{Script=${name}}`;
   }
 

@@ -56,15 +56,7 @@ function makeSortPattern(parts: readonly Part[], collation: Collation): SortPatt
     for (let i = 0; i < directions.length; i++) {
       const x = a[i];
       const y = b[i];
-      // Nearly all keys are numbers; NaN is left to the general comparison.
-      const c =
-        typeof x === 'number' && typeof y === 'number' && x === x && y === y
-          ? x < y
-            ? -1
-            : x > y
-              ? 1
-              : 0
-          : compareValues(x, y, order);
+      const c = compareValues(x, y, order);
       if (c !== 0) return c * (directions[i] as number);
     }
     return 0;
@@ -149,7 +141,8 @@ class KeyReader {
     this.sawArray = undefined;
     const value = this.only ? this.whole(doc.read(this.only)) : this.step(doc, 0);
     // A key is only ever compared, so a double may lose its wrapping.
-    return value === undefined ? null : value instanceof Double ? value.value : value;
+    if (value === undefined) return null;
+    return value instanceof Double ? value.value : value;
   }
   private step(value: Value, i: number): Value {
     for (; i < this.fields.length; i++) {

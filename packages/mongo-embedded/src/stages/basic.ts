@@ -183,11 +183,13 @@ const skip: StageBuilder = (operand, _context, name) => {
   };
 };
 
-/**
- * `$unwind`: one document for each element; null, missing and empty give none unless they are
- * preserved.
- */
-const unwind: StageBuilder = (operand, _context, name) => {
+interface Unwind {
+  readonly parts: readonly string[];
+  readonly preserve: boolean;
+  readonly indexParts: readonly string[] | undefined;
+}
+
+function parseUnwind(operand: Value): Unwind {
   let path: Value = operand;
   let preserve = false;
   let indexName: string | undefined;
@@ -228,8 +230,16 @@ const unwind: StageBuilder = (operand, _context, name) => {
       28818,
       `path option to $unwind stage should be prefixed with a '$': ${path}`,
     );
-  const parts = splitPath(path.slice(1));
   const indexParts = indexName === undefined ? undefined : splitPath(indexName);
+  return { parts: splitPath(path.slice(1)), preserve, indexParts };
+}
+
+/**
+ * `$unwind`: one document for each element; null, missing and empty give none unless they are
+ * preserved.
+ */
+const unwind: StageBuilder = (operand, _context, name) => {
+  const { parts, preserve, indexParts } = parseUnwind(operand);
   const emit = (doc: Doc, value: Value, index: bigint | null): Doc => {
     const unwound = setPath(doc, parts, value);
     const out = indexParts ? setPath(unwound, indexParts, index) : unwound;

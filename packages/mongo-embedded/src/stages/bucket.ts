@@ -155,11 +155,8 @@ function fillBuckets(
     )
       end++;
     const before = buckets[buckets.length - 1];
-    const min = granularity
-      ? before
-        ? before.max
-        : granularity.down(keyAt(at) as Numeric)
-      : keyAt(at);
+    const start = keyAt(at);
+    const min = granularity ? (before?.max ?? granularity.down(start as Numeric)) : start;
     let max: Value = end < entries.length ? keyAt(end) : keyAt(end - 1);
     if (granularity && boundary !== undefined) {
       // Zero rounds to itself: then the next bucket's least value, rounded down, is the boundary.

@@ -134,7 +134,15 @@ function parseBounds(v: Value, unit: Unit | undefined, step: Numeric): Bounds {
   return [low, high];
 }
 
-const densify: StageBuilder = (operand, context, name) => {
+interface Densify {
+  readonly field: string;
+  readonly path: readonly string[];
+  readonly partitionPaths: readonly (readonly string[])[];
+  readonly advance: Step;
+  readonly bounds: ReturnType<typeof parseBounds>;
+}
+
+function parseDensify(operand: Value, name: string): Densify {
   if (!(operand instanceof Doc))
     throw new ServerError(
       5733400,
@@ -190,7 +198,6 @@ const densify: StageBuilder = (operand, context, name) => {
       'The step parameter in a range statement must be a whole number when densifying a date range',
     );
   const bounds = parseBounds(range.get('bounds'), unit, step);
-  const explicit = typeof bounds === 'string' ? null : bounds;
   if (bounds === 'partition' && by.length === 0) {
     throw new ServerError(
       5733408,
@@ -198,67 +205,77 @@ const densify: StageBuilder = (operand, context, name) => {
         "partitionByFields. You may have meant to specify 'full' bounds.",
     );
   }
-  const advance = stepOf(step, unit);
+  return { field, path, partitionPaths, advance: stepOf(step, unit), bounds };
+}
+
+const densify: StageBuilder = (operand, context, name) => {
+  const parsed = parseDensify(operand, name);
   const { checkpoint } = context.scope.environment;
-  return blocking(name, (input) => {
-    const docs = drain(input, checkpoint);
-    const valueOf = (doc: Doc): Value => checkValue(nested(doc, path), field);
-    const partitions = new ValueMap<Doc[]>();
-    for (const doc of docs)
-      partitions
-        .upsert(
-          partitionPaths.map((p) => nested(doc, p) ?? null),
-          () => [],
-        )
-        .push(doc);
-    if (docs.length === 0 && explicit && by.length === 0) partitions.upsert([], () => []);
-    const all = docs
-      .map(valueOf)
-      .filter((v) => !isNullish(v))
-      .sort((a, b) => compareValues(a, b));
-    const order = partitions.keys.map((key, i) => ({
-      key: key as Value[],
-      docs: partitions.items[i] as Doc[],
-    }));
-    order.sort((a, b) => compareValues(a.key, b.key));
-    const out: Doc[] = [];
-    for (const { key, docs: members } of order) {
-      const sorted = members
-        .map((doc) => ({ doc, value: valueOf(doc) }))
-        .sort((a, b) => compareValues(a.value ?? null, b.value ?? null));
-      const make = (value: Value): Doc =>
-        setPath(
-          partitionPaths.reduce(
-            (d, p, i) => (key[i] === null ? d : setPath(d, p, key[i])),
-            Doc.empty(),
-          ),
-          path,
-          value,
-        );
-      const emit = (value: Value): void => {
-        out.push(make(value));
-        if (out.length > MAX_GENERATED + docs.length)
-          throw new ServerError(
-            5897900,
-            `Generated ${MAX_GENERATED} documents in $densify, which is over the limit`,
-          );
-        if ((out.length & 1023) === 0) checkpoint();
-      };
-      const range: Range = explicit
-        ? { low: explicit[0], high: explicit[1], closed: false, fromStart: by.length === 0 }
-        : bounds === 'full'
-          ? { low: all[0], high: all[all.length - 1], closed: true, fromStart: false }
-          : {};
-      const steps = new Steps(advance, range, explicit !== null, emit);
-      for (const { doc, value } of sorted) {
-        if (!isNullish(value)) steps.before(value);
-        out.push(doc);
-      }
-      steps.finish();
-    }
-    return fromArray(out);
-  });
+  return blocking(name, (input) =>
+    fromArray(fillGaps(drain(input, checkpoint), parsed, checkpoint)),
+  );
 };
+
+function fillGaps(docs: readonly Doc[], parsed: Densify, checkpoint: () => void): Doc[] {
+  const { field, path, partitionPaths, advance, bounds } = parsed;
+  const explicit = typeof bounds === 'string' ? null : bounds;
+  const valueOf = (doc: Doc): Value => checkValue(nested(doc, path), field);
+  const all = docs
+    .map(valueOf)
+    .filter((v) => !isNullish(v))
+    .sort((a, b) => compareValues(a, b));
+  const isWhole = partitionPaths.length === 0;
+  let range: Range = {};
+  if (explicit) range = { low: explicit[0], high: explicit[1], closed: false, fromStart: isWhole };
+  else if (bounds === 'full')
+    range = { low: all[0], high: all[all.length - 1], closed: true, fromStart: false };
+  const out: Doc[] = [];
+  for (const { key, docs: members } of partitionsOf(docs, parsed)) {
+    const sorted = members
+      .map((doc) => ({ doc, value: valueOf(doc) }))
+      .sort((a, b) => compareValues(a.value ?? null, b.value ?? null));
+    const base = partitionPaths.reduce(
+      (doc, p, i) => (key[i] === null ? doc : setPath(doc, p, key[i])),
+      Doc.empty(),
+    );
+    const emit = (value: Value): void => {
+      out.push(setPath(base, path, value));
+      if (out.length > MAX_GENERATED + docs.length)
+        throw new ServerError(
+          5897900,
+          `Generated ${MAX_GENERATED} documents in $densify, which is over the limit`,
+        );
+      if ((out.length & 1023) === 0) checkpoint();
+    };
+    const steps = new Steps(advance, range, explicit !== null, emit);
+    for (const { doc, value } of sorted) {
+      if (!isNullish(value)) steps.before(value);
+      out.push(doc);
+    }
+    steps.finish();
+  }
+  return out;
+}
+
+/** The documents by the values of the partition fields, in the order of those. */
+function partitionsOf(
+  docs: readonly Doc[],
+  { partitionPaths, bounds }: Densify,
+): { key: Value[]; docs: Doc[] }[] {
+  const partitions = new ValueMap<Doc[]>();
+  for (const doc of docs)
+    partitions
+      .upsert(
+        partitionPaths.map((p) => nested(doc, p) ?? null),
+        () => [],
+      )
+      .push(doc);
+  if (docs.length === 0 && typeof bounds !== 'string' && partitionPaths.length === 0)
+    partitions.upsert([], () => []);
+  return partitions.keys
+    .map((key, i) => ({ key: key as Value[], docs: partitions.items[i] as Doc[] }))
+    .sort((a, b) => compareValues(a.key, b.key));
+}
 
 /** What is to be filled; without limits, only what lies between documents. */
 interface Range {

@@ -577,7 +577,7 @@ const graphLookup: StageBuilder = (operand, context, name) => {
   return mapping(name, (doc) => {
     index ??= new HashIndex(allOf(from, context), keysOf, context.scope);
     const first = start(doc);
-    let frontier: Value[] = Array.isArray(first) ? first : first === undefined ? [] : [first];
+    let frontier: Value[] = first === undefined ? [] : [first].flat();
     const visited = new ValueMap<true>(collation);
     const seen = new Set<Doc>();
     const found: Doc[] = [];

@@ -108,12 +108,9 @@ export class MovingCovariance implements Removable {
     if (x instanceof Decimal || y instanceof Decimal)
       throw unsupported(`${this.name} with decimals that are not finite`);
     const odd = [toDouble(x), toDouble(y)].filter((v) => !Number.isFinite(v));
-    const kind = odd.every((v) => v === odd[0])
-      ? odd[0] === Infinity
-        ? 'Infinity'
-        : '-Infinity'
-      : 'NaN';
-    this.endless[kind] += sign;
+    if (odd.every((v) => v === Infinity)) this.endless.Infinity += sign;
+    else if (odd.every((v) => v === -Infinity)) this.endless['-Infinity'] += sign;
+    else this.endless.NaN += sign;
     return null;
   }
   add(doc: Doc): void {

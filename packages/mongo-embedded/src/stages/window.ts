@@ -194,7 +194,7 @@ function parseBound(b: Value, context: StageContext): Bound {
 
 function parseWindow(spec: Value, pattern: SortPattern | null, context: StageContext): Window {
   if (!(spec instanceof Doc)) throw failedToParse("'window' field must be an object");
-  const kind = spec.has('documents') ? 'documents' : spec.has('range') ? 'range' : null;
+  const kind = (['documents', 'range'] as const).find((name) => spec.has(name));
   for (const key of spec.keys)
     if (key !== 'documents' && key !== 'range' && key !== 'unit')
       throw failedToParse(`'window' field has an unknown option: ${key}`);
@@ -209,7 +209,10 @@ function parseWindow(spec: Value, pattern: SortPattern | null, context: StageCon
     if (isNumeric(b) && kind === 'documents' && !isIntegral(b))
       throw failedToParse('Numeric document-based bounds must be an integer');
   }
-  const offset = (b: Bound): number => (b === 'current' ? 0 : isNumeric(b) ? toDouble(b) : NaN);
+  const offset = (b: Bound): number => {
+    if (b === 'current') return 0;
+    return isNumeric(b) ? toDouble(b) : NaN;
+  };
   if (offset(low) > offset(high))
     throw new ServerError(5339900, 'Lower bound must not exceed upper bound');
   if (kind === 'documents' && (low !== 'unbounded' || high !== 'unbounded') && !pattern)
@@ -236,8 +239,10 @@ function boundsOf(window: Window, pattern: SortPattern | null): Bounds {
   if (window.kind === 'documents') {
     const offset =
       (b: Bound, unbounded: (n: number) => number) =>
-      (i: number, n: number): number =>
-        b === 'unbounded' ? unbounded(n) : b === 'current' ? i : i + Number(b);
+      (i: number, n: number): number => {
+        if (b === 'unbounded') return unbounded(n);
+        return b === 'current' ? i : i + Number(b);
+      };
     const low = offset(window.low, () => 0);
     const high = offset(window.high, (n) => n - 1);
     return ({ docs }, i) => [
@@ -625,7 +630,8 @@ const expMovingAvg: Special = (operand, pattern, window, context, name) => {
         const exact = toDecimal(v);
         average = average === undefined ? exact : exact.multiply(alpha).add(average.multiply(rest));
       }
-      return average === undefined ? null : decimal ? average : double(average.toNumber());
+      if (average === undefined) return null;
+      return decimal ? average : double(average.toNumber());
     });
   };
 };

@@ -112,11 +112,8 @@ function keyOf(index: IndexSpec, value: Value): Buffer {
   if (index.collation.simple) return encodeKey(value);
   if (rankOf(value) === STRING) return encodeKey(index.collation.fold(String(value)));
   // Whatever holds strings inside is only known to be an array or an object.
-  return rankOf(value) === ARRAY
-    ? encodeKey([])
-    : rankOf(value) === OBJECT
-      ? encodeKey(Doc.empty())
-      : encodeKey(value);
+  if (rankOf(value) === ARRAY) return encodeKey([]);
+  return encodeKey(rankOf(value) === OBJECT ? Doc.empty() : value);
 }
 
 /**

@@ -5,11 +5,11 @@ import {
   Code,
   DateTime,
   DbPointer,
-  Double,
   ObjectId,
   Regex,
   Symbol_,
   Timestamp,
+  toDouble,
   type Binary,
   type Numeric,
   type Value,
@@ -101,14 +101,7 @@ function int64(n: bigint): Buffer {
 
 /** The nearest double in sortable form, then what the double leaves out, if anything. */
 function number(value: Numeric): Buffer {
-  const near =
-    typeof value === 'number'
-      ? value
-      : value instanceof Double
-        ? value.value
-        : typeof value === 'bigint'
-          ? Number(value)
-          : value.toNumber();
+  const near = toDouble(value);
   const b = Buffer.allocUnsafe(10);
   b[0] = 15;
   if (Number.isNaN(near)) return b.fill(0, 1);
@@ -125,7 +118,7 @@ function number(value: Numeric): Buffer {
 }
 
 function remainder(value: Numeric, near: number): number {
-  if (typeof value === 'bigint') return value > near ? 1 : value < near ? -1 : 0;
+  if (typeof value === 'bigint') return Number(value > near) - Number(value < near);
   return value instanceof Decimal ? value.compareDouble(near) : 0;
 }
 

@@ -79,8 +79,12 @@ export class Store {
     this.reading = new Reading(this.db, `${file}-wal`);
     if (writable) {
       this.db.exec(`
-        CREATE TABLE IF NOT EXISTS collections(id INTEGER PRIMARY KEY AUTOINCREMENT, db TEXT NOT NULL, name TEXT NOT NULL, options BLOB NOT NULL, changes INTEGER NOT NULL DEFAULT 0, UNIQUE(db, name));
-        CREATE TABLE IF NOT EXISTS indexes(id INTEGER PRIMARY KEY AUTOINCREMENT, collection INTEGER NOT NULL, name TEXT NOT NULL, spec BLOB NOT NULL, multikey INTEGER NOT NULL DEFAULT 0, UNIQUE(collection, name));
+        CREATE TABLE IF NOT EXISTS collections(
+          id INTEGER PRIMARY KEY AUTOINCREMENT, db TEXT NOT NULL, name TEXT NOT NULL,
+          options BLOB NOT NULL, changes INTEGER NOT NULL DEFAULT 0, UNIQUE(db, name));
+        CREATE TABLE IF NOT EXISTS indexes(
+          id INTEGER PRIMARY KEY AUTOINCREMENT, collection INTEGER NOT NULL, name TEXT NOT NULL,
+          spec BLOB NOT NULL, multikey INTEGER NOT NULL DEFAULT 0, UNIQUE(collection, name));
       `);
     }
     this.byName = this.db.prepare(

@@ -107,12 +107,11 @@ function check(work: () => unknown, what: string): void {
     expect(error.code, what).toBeGreaterThan(1);
   }
 }
-const show = (v: Value): string =>
-  v instanceof Doc
-    ? `{${v.keys.join()}}`
-    : Array.isArray(v)
-      ? `[${v.map(show).join()}]`
-      : String(typeof v === 'object' && v ? v.constructor.name : v);
+function show(v: Value): string {
+  if (v instanceof Doc) return `{${v.keys.join()}}`;
+  if (Array.isArray(v)) return `[${v.map(show).join()}]`;
+  return String(typeof v === 'object' && v ? v.constructor.name : v);
+}
 
 const source: Source = {
   database: 'test',

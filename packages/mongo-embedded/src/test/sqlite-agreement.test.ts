@@ -238,9 +238,12 @@ describe('agreement with SQLite', () => {
   it('computes windows', () => {
     check(() => {
       agree(
-        `SELECT id, row_number() OVER w, rank() OVER (PARTITION BY t ORDER BY i), dense_rank() OVER (PARTITION BY t ORDER BY i),
-                total(i) OVER (PARTITION BY t ORDER BY i, id ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING), count(*) OVER (PARTITION BY t),
-                lag(r, 1, -1) OVER w FROM a WINDOW w AS (PARTITION BY t ORDER BY i, id) ORDER BY id`,
+        `SELECT id, row_number() OVER w, rank() OVER v, dense_rank() OVER v,
+                total(i) OVER (w ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING),
+                count(*) OVER (PARTITION BY t), lag(r, 1, -1) OVER w
+         FROM a
+         WINDOW w AS (PARTITION BY t ORDER BY i, id), v AS (PARTITION BY t ORDER BY i)
+         ORDER BY id`,
         [
           {
             $setWindowFields: {

@@ -101,12 +101,8 @@ const operators: Record<string, { build: OperatorBuilder; existingOnly?: boolean
   },
   $currentDate: {
     build: (operand) => {
-      const type =
-        typeof operand === 'boolean'
-          ? 'date'
-          : operand instanceof Doc
-            ? operand.get('$type')
-            : undefined;
+      const named = operand instanceof Doc ? operand.get('$type') : undefined;
+      const type = typeof operand === 'boolean' ? 'date' : named;
       if (type === 'date') return () => new DateTime(Date.now());
       if (type === 'timestamp') return () => new Timestamp(Math.floor(Date.now() / 1000), 1);
       throw badValue("The '$type' string field is required to be 'date' or 'timestamp'");
@@ -179,9 +175,11 @@ function bitwise(name: string, old: Value, operand: Value, path: string): Value 
     throw badValue(`Cannot apply $bit to a value of non-integral type at '${path}'`);
   };
   const [a, b] = [whole(old), whole(operand)];
-  const result = name === 'and' ? a & b : name === 'or' ? a | b : name === 'xor' ? a ^ b : null;
-  if (result === null)
-    throw badValue(`The $bit modifier only supports 'and', 'or', and 'xor', not '${name}'`);
+  let result: bigint;
+  if (name === 'and') result = a & b;
+  else if (name === 'or') result = a | b;
+  else if (name === 'xor') result = a ^ b;
+  else throw badValue(`The $bit modifier only supports 'and', 'or', and 'xor', not '${name}'`);
   return typeof old === 'bigint' || typeof operand === 'bigint'
     ? BigInt.asIntN(64, result)
     : Number(BigInt.asIntN(32, result));
@@ -204,13 +202,8 @@ function buildPush(operand: Value, scope: Scope, path: string): Change {
   const sort = pushSort(operand.get('$sort'), scope);
   return (old) => {
     const out = [...arrayOf(old, path, '$push')];
-    const at =
-      position === undefined
-        ? out.length
-        : Number(position) < 0
-          ? Math.max(0, out.length + Number(position))
-          : Number(position);
-    out.splice(at, 0, ...each);
+    const offset = position === undefined ? out.length : Number(position);
+    out.splice(offset < 0 ? Math.max(0, out.length + offset) : offset, 0, ...each);
     const sorted = sort(out);
     if (slice === undefined) return sorted;
     const n = Number(slice);

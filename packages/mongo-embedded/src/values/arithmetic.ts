@@ -17,16 +17,11 @@ const INT64_MIN = -(2n ** 63n);
 export const fitsInt64 = (n: bigint): boolean => n >= INT64_MIN && n <= INT64_MAX;
 
 /** How wide a numeric type is; the wider one decides a result's type. */
-const widthOf = (v: Numeric): 0 | 1 | 2 | 3 =>
-  typeof v === 'number'
-    ? (v | 0) === v
-      ? 0
-      : 2
-    : typeof v === 'bigint'
-      ? 1
-      : v instanceof Double
-        ? 2
-        : 3;
+function widthOf(v: Numeric): 0 | 1 | 2 | 3 {
+  if (typeof v === 'number') return (v | 0) === v ? 0 : 2;
+  if (typeof v === 'bigint') return 1;
+  return v instanceof Double ? 2 : 3;
+}
 
 export const toDecimal = (v: Numeric): Decimal => {
   if (v instanceof Decimal) return v;
@@ -47,7 +42,7 @@ function integral(n: bigint, wide: boolean): Numeric {
 /**
  * An int32 operation's exact result held in a double (sums and differences of int32 always are).
  */
-const fromSafe = (n: number): Numeric => ((n | 0) === n ? (n === 0 ? 0 : n) : BigInt(n));
+const fromSafe = (n: number): Numeric => ((n | 0) === n ? n | 0 : BigInt(n));
 
 export function addNumbers(a: Numeric, b: Numeric): Numeric {
   const w = Math.max(widthOf(a), widthOf(b));
@@ -117,7 +112,7 @@ export class DoubleDouble {
   }
   get value(): number {
     const sum = this.high + this.low;
-    return Number.isFinite(sum) ? sum : Number.isFinite(this.high) ? sum : this.special;
+    return Number.isFinite(sum) || Number.isFinite(this.high) ? sum : this.special;
   }
 }
 

@@ -112,6 +112,12 @@ const variantTags: Readonly<Record<string, string>> = {
   dictionary: 'dict',
 };
 
+function sensitivityOf(strength: number, caseLevel: boolean): Intl.CollatorOptions['sensitivity'] {
+  if (strength >= 3) return 'variant';
+  if (strength === 2) return 'accent';
+  return caseLevel ? 'case' : 'base';
+}
+
 /** Reads a command's `collation`. Refuses what `Intl.Collator` cannot express exactly. */
 export function parseCollation(spec: Doc | undefined): Collation {
   if (!spec || spec.size === 0) return simpleCollation;
@@ -159,8 +165,7 @@ export function parseCollation(spec: Doc | undefined): Collation {
     collator = new Intl.Collator(
       `${place.replaceAll('_', '-')}${tag === undefined ? '' : `-u-co-${tag}`}`,
       {
-        sensitivity:
-          strength >= 3 ? 'variant' : strength === 2 ? 'accent' : caseLevel ? 'case' : 'base',
+        sensitivity: sensitivityOf(strength, caseLevel),
         numeric,
         caseFirst: caseFirst === 'off' ? 'false' : caseFirst,
         ignorePunctuation: alternate === 'shifted',

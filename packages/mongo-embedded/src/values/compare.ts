@@ -60,22 +60,22 @@ export function compareUtf8(a: string, b: string): number {
     if (x !== y) {
       const xs = x >= 0xd800 && x <= 0xdfff;
       const ys = y >= 0xd800 && y <= 0xdfff;
-      if (xs !== ys)
-        return xs ? (y >= 0xe000 ? 1 : x < y ? -1 : 1) : x >= 0xe000 ? -1 : x < y ? -1 : 1;
+      if (xs && !ys && y >= 0xe000) return 1;
+      if (ys && !xs && x >= 0xe000) return -1;
       return x < y ? -1 : 1;
     }
   }
   return a.length - b.length;
 }
 
-const sign = (n: number): number => (n < 0 ? -1 : n > 0 ? 1 : 0);
+const sign = (n: number): number => compareDoubles(n, 0);
 
 export function compareBytes(a: Uint8Array, b: Uint8Array): number {
   return Buffer.compare(a, b);
 }
 
 /** NaN is below every number and equal to itself. */
-function compareDoubles(a: number, b: number): number {
+export function compareDoubles(a: number, b: number): number {
   if (a < b) return -1;
   if (a > b) return 1;
   if (a === b) return 0;
@@ -92,10 +92,11 @@ export function compareNumbers(a: Numeric, b: Numeric): number {
     if (typeof b === 'number') return compareDoubles(a, b);
     if (b instanceof Decimal) return opposite(b.compareDouble(a));
     // JavaScript compares a bigint with a number exactly; only NaN needs care.
-    return Number.isNaN(a) ? -1 : a < b ? -1 : a > b ? 1 : 0;
+    if (Number.isNaN(a) || a < b) return -1;
+    return a > b ? 1 : 0;
   }
   if (typeof a === 'bigint') {
-    if (typeof b === 'bigint') return a < b ? -1 : a > b ? 1 : 0;
+    if (typeof b === 'bigint') return Number(a > b) - Number(a < b);
     if (typeof b === 'number') return opposite(compareNumbers(b, a));
     return Decimal.fromBigInt(a).compare(b);
   }
@@ -171,7 +172,7 @@ export function compareValues(a: Value, b: Value, order: StringOrder = compareUt
     default:
       // Markers, null and missing carry no value; missing and undefined stand together but missing
       // first.
-      return a === b ? 0 : a === undefined ? -1 : b === undefined ? 1 : 0;
+      return Number(b === undefined) - Number(a === undefined);
   }
 }
 

@@ -6,7 +6,7 @@ import {
   daysInMonth,
   fromLocal,
   months,
-  pad,
+  offsetText,
   parseZone,
   utc,
   weekday,
@@ -67,7 +67,8 @@ function zoneMinutes(text: string): number | undefined {
 }
 
 const MONTH =
-  '(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\\.?';
+  '(jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|' +
+  'aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\\.?';
 const monthNumber = (name: string): number =>
   months.findIndex((m) => m.slice(0, 3).toLowerCase() === name.slice(0, 3)) + 1;
 const DAY_OF_MONTH = '(\\d{1,2})(?:st|nd|rd|th)?';
@@ -89,8 +90,9 @@ const layouts: readonly {
   { pattern: new RegExp(`^${MONTH}[ .-]*(\\d{4})$`), order: [2, 1, 3] },
 ];
 const noYear = new RegExp(`^(?:${MONTH}[ .-]*${DAY_OF_MONTH}|${DAY_OF_MONTH}[ .-]*${MONTH})?$`);
-const relative =
-  /(?:^|\s)(?:@-?\d|now|today|tomorrow|yesterday|next|last|previous|this|ago|first|[+-]?\d+ (?:sec|min|hour|day|week|fortnight|month|year))/;
+const RELATIVE_WORDS = 'now|today|tomorrow|yesterday|next|last|previous|this|ago|first';
+const UNITS = 'sec|min|hour|day|week|fortnight|month|year';
+const relative = new RegExp(`(?:^|\\s)(?:@-?\\d|${RELATIVE_WORDS}|[+-]?\\d+ (?:${UNITS}))`);
 const WEEKDAY =
   /(?:^|\s)(sun|mon|tue|wed|thu|fri|sat)(?:day|sday|nesday|rsday|urday|s|rs|r)?\.?(?=\s|$)/;
 const TIME =
@@ -223,16 +225,8 @@ function resolve(
       `you cannot pass in a date/time string with GMT offset together with a timezone argument`,
     );
   const local = days * DAY + hour * 3_600_000 + minute * 60_000 + second * 1000 + ms;
-  return offset === undefined
-    ? fromLocal(local, zone ?? utc)
-    : fromLocal(
-        local,
-        offset === 0
-          ? utc
-          : parseZone(
-              `${offset < 0 ? '-' : '+'}${pad(Math.floor(Math.abs(offset) / 60), 2)}${pad(Math.abs(offset) % 60, 2)}`,
-            ),
-      );
+  if (offset === undefined) return fromLocal(local, zone ?? utc);
+  return fromLocal(local, offset === 0 ? utc : parseZone(offsetText(offset)));
 }
 
 /** `$dateFromString` with a format. */

@@ -50,8 +50,10 @@ export function civilFromDays(days: number): Civil {
 
 export const isLeap = (year: number): boolean =>
   (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
-export const daysInMonth = (year: number, month: number): number =>
-  month === 2 ? (isLeap(year) ? 29 : 28) : [4, 6, 9, 11].includes(month) ? 30 : 31;
+export function daysInMonth(year: number, month: number): number {
+  if (month === 2) return isLeap(year) ? 29 : 28;
+  return [4, 6, 9, 11].includes(month) ? 30 : 31;
+}
 
 export interface Parts extends Civil {
   hour: number;
@@ -177,9 +179,17 @@ export function daysFromIsoWeek(year: number, week: number, day: number): number
 
 export const pad = (n: number, width: number): string => String(n).padStart(width, '0');
 
+/** Minutes from UTC as `+hhmm`. */
+export function offsetText(minutes: number): string {
+  const size = Math.abs(minutes);
+  return `${minutes < 0 ? '-' : '+'}${pad(Math.floor(size / 60), 2)}${pad(size % 60, 2)}`;
+}
+
 export function isoString(ms: number, zone: Zone = utc, suffix = 'Z'): string {
   const p = partsOf(ms, zone);
-  return `${pad(p.year, 4)}-${pad(p.month, 2)}-${pad(p.day, 2)}T${pad(p.hour, 2)}:${pad(p.minute, 2)}:${pad(p.second, 2)}.${pad(p.millisecond, 3)}${suffix}`;
+  const date = `${pad(p.year, 4)}-${pad(p.month, 2)}-${pad(p.day, 2)}`;
+  const time = `${pad(p.hour, 2)}:${pad(p.minute, 2)}:${pad(p.second, 2)}`;
+  return `${date}T${time}.${pad(p.millisecond, 3)}${suffix}`;
 }
 
 export const months = [
@@ -254,10 +264,8 @@ function directive(d: string, p: Parts, ms: number, zone: Zone): string {
       return (months[p.month - 1] as string).slice(0, 3);
     case 'B':
       return months[p.month - 1] as string;
-    case 'z': {
-      const minutes = Math.trunc(zone.offsetAt(ms) / 60_000);
-      return `${minutes < 0 ? '-' : '+'}${pad(Math.floor(Math.abs(minutes) / 60), 2)}${pad(Math.abs(minutes) % 60, 2)}`;
-    }
+    case 'z':
+      return offsetText(Math.trunc(zone.offsetAt(ms) / 60_000));
     case 'Z':
       return String(Math.trunc(zone.offsetAt(ms) / 60_000));
     default:

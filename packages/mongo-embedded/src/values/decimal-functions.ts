@@ -342,6 +342,9 @@ function padded(d: Decimal): Decimal {
   return d.isFinite ? d.add(Decimal.make(false, 0n, -6176)) : d;
 }
 
+const infinity = (negative: boolean): Decimal =>
+  negative ? Decimal.NegativeInfinity : Decimal.Infinity;
+
 /** IEEE's power: 1 where either the base is 1 or the exponent 0. */
 export function power(base: Decimal, exponent: Decimal): Decimal {
   if (exponent.isZero || base.compare(Decimal.one) === 0) return padded(Decimal.one);
@@ -356,17 +359,13 @@ export function power(base: Decimal, exponent: Decimal): Decimal {
   if (!base.isFinite || base.isZero) {
     const grows = base.isZero === exponent.negative;
     const negative = base.negative && isOdd;
-    return grows ? (negative ? Decimal.NegativeInfinity : Decimal.Infinity) : Decimal.zero;
+    return grows ? infinity(negative) : Decimal.zero;
   }
   if (base.negative && !exponent.isInteger) return Decimal.NaN;
   const negative = base.negative && isOdd;
   const scaled = multiply(of(exponent), ln(of(base.abs())));
   if (isLarge(scaled))
-    return scaled.m < 0n
-      ? Decimal.make(negative, 0n, -6176)
-      : negative
-        ? Decimal.NegativeInfinity
-        : Decimal.Infinity;
+    return scaled.m < 0n ? Decimal.make(negative, 0n, -6176) : infinity(negative);
   const result = scaled.m === 0n ? ONE : exp(scaled);
   return padded(rounded(negative ? negate(result) : result));
 }
@@ -376,12 +375,12 @@ export function atan2(y: Decimal, x: Decimal): Decimal {
   if (y.isNaN || x.isNaN) return Decimal.NaN;
   const sign = (b: Big): Decimal => throughQuad(y.negative ? negate(b) : b);
   const straight = big(pi(PLACES), -PLACES);
-  if (!y.isFinite)
-    return sign(
-      x.isFinite ? halfPi() : x.negative ? multiply(halfPi(), { m: 15n, e: -1 }) : half(halfPi()),
-    );
-  if (!x.isFinite || y.isZero)
-    return x.negative ? sign(straight) : y.negative ? Decimal.zero.negate() : Decimal.zero;
+  if (!y.isFinite && x.isFinite) return sign(halfPi());
+  if (!y.isFinite) return sign(x.negative ? multiply(halfPi(), { m: 15n, e: -1 }) : half(halfPi()));
+  if (!x.isFinite || y.isZero) {
+    if (x.negative) return sign(straight);
+    return y.negative ? Decimal.zero.negate() : Decimal.zero;
+  }
   if (x.isZero) return sign(halfPi());
   const angle = atan(divide(quad(of(y.abs())), quad(of(x.abs()))));
   return sign(x.negative ? add(straight, negate(angle)) : angle);

@@ -185,7 +185,7 @@ export class Decimal {
     // it.
     const [large, small] = this.exponent >= other.exponent ? [this, other] : [other, this];
     if (large.coefficient !== 0n && large.exponent - small.exponent > 80) {
-      const sticky = small.coefficient === 0n ? 0n : small.negative ? -1n : 1n;
+      const sticky = BigInt(small.sign);
       const sum = large.signed * pow10(50) + sticky;
       return Decimal.make(sum < 0n, sum < 0n ? -sum : sum, large.exponent - 50);
     }
@@ -338,11 +338,17 @@ export class Decimal {
     return `${sign}0.${'0'.repeat(-point)}${digits}`;
   }
 
+  /** -1, 0 or 1; of NaN it says nothing. */
+  get sign(): -1 | 0 | 1 {
+    if (this.isZero) return 0;
+    return this.negative ? -1 : 1;
+  }
+
   /** Exact numeric order; NaN is below everything and equal to itself. */
   compare(other: Decimal): number {
     if (this.isNaN || other.isNaN) return Number(other.isNaN) - Number(this.isNaN);
-    const a = this.isZero ? 0 : this.negative ? -1 : 1;
-    const b = other.isZero ? 0 : other.negative ? -1 : 1;
+    const a = this.sign;
+    const b = other.sign;
     if (a !== b || a === 0) return Math.sign(a - b);
     if (!this.isFinite || !other.isFinite)
       return a * (Number(!this.isFinite) - Number(!other.isFinite)) + 0;
@@ -352,7 +358,8 @@ export class Decimal {
     const exponent = Math.min(this.exponent, other.exponent);
     const x = this.coefficient * pow10(this.exponent - exponent);
     const y = other.coefficient * pow10(other.exponent - exponent);
-    return x === y ? 0 : x < y ? -a : a;
+    if (x === y) return 0;
+    return x < y ? -a : a;
   }
 
   /** Exact order against a double. */
@@ -375,7 +382,8 @@ export class Decimal {
     if (twos >= 0) right <<= BigInt(twos);
     else left <<= BigInt(-twos);
     const sign = d < 0 ? -1 : 1;
-    return left === right ? 0 : left < right ? -sign : sign;
+    if (left === right) return 0;
+    return left < right ? -sign : sign;
   }
 }
 

@@ -178,7 +178,8 @@ export function pow(x: number, y: number): number {
     Math.abs(x) < SMALLEST_NORMAL
   )
     return Math.pow(x, y);
-  if (x < 0) return Number.isInteger(y) ? (y % 2 === 0 ? pow(-x, y) : -pow(-x, y)) : NaN;
+  if (x < 0 && !Number.isInteger(y)) return NaN;
+  if (x < 0) return y % 2 === 0 ? pow(-x, y) : -pow(-x, y);
   const whole = wholePower(x, y);
   if (whole !== null) return whole;
   const power = times(logarithm(x), [y, 0]);

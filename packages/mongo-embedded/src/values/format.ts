@@ -34,7 +34,8 @@ function shortest(d: number): string {
   const digits = mantissa.replace(/[-.]/g, '').replace(/0+$/, '');
   if (exponent < -4 || exponent >= 16) {
     const fraction = digits.length > 1 ? `.${digits.slice(1)}` : '';
-    return `${sign}${digits[0]}${fraction}e${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`;
+    const power = String(Math.abs(exponent)).padStart(2, '0');
+    return `${sign}${digits[0]}${fraction}e${exponent < 0 ? '-' : '+'}${power}`;
   }
   if (exponent < 0) return `${sign}0.${'0'.repeat(-exponent - 1)}${digits}`;
   if (digits.length <= exponent + 1) return sign + digits.padEnd(exponent + 1, '0');

@@ -43,11 +43,8 @@ export function pathReader(parts: readonly string[]): (value: Value) => Value {
   const next = pathReader(rest);
   return (value) => {
     const inner = value instanceof Doc ? value.read(field) : readField(value, field);
-    return inner === undefined
-      ? undefined
-      : Array.isArray(inner)
-        ? mapPath(inner, next)
-        : next(inner);
+    if (inner === undefined) return undefined;
+    return Array.isArray(inner) ? mapPath(inner, next) : next(inner);
   };
 }
 

@@ -82,8 +82,10 @@ function scalarKey(value: Value): string {
   if (value instanceof Marker) return `m${value.name};`;
   if (value instanceof DbPointer)
     return `p${value.namespace.length}:${value.namespace}${Buffer.from(value.id).toString('hex')}`;
-  if (value instanceof Code)
-    return `c${value.code.length}:${value.code}${value.scope ? valueKey(value.scope, (s) => s) : ''};`;
+  if (value instanceof Code) {
+    const scope = value.scope ? valueKey(value.scope, (s) => s) : '';
+    return `c${value.code.length}:${value.code}${scope};`;
+  }
   throw new TypeError('no key for this value');
 }
 

@@ -38,12 +38,16 @@ function describeOperation(
     opid: id,
     secs_running: BigInt(Math.floor(micros / 1e6)),
     microsecs_running: BigInt(micros),
-    op:
-      command.keys[0] === 'find' ? 'query' : command.keys[0] === 'getMore' ? 'getmore' : 'command',
+    op: kindOfOperation(command),
     ns: namespace,
     command: withoutCredentials(command),
     numYields: 0,
   });
+}
+function kindOfOperation(command: Doc): string {
+  const name = command.keys[0];
+  if (name === 'find') return 'query';
+  return name === 'getMore' ? 'getmore' : 'command';
 }
 const withoutCredentials = (command: Doc): Doc =>
   command.copy().set('lsid', undefined).set('$clusterTime', undefined);

@@ -47,7 +47,8 @@ export class ScramConversation {
     const user = fields.get('n')?.replace(/=2C/g, ',').replace(/=3D/g, '=');
     if (user !== this.credential.user || !fields.get('r')) throw failed();
     this.nonce = `${fields.get('r')}${randomBytes(24).toString('base64')}`;
-    this.serverFirst = `r=${this.nonce},s=${this.credential.salt.toString('base64')},i=${ITERATIONS}`;
+    const salt = this.credential.salt.toString('base64');
+    this.serverFirst = `r=${this.nonce},s=${salt},i=${ITERATIONS}`;
     return this.serverFirst;
   }
 
@@ -55,7 +56,8 @@ export class ScramConversation {
     const fields = attributes(payload);
     const proof = Buffer.from(fields.get('p') ?? '', 'base64');
     if (!this.nonce || fields.get('r') !== this.nonce || proof.length !== 32) throw failed();
-    const message = `${this.clientFirst},${this.serverFirst},${payload.slice(0, payload.lastIndexOf(',p='))}`;
+    const withoutProof = payload.slice(0, payload.lastIndexOf(',p='));
+    const message = `${this.clientFirst},${this.serverFirst},${withoutProof}`;
     const signature = hmac(this.credential.storedKey, message);
     const clientKey = Buffer.from(proof.map((byte, i) => byte ^ (signature[i] as number)));
     const stored = createHash('sha256').update(clientKey).digest();

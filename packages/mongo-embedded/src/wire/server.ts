@@ -368,16 +368,13 @@ export function excerpt(command: Doc): Doc {
 }
 /** The name and what it is about; of a command in a command (`explain`), the same of that. */
 function beginning(command: Doc): Record<string, Value> {
+  if (command.size === 0) return {};
   const first = command.values[0];
-  const shown =
-    first instanceof Doc
-      ? Doc.of(first.values[0] instanceof Doc ? {} : beginning(first))
-      : typeof first === 'string'
-        ? first.slice(0, 255)
-        : isNumeric(first)
-          ? first
-          : null;
-  return command.size === 0 ? {} : { [command.keys[0] as string]: shown };
+  let shown: Value = null;
+  if (first instanceof Doc) shown = Doc.of(first.values[0] instanceof Doc ? {} : beginning(first));
+  else if (typeof first === 'string') shown = first.slice(0, 255);
+  else if (isNumeric(first)) shown = first;
+  return { [command.keys[0] as string]: shown };
 }
 
 /** `database.collection` of a command, as far as it names one. */
