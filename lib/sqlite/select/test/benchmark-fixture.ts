@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-const DATA = path.resolve(import.meta.dirname, '../../../../shared/data');
+const DATA = path.resolve(import.meta.dirname, '../../../../../shared/data');
 
 export interface BenchmarkItem {
   readonly id: string;
