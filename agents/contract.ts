@@ -4,7 +4,7 @@ import type { Optimisation } from '../lib/translation/rules/optimise';
 import type { Translation } from '../lib/translation/translate';
 import type { Catalog } from '../lib/sqlite/catalog';
 import type { Item } from '../lib/sqlite/benchmark';
-import type { Profile } from '../lib/sqlite/profile';
+import type { Profile } from '../lib/sqlite/profile/profile';
 import type {
   ConceptualDesign,
   DocumentDesign,

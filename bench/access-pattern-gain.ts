@@ -27,7 +27,7 @@ import {
   type StageInput,
 } from '../lib/pipeline/stages/stage';
 import type { Item } from '../lib/sqlite/benchmark';
-import { QueryProcess } from '../lib/sqlite/query-process';
+import { QueryProcess } from '../lib/sqlite/query/query-process';
 import { checkEquivalence, isEquivalent } from '../lib/translation/check/equivalence';
 import { optimise } from '../lib/translation/rules/optimise';
 import { translate } from '../lib/translation/translate';

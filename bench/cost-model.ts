@@ -32,7 +32,7 @@ import type { GoldContent } from '../lib/pipeline/stages/artefacts';
 import type { ProfileContent } from '../lib/pipeline/stages/design-stages';
 import { stages } from '../lib/pipeline/stages/index';
 import { defaultSettings, type StageInput, type StageName } from '../lib/pipeline/stages/stage';
-import { readBenchmarkFolder } from '../lib/sqlite/benchmark-folder';
+import { readBenchmarkFolder } from '../lib/sqlite/source/benchmark-folder';
 
 const needed: readonly StageName[] = [
   'profile',

@@ -12,7 +12,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import path from 'node:path';
 import { generateSource, type SchemaFile } from '../lib/studies/generated-source';
 import { openSource } from '../lib/sqlite/open';
-import { catalogOf } from '../lib/sqlite/introspect';
+import { catalogOf } from '../lib/sqlite/schema/introspect';
 import { runnableSql } from '../lib/sqlite/select/runnable-sql';
 import { Random } from '../sample/random';
 

@@ -8,7 +8,7 @@ import { sha256 } from '../lib/results/hash';
 import { claimTask } from '../lib/review/leases';
 import { decide } from '../lib/review/decide';
 import { finalise } from '../lib/benchmarks/finalise';
-import { extractBenchmarkZip } from '../lib/sqlite/benchmark-zip';
+import { extractBenchmarkZip } from '../lib/sqlite/source/benchmark-zip';
 import { patiently } from './outage-product';
 import type { Stores } from './outage-run';
 

@@ -19,7 +19,7 @@ import { openDatabase } from '../lib/db/database';
 import { ensureEmbeddedPostgres } from '../lib/db/embedded-postgres';
 import { stageNames } from '../lib/pipeline/stages/stage';
 import type { SourceBenchmark } from '../lib/sqlite/benchmark';
-import { openBenchmark } from '../lib/sqlite/open-benchmark';
+import { openBenchmark } from '../lib/sqlite/source/open-benchmark';
 import { startProduct, type Mode, type Product, type Service } from './outage-product';
 import { runThrough, settled, type Outcome, type Stores } from './outage-run';
 

@@ -13,10 +13,10 @@ import type { Strategy } from '../lib/design/document-design';
 import { deriveDesign } from '../lib/design/logical';
 import { proposeDesign } from '../lib/design/propose';
 import { readWorkload } from '../lib/design/read-workload';
-import { askedJoins } from '../lib/sqlite/asked-joins';
-import { catalogOf } from '../lib/sqlite/introspect';
+import { askedJoins } from '../lib/sqlite/profile/asked-joins';
+import { catalogOf } from '../lib/sqlite/schema/introspect';
 import { openSource } from '../lib/sqlite/open';
-import { profileDatabase } from '../lib/sqlite/profile-database';
+import { profileDatabase } from '../lib/sqlite/profile/profile-database';
 import { optimise } from '../lib/translation/rules/optimise';
 import { translate } from '../lib/translation/translate';
 

@@ -2,7 +2,7 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 import { createUser, updateUser } from '../lib/auth/accounts';
 import { BenchmarkNameTaken, importBenchmark } from '../lib/pipeline/import-benchmark';
-import { openBenchmark, type OpenBenchmark } from '../lib/sqlite/open-benchmark';
+import { openBenchmark, type OpenBenchmark } from '../lib/sqlite/source/open-benchmark';
 import { generateSampleBenchmark } from '../sample/generate';
 import type { Stores } from './services';
 

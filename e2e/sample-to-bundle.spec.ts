@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { expect, test, type Page } from '@playwright/test';
-import { extractBenchmarkZip } from '../lib/sqlite/benchmark-zip';
+import { extractBenchmarkZip } from '../lib/sqlite/source/benchmark-zip';
 import type { Page as ApiPage } from '../lib/api-fields';
 import type {
   BenchmarkDetail,

@@ -15,7 +15,7 @@ import {
 import { lostRowsOf } from '../../lib/pipeline/stages/migration-stages';
 import { defaultSettings, type BenchmarkSettings } from '../../lib/pipeline/stages/stage';
 import type { ImportProblem, SourceBenchmark } from '../../lib/sqlite/benchmark';
-import { openBenchmark, type OpenBenchmark } from '../../lib/sqlite/open-benchmark';
+import { openBenchmark, type OpenBenchmark } from '../../lib/sqlite/source/open-benchmark';
 import { KnownResults } from '../../lib/translation/check/known-results';
 import { hasGenuineLoss } from '../../lib/validation/table-validation';
 import { UsageError, type Command } from '../command';

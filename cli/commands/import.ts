@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { ensureGeneratedClient } from '../../lib/db/migrate';
-import { openBenchmark } from '../../lib/sqlite/open-benchmark';
+import { openBenchmark } from '../../lib/sqlite/source/open-benchmark';
 import { UsageError, type Command } from '../command';
 import { ProgressLine } from '../progress';
 

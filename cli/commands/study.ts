@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { defaultSettings } from '../../lib/pipeline/stages/stage';
-import { openBenchmark } from '../../lib/sqlite/open-benchmark';
+import { openBenchmark } from '../../lib/sqlite/source/open-benchmark';
 import {
   studiedStrategies,
   studyIntegrity,

@@ -9,7 +9,7 @@ import { readCurrent } from '../pipeline/artefact-store';
 import { relaxedJson } from '../results/extended-json';
 import type { ProfileContent } from '../pipeline/stages/design-stages';
 import { fromBson, type ResultSet, type Value, type ValueDocument } from '../results/value';
-import { QueryError, QueryProcess } from '../sqlite/query-process';
+import { QueryError, QueryProcess } from '../sqlite/query/query-process';
 import type { CollectionValidation } from '../validation/collection-validation';
 import {
   documentSources,

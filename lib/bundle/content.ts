@@ -2,7 +2,7 @@ import type { ConceptualDesign, IndexDesign, LogicalDesign } from '../design/doc
 import type { Migration } from '../migration/migrate';
 import type { ImportProblem, Item, QuestionFile, SourceDatabase } from '../sqlite/benchmark';
 import type { Catalog } from '../sqlite/catalog';
-import type { Profile } from '../sqlite/profile';
+import type { Profile } from '../sqlite/profile/profile';
 import type { OutputColumn } from '../translation/check/equivalence';
 import type { CollectionValidation } from '../validation/collection-validation';
 import type { CrossValidation } from '../validation/cross-validation';

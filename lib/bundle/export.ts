@@ -10,7 +10,7 @@ import { relaxedJson } from '../results/extended-json';
 import { toBsonValue } from '../results/value';
 import { sourceIdOf } from '../sqlite/benchmark';
 import { isOutermostOrdered } from '../sqlite/select/outermost-order';
-import { QueryProcess } from '../sqlite/query-process';
+import { QueryProcess } from '../sqlite/query/query-process';
 import { checkQuery, expectedRows } from '../translation/check/check-query';
 import { isEquivalent } from '../translation/check/equivalence';
 import type { KnownResults } from '../translation/check/known-results';

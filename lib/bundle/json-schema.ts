@@ -2,7 +2,7 @@ import { bsonTypes } from '../design/bson-types';
 import { isEmbed, type Field, type IdRule, type LogicalDesign } from '../design/document-design';
 import { heldKey } from '../design/placement';
 import { identity } from '../design/transform';
-import type { Profile } from '../sqlite/profile';
+import type { Profile } from '../sqlite/profile/profile';
 
 /**
  * JSON Schema (MongoDB's `$jsonSchema` dialect) of one collection, from its logical design and the

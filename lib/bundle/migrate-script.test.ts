@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { generateSampleBenchmark } from '../../sample/generate';
 import type { DocumentDesign, Field } from '../design/document-design';
 import { identity } from '../design/transform';
-import { copySource } from '../sqlite/source-copy';
+import { copySource } from '../sqlite/source/source-copy';
 import {
   ConversionFixture,
   type ConvertedSource,

@@ -1,5 +1,5 @@
 import { sameName, type Table } from '../sqlite/catalog';
-import { rowCount, type ColumnProfile, type Profile } from '../sqlite/profile';
+import { rowCount, type ColumnProfile, type Profile } from '../sqlite/profile/profile';
 import type { BlockSource } from '../sqlite/select/query-blocks';
 import type { ChoiceContext } from './choices';
 import { MAX_COPIED_BYTES } from './copies';

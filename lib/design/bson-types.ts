@@ -1,4 +1,4 @@
-import { columnProfile, type Profile } from '../sqlite/profile';
+import { columnProfile, type Profile } from '../sqlite/profile/profile';
 import type { Transform } from './transform';
 
 /**

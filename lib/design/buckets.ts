@@ -1,4 +1,9 @@
-import { columnProfile, rowCount, type Profile, type Relationship } from '../sqlite/profile';
+import {
+  columnProfile,
+  rowCount,
+  type Profile,
+  type Relationship,
+} from '../sqlite/profile/profile';
 import type { Choices } from './choices';
 import type { LogicalDesign } from './document-design';
 import { DOCUMENT_MARGIN, MAX_DOCUMENT_BYTES, referredTo, type DesignLimits } from './obstacles';

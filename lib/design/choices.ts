@@ -1,5 +1,5 @@
 import type { Catalog } from '../sqlite/catalog';
-import type { Profile, Relationship } from '../sqlite/profile';
+import type { Profile, Relationship } from '../sqlite/profile/profile';
 import { bucketsBy, bucketSize } from './buckets';
 import { MAX_COPIED_COLUMNS, proposeCopy, shortColumns } from './copies';
 import type { Directive } from './directive';

@@ -1,5 +1,5 @@
 import { sameName } from '../sqlite/catalog';
-import { columnProfile, type Profile, type Relationship } from '../sqlite/profile';
+import { columnProfile, type Profile, type Relationship } from '../sqlite/profile/profile';
 import { joinsOn, type BlockColumn, type QueryBlock } from '../sqlite/select/query-blocks';
 import type { ChoiceContext, Choices } from './choices';
 import type { ComputedChoice } from './document-design';

@@ -1,4 +1,4 @@
-import type { Profile, Relationship } from '../sqlite/profile';
+import type { Profile, Relationship } from '../sqlite/profile/profile';
 import type { AccessPattern, Workload } from './workload';
 
 /**

@@ -1,5 +1,10 @@
 import { sameName } from '../sqlite/catalog';
-import { columnProfile, rowCount, type Profile, type Relationship } from '../sqlite/profile';
+import {
+  columnProfile,
+  rowCount,
+  type Profile,
+  type Relationship,
+} from '../sqlite/profile/profile';
 import {
   joinsOn,
   type BlockColumn,

@@ -1,5 +1,5 @@
 import type { Catalog } from '../sqlite/catalog';
-import type { ColumnProfile, Profile, Relationship } from '../sqlite/profile';
+import type { ColumnProfile, Profile, Relationship } from '../sqlite/profile/profile';
 import type { ConceptualDesign, DesignDocument, RelationshipChoice } from './document-design';
 import type { Workload } from './workload';
 

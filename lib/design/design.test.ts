@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
 import { describe as suite, expect, test } from 'vitest';
-import { catalogOf } from '../sqlite/introspect';
-import { profileDatabase } from '../sqlite/profile-database';
+import { catalogOf } from '../sqlite/schema/introspect';
+import { profileDatabase } from '../sqlite/profile/profile-database';
 import { profiledSource } from './test/design-fixture';
 import type { Directive } from './directive';
 import { isEmbed } from './document-design';

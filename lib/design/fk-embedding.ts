@@ -1,5 +1,5 @@
 import type { Catalog } from '../sqlite/catalog';
-import type { Profile, Relationship } from '../sqlite/profile';
+import type { Profile, Relationship } from '../sqlite/profile/profile';
 
 /** The baseline cannot convert this database; the message says why (the paper's Table 3). */
 export class StrategyFails extends Error {}

@@ -5,7 +5,7 @@ import {
   type Profile,
   type Relationship,
   type TableProfile,
-} from '../sqlite/profile';
+} from '../sqlite/profile/profile';
 import { documentCount } from './buckets';
 import {
   bucketRows,

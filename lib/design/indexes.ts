@@ -1,5 +1,5 @@
 import type { Catalog } from '../sqlite/catalog';
-import type { Profile } from '../sqlite/profile';
+import type { Profile } from '../sqlite/profile/profile';
 import { joinsOn, type BlockColumn, type QueryBlock } from '../sqlite/select/query-blocks';
 import { score } from './cost';
 import { CostModel } from './cost-model';

@@ -1,5 +1,5 @@
 import type { Catalog } from '../sqlite/catalog';
-import { columnProfile, type Profile, type Relationship } from '../sqlite/profile';
+import { columnProfile, type Profile, type Relationship } from '../sqlite/profile/profile';
 import type { Directive } from './directive';
 import {
   BUCKET,

@@ -1,6 +1,6 @@
 import type { Catalog } from '../sqlite/catalog';
-import type { Profile } from '../sqlite/profile';
-import { columnProfile, isTotal, type Relationship } from '../sqlite/profile';
+import type { Profile } from '../sqlite/profile/profile';
+import { columnProfile, isTotal, type Relationship } from '../sqlite/profile/profile';
 import {
   BUCKET,
   bucketRows,

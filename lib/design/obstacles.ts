@@ -1,4 +1,4 @@
-import { isTotal, rowCount, type Profile, type Relationship } from '../sqlite/profile';
+import { isTotal, rowCount, type Profile, type Relationship } from '../sqlite/profile/profile';
 import { shortColumns } from './copies';
 import { elementFraming, forecastRows, ROW_FRAMING, type PlacedRows } from './forecast';
 

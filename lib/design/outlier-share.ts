@@ -1,4 +1,9 @@
-import { columnProfile, rowCount, type Profile, type Relationship } from '../sqlite/profile';
+import {
+  columnProfile,
+  rowCount,
+  type Profile,
+  type Relationship,
+} from '../sqlite/profile/profile';
 
 /** Parents with more children than a limit, and all of their children. */
 export interface Outliers {

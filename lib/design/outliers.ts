@@ -1,5 +1,5 @@
 import { sameName } from '../sqlite/catalog';
-import { columnProfile, type Profile, type Relationship } from '../sqlite/profile';
+import { columnProfile, type Profile, type Relationship } from '../sqlite/profile/profile';
 import { joinsOn, type QueryBlock } from '../sqlite/select/query-blocks';
 import { bucketsBy } from './buckets';
 import { embeddedBy, type Choices } from './choices';

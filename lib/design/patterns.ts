@@ -1,5 +1,10 @@
 import type { Catalog } from '../sqlite/catalog';
-import { rowCount, type Profile, type Relationship, type TableProfile } from '../sqlite/profile';
+import {
+  rowCount,
+  type Profile,
+  type Relationship,
+  type TableProfile,
+} from '../sqlite/profile/profile';
 import { bucketAdvice } from './buckets';
 import { score, type Cost } from './cost';
 import type { Choice, ChoiceAlternative, PatternUse, RelationshipChoice } from './document-design';

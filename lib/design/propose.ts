@@ -1,5 +1,5 @@
 import type { Catalog } from '../sqlite/catalog';
-import type { Profile, Relationship } from '../sqlite/profile';
+import type { Profile, Relationship } from '../sqlite/profile/profile';
 import { bucketAdvice, bucketObstacle, bucketsBy, embedIntoBuckets } from './buckets';
 import { embeddedBy, NOTHING_KEPT, realise, type Choices } from './choices';
 import { proposeCopy } from './copies';

@@ -1,6 +1,6 @@
 import type { Item } from '../sqlite/benchmark';
 import { quoteName, type Catalog } from '../sqlite/catalog';
-import type { Profile, Relationship } from '../sqlite/profile';
+import type { Profile, Relationship } from '../sqlite/profile/profile';
 import { analyseQuery, type JoinPair, type QueryAnalysis } from '../sqlite/select/analyse-query';
 import { bindSelect } from '../sqlite/select/bind';
 import { SqlBindError } from '../sqlite/select/bind-error';

@@ -1,5 +1,5 @@
-import { columnProfile, type ColumnProfile, type Profile } from '../sqlite/profile';
-import type { ValueFormat } from '../sqlite/value-formats';
+import { columnProfile, type ColumnProfile, type Profile } from '../sqlite/profile/profile';
+import type { ValueFormat } from '../sqlite/profile/value-formats';
 import { identity, type DateFormat, type Transform } from './transform';
 
 /** Settings of a benchmark that decide about types. */

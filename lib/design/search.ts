@@ -1,4 +1,4 @@
-import type { Relationship } from '../sqlite/profile';
+import type { Relationship } from '../sqlite/profile/profile';
 import { bucketAdvice, bucketObstacle, bucketsBy, embedIntoBuckets } from './buckets';
 import { proposeAttributes, type AttributeProposal } from './attributes';
 import { proposeCopy } from './copies';

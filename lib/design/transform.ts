@@ -1,7 +1,7 @@
 import { Binary } from 'mongodb';
 import { z } from 'zod';
 import { fromBson, toBsonValue, type SqliteValue, type Value } from '../results/value';
-import { isValidText, TEXT_ENCODINGS } from '../sqlite/text-encoding';
+import { isValidText, TEXT_ENCODINGS } from '../sqlite/profile/text-encoding';
 import { describe } from './transform-name';
 
 /**

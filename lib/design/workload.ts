@@ -1,4 +1,4 @@
-import type { Relationship } from '../sqlite/profile';
+import type { Relationship } from '../sqlite/profile/profile';
 import type { QueryBlock } from '../sqlite/select/query-blocks';
 
 /** The SQL of a source database's items, grouped by shape. */

@@ -8,9 +8,9 @@ import { deriveDesign } from '../design/logical';
 import { proposeDesign } from '../design/propose';
 import { connectMongo } from '../mongo/client';
 import { start as startMongoServer } from 'mongo-embedded';
-import { catalogOf } from '../sqlite/introspect';
+import { catalogOf } from '../sqlite/schema/introspect';
 import { openSource } from '../sqlite/open';
-import { profileDatabase } from '../sqlite/profile-database';
+import { profileDatabase } from '../sqlite/profile/profile-database';
 import { migrate, type Migration, type MigrationInput } from './migrate';
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'aptmql-resume-'));

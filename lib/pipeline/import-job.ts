@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { BlobStore } from '../db/blob-store';
 import { isUnreachable, pgText, type Database } from '../db/database';
 import { notify } from '../db/notify';
-import { openBenchmark, type OpenBenchmark } from '../sqlite/open-benchmark';
+import { openBenchmark, type OpenBenchmark } from '../sqlite/source/open-benchmark';
 import { importBenchmark } from './import-benchmark';
 import { pauseForOutage, StageStopped } from './run-stage';
 

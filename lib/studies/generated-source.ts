@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3';
-import { catalogOf } from '../sqlite/introspect';
+import { catalogOf } from '../sqlite/schema/introspect';
 import { sameName, type Catalog } from '../sqlite/catalog';
 import type { BoundQuery } from '../sqlite/select/bound';
 import { bindSelect } from '../sqlite/select/bind';

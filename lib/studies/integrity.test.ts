@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { readBenchmarkFolder } from '../sqlite/benchmark-folder';
+import { readBenchmarkFolder } from '../sqlite/source/benchmark-folder';
 import { studyIntegrity, type IntegrityRow } from './integrity';
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'aptmql-study-'));

@@ -8,9 +8,9 @@ import { readWorkload } from '../design/read-workload';
 import type { Strategy } from '../design/document-design';
 import { assembleDocuments } from '../migration/assemble';
 import type { Item, SourceDatabase } from '../sqlite/benchmark';
-import { catalogOf } from '../sqlite/introspect';
+import { catalogOf } from '../sqlite/schema/introspect';
 import { openSource } from '../sqlite/open';
-import { profileDatabase } from '../sqlite/profile-database';
+import { profileDatabase } from '../sqlite/profile/profile-database';
 
 /** One cell of the paper's Table 3. */
 export type Integrity =

@@ -2,7 +2,7 @@ import type { Document } from 'mongodb';
 import type { DocumentDesign } from '../design/document-design';
 import type { Transform } from '../design/transform';
 import type { Catalog } from '../sqlite/catalog';
-import type { Profile } from '../sqlite/profile';
+import type { Profile } from '../sqlite/profile/profile';
 import { bindSelect } from '../sqlite/select/bind';
 import { SqlBindError } from '../sqlite/select/bind-error';
 import { parseSelect } from '../sqlite/select/parse-select';

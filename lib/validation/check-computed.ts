@@ -4,7 +4,7 @@ import type { Placement } from '../design/placement';
 import { identity, invertTransform } from '../design/transform';
 import { equalWithin } from '../results/equality';
 import { fromBson, type Value } from '../results/value';
-import type { Relationship } from '../sqlite/profile';
+import type { Relationship } from '../sqlite/profile/profile';
 import {
   claim,
   filled,

@@ -4,7 +4,7 @@ import { applyTransform } from '../design/transform';
 import { rowKey } from '../results/equality';
 import type { SqliteValue, Value } from '../results/value';
 import { quoteName as q } from '../sqlite/catalog';
-import type { Relationship } from '../sqlite/profile';
+import type { Relationship } from '../sqlite/profile/profile';
 import type { SqlRunner } from './mapping';
 import {
   claim,

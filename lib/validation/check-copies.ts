@@ -8,7 +8,7 @@ import {
 import { flagPath, type Placement } from '../design/placement';
 import { rowKey } from '../results/equality';
 import { fromBson, type Value } from '../results/value';
-import type { Relationship } from '../sqlite/profile';
+import type { Relationship } from '../sqlite/profile/profile';
 import {
   claim,
   countsOf,

@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
 import { copiesOf, placementOf } from '../design/placement';
 import { isKeptRows, type DocumentDesign } from '../design/document-design';
-import type { Profile } from '../sqlite/profile';
+import type { Profile } from '../sqlite/profile/profile';
 import { checkAttributes } from './check-attributes';
 import { checkComputed } from './check-computed';
 import { checkContainment, checkEveryParent } from './check-containment';

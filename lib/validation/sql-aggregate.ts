@@ -1,6 +1,6 @@
 import type { ComputedField } from '../design/document-design';
 import type { Value } from '../results/value';
-import { foldText } from '../sqlite/fold-text';
+import { foldText } from '../sqlite/schema/fold-text';
 
 /**
  * An aggregate as SQLite computes it (https://www.sqlite.org/lang_aggfunc.html), over values one at

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { QueryError } from '../../../lib/sqlite/query-process';
+import { QueryError } from '../../../lib/sqlite/query/query-process';
 import { judgeSubmission, submissionSchema } from '../../conceptual-design/submission';
 import { systemPrompt, taskPrompt } from '../../conceptual-design/prompt';
 import type { Agent, ConceptualDesignAnswer, ConceptualDesignTask } from '../../contract';

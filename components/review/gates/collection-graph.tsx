@@ -15,7 +15,7 @@ import {
 import '@xyflow/react/dist/style.css';
 import { useMemo } from 'react';
 import type { ConceptualDesign } from '../../../lib/design/document-design';
-import type { Profile } from '../../../lib/sqlite/profile';
+import type { Profile } from '../../../lib/sqlite/profile/profile';
 import { BOX_LINE, layoutGraph, type GraphBox, type GraphLink, type Point } from './graph-layout';
 
 const ROOM = { width: 900, height: 560 };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Field, LogicalDesign } from '../../../lib/design/document-design';
 import type { Transform } from '../../../lib/design/transform';
-import type { Profile } from '../../../lib/sqlite/profile';
+import type { Profile } from '../../../lib/sqlite/profile/profile';
 import { fieldRows } from './field-rows';
 
 const none = { integer: 0, real: 0, text: 0, blob: 0, null: 0 };

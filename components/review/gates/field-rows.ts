@@ -11,7 +11,7 @@ import {
 import { heldKey } from '../../../lib/design/placement';
 import type { Transform } from '../../../lib/design/transform';
 import { describe } from '../../../lib/design/transform-name';
-import { columnProfile, type Profile } from '../../../lib/sqlite/profile';
+import { columnProfile, type Profile } from '../../../lib/sqlite/profile/profile';
 
 export interface FieldRow {
   readonly path: string;

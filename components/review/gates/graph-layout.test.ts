@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Choice, ConceptualDesign } from '../../../lib/design/document-design';
-import type { Profile } from '../../../lib/sqlite/profile';
+import type { Profile } from '../../../lib/sqlite/profile/profile';
 import { layoutGraph } from './graph-layout';
 
 /** Relationships as `child.column>parent choice`. */

@@ -1,6 +1,6 @@
 import { Graph, layout } from '@dagrejs/dagre';
 import type { ConceptualDesign, RelationshipChoice } from '../../../lib/design/document-design';
-import type { Profile } from '../../../lib/sqlite/profile';
+import type { Profile } from '../../../lib/sqlite/profile/profile';
 
 export interface Point {
   readonly x: number;

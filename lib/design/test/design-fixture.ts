@@ -1,8 +1,8 @@
 import Database from 'better-sqlite3';
 import type { Catalog } from '../../sqlite/catalog';
-import { catalogOf } from '../../sqlite/introspect';
-import type { Profile } from '../../sqlite/profile';
-import { profileDatabase } from '../../sqlite/profile-database';
+import { catalogOf } from '../../sqlite/schema/introspect';
+import type { Profile } from '../../sqlite/profile/profile';
+import { profileDatabase } from '../../sqlite/profile/profile-database';
 
 /** A profiled source database for tests, from its SQL; keys that lead nowhere are let in. */
 export function profiledSource(sql: string): { catalog: Catalog; profile: Profile } {

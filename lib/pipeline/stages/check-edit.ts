@@ -16,7 +16,7 @@ import { MqlSyntaxError, parseMql } from '../../mql/parse';
 import { isOutage, Unavailable } from '../../results/unavailable';
 import type { Item } from '../../sqlite/benchmark';
 import { isOutermostOrdered } from '../../sqlite/select/outermost-order';
-import { QueryProcess } from '../../sqlite/query-process';
+import { QueryProcess } from '../../sqlite/query/query-process';
 import { lintMql, type MqlProblem } from '../../translation/check/lint-mql';
 import type { MqlDocument } from '../../translation/mql/mql';
 import { evidencePaths } from '../../translation/evidence/evidence';

@@ -11,13 +11,13 @@ import type { TypeSettings } from '../../design/retype';
 import { readWorkload } from '../../design/read-workload';
 import type { Workload } from '../../design/workload';
 import { contentHash } from '../../results/hash';
-import { askedJoins } from '../../sqlite/asked-joins';
-import { catalogOf } from '../../sqlite/introspect';
+import { askedJoins } from '../../sqlite/profile/asked-joins';
+import { catalogOf } from '../../sqlite/schema/introspect';
 import { openSource } from '../../sqlite/open';
 import type { Catalog } from '../../sqlite/catalog';
-import type { Profile } from '../../sqlite/profile';
-import { profileDatabase } from '../../sqlite/profile-database';
-import { QueryProcess } from '../../sqlite/query-process';
+import type { Profile } from '../../sqlite/profile/profile';
+import { profileDatabase } from '../../sqlite/profile/profile-database';
+import { QueryProcess } from '../../sqlite/query/query-process';
 import { agentContext } from './agent-context';
 import type { ProducedArtefact, Stage, StageInput } from './stage';
 

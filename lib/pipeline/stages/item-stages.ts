@@ -3,7 +3,7 @@ import type { DocumentDesign, IndexDesign } from '../../design/document-design';
 import type { Migration } from '../../migration/migrate';
 import type { Item } from '../../sqlite/benchmark';
 import { isOutermostOrdered } from '../../sqlite/select/outermost-order';
-import { QueryProcess } from '../../sqlite/query-process';
+import { QueryProcess } from '../../sqlite/query/query-process';
 import { canonicalText } from '../../results/extended-json';
 import { isOutage, Unavailable } from '../../results/unavailable';
 import { documentsExamined } from '../../mongo/explain';

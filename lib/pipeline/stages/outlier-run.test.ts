@@ -9,7 +9,7 @@ import { logicalCsv, parseLogicalCsv } from '../../design/logical-csv';
 import type { Migration } from '../../migration/migrate';
 import { connectMongo } from '../../mongo/client';
 import { start as startMongoServer } from 'mongo-embedded';
-import { readBenchmarkFolder } from '../../sqlite/benchmark-folder';
+import { readBenchmarkFolder } from '../../sqlite/source/benchmark-folder';
 import type { CollectionValidation } from '../../validation/collection-validation';
 import type { CrossValidation } from '../../validation/cross-validation';
 import type { GoldContent, TranslationContent } from './artefacts';

@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
 import { expect, it } from 'vitest';
-import { catalogOf } from '../introspect';
+import { catalogOf } from '../schema/introspect';
 import { bindSelect } from './bind';
 import { parseSelect } from './parse-select';
 import { queryBlocks } from './query-blocks';

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import type Database from 'better-sqlite3';
-import { catalogOf } from '../introspect';
+import { catalogOf } from '../schema/introspect';
 import { openSource } from '../open';
 import { benchmarkData } from './test/benchmark-fixture';
 import { parseSelect } from './parse-select';

@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { ResultSet, Value } from '../../results/value';
-import { catalogOf } from '../../sqlite/introspect';
+import { catalogOf } from '../../sqlite/schema/introspect';
 import { findAmbiguities } from './ambiguity';
 
 const sqlite = new Database(':memory:');

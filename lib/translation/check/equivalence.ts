@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Db, Document } from 'mongodb';
 import type { Catalog } from '../../sqlite/catalog';
-import { QueryError, type QueryProcess, type QueryResult } from '../../sqlite/query-process';
+import { QueryError, type QueryProcess, type QueryResult } from '../../sqlite/query/query-process';
 import { isOutermostOrdered } from '../../sqlite/select/outermost-order';
 import { runnableSql } from '../../sqlite/select/runnable-sql';
 import { compareResults, type TiedRows, type Verdict } from '../../results/compare';

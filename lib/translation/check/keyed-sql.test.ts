@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
 import { expect, it } from 'vitest';
-import { catalogOf } from '../../sqlite/introspect';
+import { catalogOf } from '../../sqlite/schema/introspect';
 import { keyedSql } from './keyed-sql';
 
 const sqlite = new Database(':memory:');

@@ -1,4 +1,4 @@
-import type { QueryResult } from '../../sqlite/query-process';
+import type { QueryResult } from '../../sqlite/query/query-process';
 import type { Value } from '../../results/value';
 import type { CheckedQuery } from './check-query';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { GuardedError } from '../../mongo/guarded';
 import { Unavailable } from '../../results/unavailable';
-import { QueryError } from '../../sqlite/query-process';
+import { QueryError } from '../../sqlite/query/query-process';
 import { runPastStalls } from './past-stalls';
 
 /** Fails with these errors one after the other, then gives the number of its runs. */

@@ -1,6 +1,6 @@
 import { GuardedError } from '../../mongo/guarded';
 import { Unavailable } from '../../results/unavailable';
-import { QueryError } from '../../sqlite/query-process';
+import { QueryError } from '../../sqlite/query/query-process';
 
 /**
  * Runs a query again that hit a limit of time or memory: a machine that stood still for a while

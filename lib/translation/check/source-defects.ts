@@ -1,4 +1,4 @@
-import { columnProfile, type Profile } from '../../sqlite/profile';
+import { columnProfile, type Profile } from '../../sqlite/profile/profile';
 import { childrenOf } from '../../sqlite/select/bind';
 import {
   columnOf,

@@ -1,6 +1,6 @@
 import { columnPath, type Placement } from '../../design/placement';
 import { sameName } from '../../sqlite/catalog';
-import { columnProfile, type Profile } from '../../sqlite/profile';
+import { columnProfile, type Profile } from '../../sqlite/profile/profile';
 import { columnOf, type BoundColumn, type BoundSource } from '../../sqlite/select/bound';
 import { computedColumn } from '../lower/computed-column';
 import { copiedPath, type ServingCopy } from '../plan/copied-source';

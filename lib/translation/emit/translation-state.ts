@@ -1,6 +1,6 @@
 import type { DocumentDesign } from '../../design/document-design';
 import type { Catalog } from '../../sqlite/catalog';
-import { rowCount, type Profile } from '../../sqlite/profile';
+import { rowCount, type Profile } from '../../sqlite/profile/profile';
 import { FieldNames } from '../lower/field-names';
 import { isDocument, type MqlDocument } from '../mql/mql';
 

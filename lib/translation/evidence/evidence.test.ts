@@ -3,8 +3,8 @@ import { expect, it, describe } from 'vitest';
 import { deriveDesign } from '../../design/logical';
 import { proposeDesign } from '../../design/propose';
 import type { DocumentDesign } from '../../design/document-design';
-import { catalogOf } from '../../sqlite/introspect';
-import { profileDatabase } from '../../sqlite/profile-database';
+import { catalogOf } from '../../sqlite/schema/introspect';
+import { profileDatabase } from '../../sqlite/profile/profile-database';
 import { evidencePaths, rewriteEvidence } from './evidence';
 import { translate } from '../translate';
 

@@ -1,6 +1,6 @@
 import type { ComputedField } from '../../design/document-design';
 import { copiesOf, type Placement } from '../../design/placement';
-import { columnProfile, type Profile, type Relationship } from '../../sqlite/profile';
+import { columnProfile, type Profile, type Relationship } from '../../sqlite/profile/profile';
 import { MOST_ROWS, totalBounds } from './exact-integer';
 import { columnType, INTEGER, mayBe, NUMBER, REAL, TEXT, BLOB, type ValueType } from './value-type';
 

@@ -8,7 +8,7 @@ import {
   type CompareOperator,
   type ComparisonAffinity,
 } from '../../sqlite/select/bound';
-import { foldText } from '../../sqlite/fold-text';
+import { foldText } from '../../sqlite/schema/fold-text';
 import type { Environment, Lowered } from './environment';
 import { lowerCall } from './function';
 import {

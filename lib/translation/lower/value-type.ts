@@ -1,4 +1,4 @@
-import type { ColumnProfile, ValueFormat } from '../../sqlite/profile';
+import type { ColumnProfile, ValueFormat } from '../../sqlite/profile/profile';
 
 /** Storage classes as bits, so that the possible classes of an expression are one number. */
 export const INTEGER = 1;

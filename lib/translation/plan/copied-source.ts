@@ -11,7 +11,7 @@ import {
   type Placement,
 } from '../../design/placement';
 import { sameName } from '../../sqlite/catalog';
-import { isTotal, type Profile, type Relationship } from '../../sqlite/profile';
+import { isTotal, type Profile, type Relationship } from '../../sqlite/profile/profile';
 
 /** How rows of a placement stand for the rows of the parent table that they refer to. */
 export interface ServingCopy {

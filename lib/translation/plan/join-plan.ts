@@ -1,6 +1,6 @@
 import { columnPath, placementOf, type Placement } from '../../design/placement';
 import type { DocumentDesign } from '../../design/document-design';
-import type { Profile } from '../../sqlite/profile';
+import type { Profile } from '../../sqlite/profile/profile';
 import { sameName } from '../../sqlite/catalog';
 import {
   columnOf,

@@ -1,7 +1,7 @@
 import type { OutlierField } from '../../design/document-design';
 import { columnPath, copiesOf, flagPath, type Placement } from '../../design/placement';
 import { sameName } from '../../sqlite/catalog';
-import type { Profile } from '../../sqlite/profile';
+import type { Profile } from '../../sqlite/profile/profile';
 
 /**
  * Parents that keep their children in an array, but for those that have too many: `$lookup` by the

@@ -1,7 +1,12 @@
 import type { ComputedField, DocumentDesign } from '../../design/document-design';
 import { copiesOf, placementOf } from '../../design/placement';
 import { sameName, type Catalog } from '../../sqlite/catalog';
-import { columnProfile, isTotal, type Profile, type Relationship } from '../../sqlite/profile';
+import {
+  columnProfile,
+  isTotal,
+  type Profile,
+  type Relationship,
+} from '../../sqlite/profile/profile';
 import {
   columnOf,
   type BoundAggregate,

@@ -8,7 +8,7 @@ import {
 import { copiesOf, placementOf, type Placement } from '../../design/placement';
 import { leadsWith } from '../../design/subsets';
 import { sameName } from '../../sqlite/catalog';
-import type { Profile, Relationship } from '../../sqlite/profile';
+import type { Profile, Relationship } from '../../sqlite/profile/profile';
 import {
   columnOf,
   type BoundExpression,

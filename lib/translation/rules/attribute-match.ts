@@ -1,5 +1,5 @@
 import { entryPaths, type AttributeField } from '../../design/document-design';
-import { columnProfile } from '../../sqlite/profile';
+import { columnProfile } from '../../sqlite/profile/profile';
 import { attributesOf, columnFields } from '../../design/column-fields';
 import { fingerprint, isDocument, type Mql, type MqlDocument } from '../mql/mql';
 import { documentsOf, replaceStages, type Rule, type RuleContext } from './rule';

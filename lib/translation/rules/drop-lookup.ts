@@ -1,4 +1,4 @@
-import { columnProfile } from '../../sqlite/profile';
+import { columnProfile } from '../../sqlite/profile/profile';
 import { columnFields } from '../../design/column-fields';
 import type { MqlDocument } from '../mql/mql';
 import { overlaps, pathsReadByAll, stageName } from '../mql/pipeline-paths';

@@ -1,4 +1,4 @@
-import { isTotal } from '../../sqlite/profile';
+import { isTotal } from '../../sqlite/profile/profile';
 import { columnFields, computedPaths } from '../../design/column-fields';
 import { renamePath } from '../mql/map-paths';
 import { isDocument, type Mql, type MqlDocument } from '../mql/mql';

@@ -1,4 +1,4 @@
-import { columnProfile } from '../../sqlite/profile';
+import { columnProfile } from '../../sqlite/profile/profile';
 import { columnFields } from '../../design/column-fields';
 import { fingerprint, isDocument, type Mql, type MqlDocument } from '../mql/mql';
 import { dropsEmpty, stageName, unwindPath } from '../mql/pipeline-paths';

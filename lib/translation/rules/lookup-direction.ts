@@ -1,7 +1,7 @@
 import { score } from '../../design/cost';
 import { outliersOf, type Outliers } from '../../design/outlier-share';
 import { columnPath, placementOf } from '../../design/placement';
-import { columnProfile } from '../../sqlite/profile';
+import { columnProfile } from '../../sqlite/profile/profile';
 import { columnFields, type ColumnAt } from '../../design/column-fields';
 import { mapPaths } from '../mql/map-paths';
 import { fingerprint, isDocument, type Mql, type MqlDocument } from '../mql/mql';

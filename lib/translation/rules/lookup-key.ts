@@ -10,7 +10,7 @@ import {
   overlaps,
   stageName,
 } from '../mql/pipeline-paths';
-import { columnProfile } from '../../sqlite/profile';
+import { columnProfile } from '../../sqlite/profile/profile';
 import { columnFields } from '../../design/column-fields';
 import { columnType, INTEGER, REAL, TEXT } from '../lower/value-type';
 import type { Rule, RuleContext } from './rule';

@@ -1,7 +1,7 @@
 import { documentCount } from '../../design/buckets';
 import type { DocumentDesign, IndexDesign } from '../../design/document-design';
 import type { Catalog } from '../../sqlite/catalog';
-import type { Profile } from '../../sqlite/profile';
+import type { Profile } from '../../sqlite/profile/profile';
 import type { MqlDocument } from '../mql/mql';
 
 export interface RuleContext {

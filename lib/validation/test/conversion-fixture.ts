@@ -15,10 +15,10 @@ import { connectMongo } from '../../mongo/client';
 import { start as startMongoServer } from 'mongo-embedded';
 import type { Value } from '../../results/value';
 import { quoteName, type Catalog } from '../../sqlite/catalog';
-import { catalogOf } from '../../sqlite/introspect';
+import { catalogOf } from '../../sqlite/schema/introspect';
 import { openSource } from '../../sqlite/open';
-import type { Profile } from '../../sqlite/profile';
-import { profileDatabase } from '../../sqlite/profile-database';
+import type { Profile } from '../../sqlite/profile/profile';
+import { profileDatabase } from '../../sqlite/profile/profile-database';
 import {
   collectionMappings,
   passed,

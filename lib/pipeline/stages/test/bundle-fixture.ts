@@ -11,7 +11,7 @@ import { signingKey, type SigningKey } from '../../../bundle/signature';
 import { connectMongo } from '../../../mongo/client';
 import { start as startMongoServer } from 'mongo-embedded';
 import type { SourceBenchmark, SourceDatabase } from '../../../sqlite/benchmark';
-import { readBenchmarkFolder } from '../../../sqlite/benchmark-folder';
+import { readBenchmarkFolder } from '../../../sqlite/source/benchmark-folder';
 import { collectBundleDatabase, runInMemory } from '../memory-run';
 import { defaultSettings } from '../stage';
 

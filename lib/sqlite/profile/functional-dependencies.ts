@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
-import type { SqliteValue } from '../results/value';
-import { quoteName as q } from './catalog';
+import type { SqliteValue } from '../../results/value';
+import { quoteName as q } from '../catalog';
 import type { ColumnProfile, FunctionalDependency } from './profile';
 
 // Work is bounded whatever a table is like: pairs are refuted on a sample, what survives is proven

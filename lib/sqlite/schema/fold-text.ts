@@ -1,4 +1,4 @@
-import type { Column } from './catalog';
+import type { Column } from '../catalog';
 
 /**
  * Texts that are equal under a collation have this in common: NOCASE folds ASCII letters, RTRIM

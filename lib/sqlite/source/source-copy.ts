@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
-import { SourceError, sourceError } from './open';
+import { SourceError, sourceError } from '../open';
 
 export interface SourceCopy {
   readonly path: string;

@@ -10,10 +10,10 @@ import type {
   QuestionFile,
   SourceBenchmark,
   SourceDatabase,
-} from './benchmark';
-import { catalogOf } from './introspect';
+} from '../benchmark';
+import { catalogOf } from '../schema/introspect';
 import { withIdentities } from './item-identity';
-import { assertIntact, lacksResource, openSource, SourceError } from './open';
+import { assertIntact, lacksResource, openSource, SourceError } from '../open';
 import { copySource } from './source-copy';
 
 /**

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import type { SourceBenchmark } from './benchmark';
+import type { SourceBenchmark } from '../benchmark';
 import { readBenchmarkFolder, type ReadOptions } from './benchmark-folder';
 import { extractBenchmarkZip } from './benchmark-zip';
 

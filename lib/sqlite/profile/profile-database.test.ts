@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { DistinctSketch } from './distinct-sketch';
-import { catalogOf } from './introspect';
+import { catalogOf } from '../schema/introspect';
 import { profileDatabase } from './profile-database';
 import type { ColumnProfile, Profile, Relationship } from './profile';
 

@@ -6,7 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, describe, expect, test } from 'vitest';
-import { SourceError } from './open';
+import { SourceError } from '../open';
 import { copySource } from './source-copy';
 
 const root = fs.mkdtempSync(path.join(os.tmpdir(), 'aptmql-source-copy-'));

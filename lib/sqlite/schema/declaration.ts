@@ -1,5 +1,5 @@
-import type { Column } from './catalog';
-import { tokensIfAny, type Token } from './select/lexer';
+import type { Column } from '../catalog';
+import { tokensIfAny, type Token } from '../select/lexer';
 
 /**
  * What SQLite reports by no PRAGMA and is read from the tokens of a declaration: linear, whatever

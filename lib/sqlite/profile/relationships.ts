@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 import type { AskedJoin } from './asked-joins';
-import { quoteName as q, sameName, type Catalog, type Table } from './catalog';
+import { quoteName as q, sameName, type Catalog, type Table } from '../catalog';
 import type { FanOut, Relationship, TableProfile } from './profile';
 
 interface Candidate {

@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
-import type { Catalog } from './catalog';
+import type { Catalog } from '../catalog';
 import { declaredCollations, viewSelect } from './declaration';
 import { catalogOf } from './introspect';
 

@@ -1,4 +1,4 @@
-import type { ImportProblem, Item } from './benchmark';
+import type { ImportProblem, Item } from '../benchmark';
 
 /**
  * Items are identified by question file and id. An id that is repeated in its file belongs to its

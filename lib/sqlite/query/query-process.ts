@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
-import type { ResultSet, Value } from '../results/value';
+import type { ResultSet, Value } from '../../results/value';
 
 export interface QueryRequest {
   readonly id: number;
@@ -174,7 +174,7 @@ export class QueryProcess {
   #start(): ChildProcess {
     const script = path.join(
       /* turbopackIgnore: true */ process.cwd(),
-      'lib/sqlite/query-child.ts',
+      'lib/sqlite/query/query-child.ts',
     );
     if (!fs.existsSync(script))
       throw new Error(`${script} is missing: commands must run in the project's folder`);

@@ -1,10 +1,10 @@
-import type { Item } from './benchmark';
-import type { Catalog } from './catalog';
-import { bindSelect } from './select/bind';
-import { SqlBindError } from './select/bind-error';
-import { parseSelect } from './select/parse-select';
-import { queryBlocks } from './select/query-blocks';
-import { SqlSyntaxError } from './select/syntax-error';
+import type { Item } from '../benchmark';
+import type { Catalog } from '../catalog';
+import { bindSelect } from '../select/bind';
+import { SqlBindError } from '../select/bind-error';
+import { parseSelect } from '../select/parse-select';
+import { queryBlocks } from '../select/query-blocks';
+import { SqlSyntaxError } from '../select/syntax-error';
 
 /** Two columns that items join, and how many of them do. */
 export interface AskedJoin {

@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
-import type { SqliteValue, Value } from '../results/value';
+import type { SqliteValue, Value } from '../../results/value';
 import type { AskedJoin } from './asked-joins';
-import { quoteName as q, type Catalog, type Table } from './catalog';
+import { quoteName as q, type Catalog, type Table } from '../catalog';
 import { ColumnProfiler, shorten, type ColumnScan } from './column-profiler';
 import { findDependencies } from './functional-dependencies';
 import { relationshipCycles } from './relationship-cycles';

@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { ZipFile } from 'yazl';
-import { sourceIdOf } from './benchmark';
+import { sourceIdOf } from '../benchmark';
 import { BenchmarkFolderError, readBenchmarkFolder } from './benchmark-folder';
 import { extractBenchmarkZip } from './benchmark-zip';
 

@@ -1,4 +1,4 @@
-import type { SqliteValue, Value } from '../results/value';
+import type { SqliteValue, Value } from '../../results/value';
 import { DistinctSketch } from './distinct-sketch';
 import type { ColumnProfile, StorageCounts } from './profile';
 import { formatsOfInteger, formatsOfText, type ValueFormat } from './value-formats';

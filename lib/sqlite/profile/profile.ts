@@ -1,4 +1,4 @@
-import type { Value } from '../results/value';
+import type { Value } from '../../results/value';
 import type { TextEncoding } from './text-encoding';
 import type { ValueFormat } from './value-formats';
 

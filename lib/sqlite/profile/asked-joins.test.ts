@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { askedJoins } from './asked-joins';
-import { catalogOf } from './introspect';
+import { catalogOf } from '../schema/introspect';
 import { profileDatabase } from './profile-database';
 
 const DDL = `

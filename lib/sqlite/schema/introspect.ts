@@ -9,10 +9,10 @@ import {
   type ForeignKey,
   type Table,
   type View,
-} from './catalog';
-import type { SourceDatabase } from './benchmark';
+} from '../catalog';
+import type { SourceDatabase } from '../benchmark';
 import { declaredCollations, viewSelect } from './declaration';
-import { openSource } from './open';
+import { openSource } from '../open';
 
 /** Reads the schema of a source database. Throws `SourceError` when the file cannot be read. */
 export function readCatalog(source: SourceDatabase): Catalog {

@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 import { endBeyondMemory } from './memory-watch';
-import { openSource } from './open';
+import { openSource } from '../open';
 import type { QueryErrorKind, QueryReply, QueryRequest } from './query-process';
 
 /**
