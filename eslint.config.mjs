@@ -35,6 +35,28 @@ const intoPackages = {
   message: 'import a package by its name and the entries that its package.json exports',
 };
 
+const outOfPackage = {
+  regex: `^(\\.\\./)+(lib|${outside.join('|')}|scripts)(/|$)|^@/`,
+  message: 'a package imports nothing of the product',
+};
+
+/** The embedded server's rooms: each imports only from those before it. */
+const serverRooms = [
+  'bson',
+  'values',
+  'expressions',
+  'accumulators',
+  'query',
+  'update',
+  'stages',
+  'storage',
+  'planner',
+  'commands',
+  'wire',
+];
+/** What starts the server; no room imports it. */
+const serverEntries = ['command', 'process', 'serve-folder', 'start', 'worker'];
+
 /** Forbids imports that leave for one of these folders, however many levels up they start. */
 const forbid = (files, folders, why, ignores = []) => ({
   files,
@@ -92,20 +114,20 @@ export default tseslint.config(
   {
     // Tests as well: they run where the package is installed alone.
     files: ['packages/**/*.ts'],
-    rules: {
-      'no-restricted-imports': [
-        'error',
-        {
-          patterns: [
-            {
-              regex: `^(\\.\\./)+(lib|${outside.join('|')}|scripts)(/|$)|^@/`,
-              message: 'a package imports nothing of the product',
-            },
-          ],
-        },
-      ],
-    },
+    rules: { 'no-restricted-imports': ['error', { patterns: [outOfPackage] }] },
   },
+  ...serverRooms.map((room, position) => {
+    const later = [...serverRooms.slice(position + 1), ...serverEntries].join('|');
+    const upwards = {
+      regex: `^(\\.\\./)+(${later})(/|$)`,
+      message: `${room} may import only from the rooms before it: ${serverRooms.join(', ')}`,
+    };
+    return {
+      files: [`packages/mongo-embedded/src/${room}/**/*.ts`],
+      ignores: ['**/*.test.ts'],
+      rules: { 'no-restricted-imports': ['error', { patterns: [outOfPackage, upwards] }] },
+    };
+  }),
   {
     files: ['packages/**/*.ts'],
     rules: { 'no-nested-ternary': 'error' },

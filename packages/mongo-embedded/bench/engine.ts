@@ -13,7 +13,7 @@ import { insert } from '../src/commands/write';
 import { createIndexes } from '../src/commands/indexes';
 import { checkHeap, tidy } from '../src/memory';
 import { Store } from '../src/storage/store';
-import type { Value } from '../src/values/value';
+import type { Value } from '../src/bson/value';
 
 /**
  * How much the engine adds to a hand-written loop over the same raw BSON, and how it compares with

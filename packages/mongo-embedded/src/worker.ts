@@ -5,12 +5,12 @@ import { EXPIRY_INTERVAL_MS, removeExpired } from './commands/expire';
 import { workerCommands } from './commands/table';
 import { ServerError } from './errors';
 import { checkHeap, tidy } from './memory';
-import { watchRegexes } from './query/regex';
+import { watchRegexes } from './values/regex';
 import { CacheShares } from './storage/cache';
 import { IndexUse } from './storage/index-use';
 import { Store } from './storage/store';
 import { encode } from './bson/encode';
-import { Double, typeName, type Value } from './values/value';
+import { Double, typeName, type Value } from './bson/value';
 import { parseMessage } from './wire/message';
 import type { FromWorker, ToWorker, WorkerSettings } from './wire/worker-protocol';
 

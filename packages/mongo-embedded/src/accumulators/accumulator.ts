@@ -1,6 +1,6 @@
 import { Doc, sizeOf } from '../bson/doc';
 import { failedToParse, ServerError, unsupported } from '../errors';
-import { isIntegral, mergeDocuments } from '../expressions/array';
+import { mergeDocuments } from '../expressions/array';
 import {
   namedArguments,
   parseExpression,
@@ -11,12 +11,20 @@ import {
   type Scope,
 } from '../expressions/expression';
 import { exceeded, OPERATOR_LIMIT } from '../memory';
-import { parseSortPattern, TopItems } from '../query/sort';
+import { parseSortPattern, TopItems } from '../values/sort';
 import { Sum } from '../values/arithmetic';
 import { compareValues } from '../values/compare';
 import { discretePercentiles, GroupPercentiles } from '../values/digest';
 import { ValueSet } from '../values/value-map';
-import { double, isNullish, isNumeric, toDouble, typeName, type Value } from '../values/value';
+import {
+  isIntegral,
+  double,
+  isNullish,
+  isNumeric,
+  toDouble,
+  typeName,
+  type Value,
+} from '../bson/value';
 
 /** The state of one accumulator over one group or window. */
 export interface Accumulator {

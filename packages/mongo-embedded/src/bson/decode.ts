@@ -1,5 +1,5 @@
 import { ServerError } from '../errors';
-import { Decimal } from '../values/decimal';
+import { Decimal } from './decimal';
 import {
   Binary,
   bsonUndefined,
@@ -14,7 +14,7 @@ import {
   Symbol_,
   Timestamp,
   type Value,
-} from '../values/value';
+} from './value';
 import { Doc } from './doc';
 
 const scratch = new Float64Array(1);

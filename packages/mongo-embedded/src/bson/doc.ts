@@ -1,4 +1,4 @@
-import type { Value } from '../values/value';
+import type { Value } from './value';
 import { pickElement, readElement, readValueAt, skipValue } from './decode';
 import { afterRemoval, placeOf, storedPast, type Past } from './past';
 

@@ -1,5 +1,5 @@
 import { ServerError } from '../errors';
-import { Decimal } from '../values/decimal';
+import { Decimal } from './decimal';
 import {
   Binary,
   type Code,
@@ -12,7 +12,7 @@ import {
   Symbol_,
   Timestamp,
   type Value,
-} from '../values/value';
+} from './value';
 import { Doc } from './doc';
 
 /** No message is larger: a full batch and one more document. */

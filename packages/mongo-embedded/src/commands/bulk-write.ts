@@ -1,6 +1,6 @@
 import { Doc } from '../bson/doc';
 import { badValue, ServerError, typeMismatch } from '../errors';
-import { Double, isNumeric, toDouble, typeName, type Value } from '../values/value';
+import { Double, isNumeric, toDouble, typeName, type Value } from '../bson/value';
 import { docField, type Engine, reply, okDouble, type Request } from './engine';
 import { splitNamespace } from './namespace';
 import { batch, operations, prepare, runDelete, runUpdate, validatorFor } from './write';

@@ -7,7 +7,7 @@ import { parseValidator } from '../query/validator';
 import { parsePipeline } from '../stages/stage';
 import { ID_INDEX } from '../storage/store';
 import { completeCollation, parseCollation } from '../values/collation';
-import type { Value } from '../values/value';
+import type { Value } from '../bson/value';
 import { cursorOf, docField, type Engine, reply, stringField, type Request } from './engine';
 import { changeIndex, idIndexOf } from './indexes';
 import { splitNamespace } from './namespace';

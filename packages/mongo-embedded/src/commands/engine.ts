@@ -16,7 +16,7 @@ import { drain, fromArray, type Next, type Source } from '../stages/stage';
 import type { IndexSpec } from '../storage/index-spec';
 import { MAX_DOCUMENT, type Store, type Collection, type Row } from '../storage/store';
 import { parseCollation } from '../values/collation';
-import { Double, isNumeric, toDouble, typeName, type Value } from '../values/value';
+import { Double, isNumeric, toDouble, typeName, type Value } from '../bson/value';
 import { indexUses } from './indexes';
 import { collectionStatistics, parseScale } from './statistics';
 import { checkViewCollation, defaultCollation, resolveView } from './views';

@@ -2,7 +2,7 @@ import { rowDoc } from '../planner/plan';
 import { encodeKey } from '../storage/keys';
 import type { Collection, Store } from '../storage/store';
 import { rankOf } from '../values/compare';
-import { DateTime, isNumeric, toDouble } from '../values/value';
+import { DateTime, isNumeric, toDouble } from '../bson/value';
 
 /** How often MongoDB looks for documents whose time is over. */
 export const EXPIRY_INTERVAL_MS = 60_000;

@@ -1,6 +1,6 @@
 import { Doc } from '../bson/doc';
 import { failedToParse, ServerError, unsupported } from '../errors';
-import { isNumeric, toDouble, type Value } from '../values/value';
+import { isNumeric, toDouble, type Value } from '../bson/value';
 import type { Engine } from './engine';
 import { sameKey } from './indexes';
 

@@ -5,7 +5,7 @@ import type { Collection } from '../storage/store';
 import { isWildcard } from '../storage/index-spec';
 import { ID_INDEX } from '../storage/store';
 import { completeCollation, parseCollation } from '../values/collation';
-import { isNumeric, isTruthy, Regex, toDouble, typeName, type Value } from '../values/value';
+import { isNumeric, isTruthy, Regex, toDouble, typeName, type Value } from '../bson/value';
 import { cursorOf, type Engine, reply, stringField, type Request } from './engine';
 import { defaultCollation } from './views';
 

@@ -1,5 +1,5 @@
 import { ServerError, typeMismatch } from '../errors';
-import type { Value } from '../values/value';
+import type { Value } from '../bson/value';
 
 /** `database.collection` in its two parts; dots after the first belong to the collection. */
 export function splitNamespace(namespace: Value): [string, string] {

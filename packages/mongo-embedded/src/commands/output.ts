@@ -5,7 +5,7 @@ import { parseExpression, type Environment, type Scope } from '../expressions/ex
 import { fromArray, parsePipeline, type Next, type Source } from '../stages/stage';
 import type { Collection, Store } from '../storage/store';
 import { equalValues } from '../values/compare';
-import { ObjectId, typeName, type Value } from '../values/value';
+import { ObjectId, typeName, type Value } from '../bson/value';
 import { mergeDocuments } from '../expressions/array';
 import { nested } from '../stages/basic';
 import { checkUpdateStages } from '../update/pipeline';

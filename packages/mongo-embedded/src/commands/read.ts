@@ -7,7 +7,7 @@ import { parseFilter, type Filter } from '../query/match';
 import { parseProjection } from '../query/projection';
 import { drain, parsePipeline, type Next, type Pipeline, type Stage } from '../stages/stage';
 import { ValueSet } from '../values/value-map';
-import { isNumeric, toDouble, typeName, type Value } from '../values/value';
+import { isNumeric, toDouble, typeName, type Value } from '../bson/value';
 import { parseOutput, splitOutput } from './output';
 import { resolveView } from './views';
 import { checkHint } from './hint';

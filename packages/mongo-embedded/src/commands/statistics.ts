@@ -1,7 +1,7 @@
 import { Doc } from '../bson/doc';
 import { badValue } from '../errors';
 import type { Collection } from '../storage/store';
-import { double, isNumeric, toDouble, type Value } from '../values/value';
+import { double, isNumeric, toDouble, type Value } from '../bson/value';
 
 /** What collections occupy, for `collStats`, `dbStats` and `$collStats`. */
 

@@ -3,7 +3,7 @@ import { ServerError } from '../errors';
 import type { ViewDefinition } from '../stages/stage';
 import type { Collection, Store } from '../storage/store';
 import { parseCollation } from '../values/collation';
-import type { Value } from '../values/value';
+import type { Value } from '../bson/value';
 
 const MAX_DEPTH = 20;
 

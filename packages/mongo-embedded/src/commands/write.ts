@@ -7,7 +7,7 @@ import { candidates, choosePlan } from '../planner/plan';
 import { parseFilter, type Filter } from '../query/match';
 import type { Validator } from '../query/validator';
 import { parseProjection } from '../query/projection';
-import { parseSortPattern } from '../query/sort';
+import { parseSortPattern } from '../values/sort';
 import { fromArray, parsePipeline } from '../stages/stage';
 import {
   idMistake,
@@ -19,7 +19,7 @@ import {
 import { checkUpdateStages } from '../update/pipeline';
 import { parseUpdate, upsertSeed } from '../update/update';
 import { equalValues } from '../values/compare';
-import { isNumeric, ObjectId, toDouble, typeName, type Value } from '../values/value';
+import { isNumeric, ObjectId, toDouble, typeName, type Value } from '../bson/value';
 import { checkHint } from './hint';
 import { docField, type Engine, reply, stringField, type Request } from './engine';
 

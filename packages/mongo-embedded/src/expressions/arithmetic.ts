@@ -9,7 +9,7 @@ import {
   subtractNumbers,
   toDecimal,
 } from '../values/arithmetic';
-import { Decimal } from '../values/decimal';
+import { Decimal } from '../bson/decimal';
 import {
   atan2 as decimalAtan2,
   decimalFunctions,
@@ -29,7 +29,7 @@ import {
   typeName,
   type Numeric,
   type Value,
-} from '../values/value';
+} from '../bson/value';
 import {
   binary,
   parseExpression,

@@ -3,7 +3,15 @@ import { badValue, failedToParse, ServerError } from '../errors';
 import { checkArray, exceeded, OPERATOR_LIMIT } from '../memory';
 import { compareValues, equalValues } from '../values/compare';
 import { fieldName } from '../values/path';
-import { isNullish, isNumeric, isTruthy, toDouble, typeName, type Value } from '../values/value';
+import {
+  isIntegral,
+  isNullish,
+  isNumeric,
+  isTruthy,
+  toDouble,
+  typeName,
+  type Value,
+} from '../bson/value';
 import {
   binary,
   checkVariableName,
@@ -17,10 +25,7 @@ import {
   type Family,
   type OperatorBuilder,
 } from './expression';
-import { parseSortPattern, type SortPattern } from '../query/sort';
-
-export const isIntegral = (v: Value): v is number | bigint =>
-  isNumeric(v) && Number.isInteger(toDouble(v));
+import { parseSortPattern, type SortPattern } from '../values/sort';
 
 function indexOperand(v: Value, code: number, what: string): number {
   if (!isNumeric(v))

@@ -1,5 +1,5 @@
 import { ServerError, unsupported } from '../errors';
-import { Binary, isNullish, isNumeric, toDouble, typeName, type Value } from '../values/value';
+import { Binary, isNullish, isNumeric, toDouble, typeName, type Value } from '../bson/value';
 
 /**
  * Binary data as text and back, for `$convert`, `$toString` and `$toUUID`.

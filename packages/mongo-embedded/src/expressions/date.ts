@@ -25,6 +25,7 @@ import {
   type Zone,
 } from '../values/dates';
 import {
+  isIntegral,
   DateTime,
   isNullish,
   isNumeric,
@@ -33,8 +34,7 @@ import {
   toDouble,
   typeName,
   type Value,
-} from '../values/value';
-import { isIntegral } from './array';
+} from '../bson/value';
 import {
   named,
   namedArguments,

@@ -3,7 +3,7 @@ import { failedToParse, ServerError, unsupported } from '../errors';
 import { simpleCollation, type Collation } from '../values/collation';
 import { pathReader, splitPath } from '../values/path';
 import { argumentErrors } from './argument-errors';
-import { Code, DateTime, type Value } from '../values/value';
+import { Code, DateTime, type Value } from '../bson/value';
 
 /**
  * Computes a value from the document that the pipeline is at. Variables live in the environment's

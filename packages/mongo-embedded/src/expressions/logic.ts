@@ -1,7 +1,7 @@
 import { Doc } from '../bson/doc';
 import { ServerError } from '../errors';
 import { compareValues } from '../values/compare';
-import { isNullish, isTruthy, type Value } from '../values/value';
+import { isNullish, isTruthy, type Value } from '../bson/value';
 import {
   binary,
   lazy,

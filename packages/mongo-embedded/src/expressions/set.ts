@@ -2,7 +2,7 @@ import { ServerError } from '../errors';
 import type { Collation } from '../values/collation';
 import { compareValues } from '../values/compare';
 import { ValueSet } from '../values/value-map';
-import { isNullish, isTruthy, typeName, type Value } from '../values/value';
+import { isNullish, isTruthy, typeName, type Value } from '../bson/value';
 import { binary, unary, variadic, type Family } from './expression';
 
 function arrayOperand(v: Value, code: number, name: string): Value[] {

@@ -3,8 +3,9 @@ import { ServerError, unsupported } from '../errors';
 import { compareUtf8 } from '../values/compare';
 import { formatDouble } from '../values/format';
 import { isoString } from '../values/dates';
-import { Decimal } from '../values/decimal';
+import { Decimal } from '../bson/decimal';
 import {
+  isIntegral,
   Code,
   DateTime,
   Double,
@@ -17,10 +18,9 @@ import {
   typeName,
   type Numeric,
   type Value,
-} from '../values/value';
+} from '../bson/value';
 import { checkText } from '../memory';
-import { compileRegex, execRegex, testRegex } from '../query/regex';
-import { isIntegral } from './array';
+import { compileRegex, execRegex, testRegex } from '../values/regex';
 import { binary, named, unary, variadic, type Family } from './expression';
 
 /** The text MongoDB makes of a value where it wants a string; null and missing give "". */

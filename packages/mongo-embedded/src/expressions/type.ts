@@ -4,7 +4,7 @@ import { badValue, failedToParse, ServerError, unsupported } from '../errors';
 import { toDecimal } from '../values/arithmetic';
 import { parseDate } from '../values/date-text';
 import { formatDate, utc } from '../values/dates';
-import { Decimal } from '../values/decimal';
+import { Decimal } from '../bson/decimal';
 import {
   Binary,
   BsonType,
@@ -20,7 +20,7 @@ import {
   typeName,
   type Numeric,
   type Value,
-} from '../values/value';
+} from '../bson/value';
 import { coerceToString } from './string';
 import {
   checkVariableName,

@@ -2,7 +2,7 @@ import type { Expression } from '../expressions/expression';
 import type { Comparison, Filter } from '../query/match';
 import type { Collation } from '../values/collation';
 import { compareValues, rankOf } from '../values/compare';
-import { BsonType, isNullish, isNumeric, toDouble, type Value } from '../values/value';
+import { BsonType, isNullish, isNumeric, toDouble, type Value } from '../bson/value';
 
 /**
  * Whether whatever passes a query's filter also passes a partial index's, so that the index holds

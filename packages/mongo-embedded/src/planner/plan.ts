@@ -1,7 +1,7 @@
 import { Doc } from '../bson/doc';
 import { simpleCollation, type Collation } from '../values/collation';
 import type { Comparison, Filter } from '../query/match';
-import type { SortPattern } from '../query/sort';
+import type { SortPattern } from '../values/sort';
 import { rankOf } from '../values/compare';
 import { probesOf, type IndexSpec } from '../storage/index-spec';
 import type { Collection, Row } from '../storage/store';
@@ -16,7 +16,7 @@ import {
   Regex,
   toDouble,
   type Value,
-} from '../values/value';
+} from '../bson/value';
 
 /**
  * How candidates for a filter are found. They are a superset: the filter is always tested on them.

@@ -1,6 +1,6 @@
 import { Doc } from '../bson/doc';
 import { compareValues } from '../values/compare';
-import type { Value } from '../values/value';
+import type { Value } from '../bson/value';
 
 /**
  * What `distinct` sees at a path of one document: the elements of arrays at its end, through arrays

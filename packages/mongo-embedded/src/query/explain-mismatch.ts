@@ -1,6 +1,6 @@
 import { Doc } from '../bson/doc';
 import { Environment, Scope } from '../expressions/expression';
-import { typeName, type Value } from '../values/value';
+import { typeName, type Value } from '../bson/value';
 import { compileJsonSchema } from './json-schema';
 import { parseFilter, valuesAt } from './match';
 

@@ -2,10 +2,10 @@ import { Doc } from '../bson/doc';
 import { failedToParse, typeMismatch, unsupported } from '../errors';
 import { equalValues } from '../values/compare';
 import { ValueSet } from '../values/value-map';
-import { isNumeric, toDouble, type Value } from '../values/value';
+import { isNumeric, toDouble, type Value } from '../bson/value';
 import { toDecimal } from '../values/arithmetic';
 import { typeCondition } from './match';
-import { compileRegex, testRegex } from './regex';
+import { compileRegex, testRegex } from '../values/regex';
 
 type Check = (value: Value) => boolean;
 

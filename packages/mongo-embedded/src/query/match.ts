@@ -18,9 +18,9 @@ import {
   toDouble,
   typeOf,
   type Value,
-} from '../values/value';
+} from '../bson/value';
 import { compileJsonSchema } from './json-schema';
-import { compileRegex, testRegex } from './regex';
+import { compileRegex, testRegex } from '../values/regex';
 
 export type Test = (doc: Doc) => boolean;
 

@@ -1,7 +1,7 @@
 import { Doc } from '../bson/doc';
 import { unsupported } from '../errors';
 import { compareUtf8 } from '../values/compare';
-import type { Value } from '../values/value';
+import type { Value } from '../bson/value';
 import type { Filter } from './match';
 
 /**

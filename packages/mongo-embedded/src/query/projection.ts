@@ -3,7 +3,7 @@ import { afterRemoval, checkReturned, storedPast, type Past } from '../bson/past
 import { ServerError, unsupported } from '../errors';
 import { parseExpression, type Evaluate, type Scope } from '../expressions/expression';
 import { fieldName, splitPath } from '../values/path';
-import { isNumeric, isTruthy, toDouble, type Value } from '../values/value';
+import { isNumeric, isTruthy, toDouble, type Value } from '../bson/value';
 import { parseFilter, type Filter } from './match';
 import { decidingElement } from './position';
 

@@ -1,7 +1,7 @@
 import { Doc } from '../bson/doc';
 import { badValue, ServerError } from '../errors';
 import { Environment, Scope } from '../expressions/expression';
-import { typeName, type Value } from '../values/value';
+import { typeName, type Value } from '../bson/value';
 import { explainFilter } from './explain-mismatch';
 import { parseFilter } from './match';
 

@@ -4,10 +4,10 @@ import { ServerError } from '../errors';
 import { parseExpression, RANDOM, redactMarkers, type Evaluate } from '../expressions/expression';
 import { parseFilter } from '../query/match';
 import { parseAddFields, parseProjection, parseUnset } from '../query/projection';
-import { parseSortPattern, TopItems, type SortPattern } from '../query/sort';
+import { parseSortPattern, TopItems, type SortPattern } from '../values/sort';
 import { compareValues } from '../values/compare';
 import { fieldName, splitPath } from '../values/path';
-import { isNumeric, toDouble, typeName, type Value } from '../values/value';
+import { isNumeric, toDouble, typeName, type Value } from '../bson/value';
 import {
   blocking,
   drain,

@@ -7,7 +7,7 @@ import {
   type Expression,
 } from '../expressions/expression';
 import { compareValues, rankOf } from '../values/compare';
-import { isNumeric, toDouble, typeName, type Numeric, type Value } from '../values/value';
+import { isNumeric, toDouble, typeName, type Numeric, type Value } from '../bson/value';
 import { checkRoundable, parseGranularity, type Granularity } from './granularity';
 import { groupBy, outputFields, type Fields } from './group';
 import { blocking, drain, fromArray, type StageBuilder, type StageContext } from './stage';

@@ -1,6 +1,6 @@
 import { Doc } from '../bson/doc';
 import { ServerError, unsupported } from '../errors';
-import { DateTime, typeName } from '../values/value';
+import { DateTime, typeName } from '../bson/value';
 import { fromArray, type Next, type StageBuilder } from './stage';
 
 /** Stages whose documents describe a collection instead of coming from it. */

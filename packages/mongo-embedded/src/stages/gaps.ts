@@ -1,12 +1,12 @@
 import { Doc } from '../bson/doc';
 import { failedToParse, ServerError, typeMismatch } from '../errors';
-import { isIntegral } from '../expressions/array';
 import { addNumbers, subtractNumbers } from '../values/arithmetic';
 import { compareValues } from '../values/compare';
 import { addUnits, parseUnit, utc, type Unit } from '../values/dates';
 import { splitPath } from '../values/path';
 import { ValueMap } from '../values/value-map';
 import {
+  isIntegral,
   DateTime,
   isNullish,
   isNumeric,
@@ -14,7 +14,7 @@ import {
   typeName,
   type Numeric,
   type Value,
-} from '../values/value';
+} from '../bson/value';
 import { basicStages, nested, setPath } from './basic';
 import {
   blocking,

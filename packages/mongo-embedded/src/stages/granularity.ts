@@ -1,8 +1,8 @@
 import { ServerError, unsupported } from '../errors';
 import { compareNumbers } from '../values/compare';
 import { multiplyNumbers, toDecimal } from '../values/arithmetic';
-import { Decimal } from '../values/decimal';
-import { Double, double, toDouble, type Numeric } from '../values/value';
+import { Decimal } from '../bson/decimal';
+import { Double, double, toDouble, type Numeric } from '../bson/value';
 
 /** Series of preferred numbers to which `$bucketAuto` rounds its boundaries. */
 export interface Granularity {

@@ -9,7 +9,7 @@ import { ServerError } from '../errors';
 import { parseExpression, type Evaluate } from '../expressions/expression';
 import { compareValues } from '../values/compare';
 import { ValueMap } from '../values/value-map';
-import type { Value } from '../values/value';
+import type { Value } from '../bson/value';
 import { blocking, fromArray, type Next, type StageBuilder, type StageContext } from './stage';
 
 export type Fields = readonly (readonly [string, AccumulatorFactory])[];

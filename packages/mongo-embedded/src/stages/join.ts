@@ -13,7 +13,7 @@ import { valuesAt, type Filter } from '../query/match';
 import { compareValues } from '../values/compare';
 import { pathReader, splitPath } from '../values/path';
 import { ValueMap, ValueSet } from '../values/value-map';
-import { isNullish, typeName, type Value } from '../values/value';
+import { isNullish, typeName, type Value } from '../bson/value';
 import { checkVariableName } from '../expressions/expression';
 import { setPath } from './basic';
 import {

@@ -2,8 +2,8 @@ import type { Doc } from '../bson/doc';
 import { unsupported } from '../errors';
 import type { Evaluate } from '../expressions/expression';
 import { divideNumbers, multiplyNumbers, subtractNumbers, Sum } from '../values/arithmetic';
-import { Decimal } from '../values/decimal';
-import { double, isNumeric, toDouble, type Numeric, type Value } from '../values/value';
+import { Decimal } from '../bson/decimal';
+import { double, isNumeric, toDouble, type Numeric, type Value } from '../bson/value';
 
 /**
  * An accumulator that can also forget, so that a sliding window costs the same whatever its width.

@@ -2,8 +2,8 @@ import { Doc } from '../bson/doc';
 import { ServerError, typeMismatch, unsupported } from '../errors';
 import type { Scope } from '../expressions/expression';
 import type { Filter } from '../query/match';
-import type { SortPattern } from '../query/sort';
-import type { Value } from '../values/value';
+import type { SortPattern } from '../values/sort';
+import type { Value } from '../bson/value';
 
 /** Gives the next document, or null at the end. */
 export type Next = () => Doc | null;

@@ -7,9 +7,8 @@ import {
 } from '../accumulators/accumulator';
 import { Doc } from '../bson/doc';
 import { failedToParse, ServerError, typeMismatch, unsupported } from '../errors';
-import { isIntegral } from '../expressions/array';
 import { namedArguments, parseExpression, type Evaluate } from '../expressions/expression';
-import { parseSortPattern, type SortPattern } from '../query/sort';
+import { parseSortPattern, type SortPattern } from '../values/sort';
 import {
   addNumbers,
   divideNumbers,
@@ -20,9 +19,10 @@ import {
 } from '../values/arithmetic';
 import { compareValues } from '../values/compare';
 import { addUnits, parseUnit, utc, type Unit } from '../values/dates';
-import { Decimal } from '../values/decimal';
+import { Decimal } from '../bson/decimal';
 import { splitPath } from '../values/path';
 import {
+  isIntegral,
   DateTime,
   double,
   isNullish,
@@ -31,7 +31,7 @@ import {
   typeName,
   type Numeric,
   type Value,
-} from '../values/value';
+} from '../bson/value';
 import { setPath } from './basic';
 import { MovingCovariance, MovingDeviation, type Removable } from './moving';
 import { blocking, drain, fromArray, type StageBuilder, type StageContext } from './stage';

@@ -3,7 +3,7 @@ import { Environment, Scope } from '../expressions/expression';
 import { parseFilter, valuesAt, type Filter } from '../query/match';
 import { parseCollation, type Collation } from '../values/collation';
 import { compareValues, rankOf } from '../values/compare';
-import type { Value } from '../values/value';
+import type { Value } from '../bson/value';
 import { encodeKey } from './keys';
 
 export interface IndexSpec {

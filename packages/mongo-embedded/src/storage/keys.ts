@@ -1,5 +1,5 @@
 import { type Doc } from '../bson/doc';
-import { Decimal } from '../values/decimal';
+import { Decimal } from '../bson/decimal';
 import { rankOf } from '../values/compare';
 import {
   Code,
@@ -13,7 +13,7 @@ import {
   type Binary,
   type Numeric,
   type Value,
-} from '../values/value';
+} from '../bson/value';
 
 /**
  * Bytes whose order is BSON's order of the values, and which are equal exactly when the values are.

@@ -13,7 +13,7 @@ import {
   Regex,
   typeName,
   type Value,
-} from '../values/value';
+} from '../bson/value';
 import { CacheBudget, CacheShares, type Cached } from './cache';
 import {
   describeIndex,

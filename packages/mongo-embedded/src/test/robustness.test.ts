@@ -7,7 +7,7 @@ import { Environment, operatorNames, parseExpression, Scope } from '../expressio
 import { parseFilter } from '../query/match';
 import { parsePipeline, stageNames, type Source } from '../stages/stage';
 import '../stages/language';
-import { Decimal } from '../values/decimal';
+import { Decimal } from '../bson/decimal';
 import {
   Binary,
   Code,
@@ -19,7 +19,7 @@ import {
   Regex,
   Timestamp,
   type Value,
-} from '../values/value';
+} from '../bson/value';
 
 /** Whatever operators are given: an answer, or an error of MongoDB's kind; never a crash. */
 

@@ -1,6 +1,6 @@
 import { Doc } from '../bson/doc';
 import { ServerError } from '../errors';
-import type { Value } from '../values/value';
+import type { Value } from '../bson/value';
 
 const updateStages = new Set([
   '$addFields',

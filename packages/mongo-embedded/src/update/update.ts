@@ -1,13 +1,13 @@
 import { Doc } from '../bson/doc';
 import { badValue, failedToParse, ServerError, typeMismatch, unsupported } from '../errors';
-import { isIntegral } from '../expressions/array';
 import type { Scope } from '../expressions/expression';
 import { parseFilter, refuseWholeDocument, type Filter } from '../query/match';
 import { matchedPosition } from '../query/position';
-import { parseSortPattern } from '../query/sort';
+import { parseSortPattern } from '../values/sort';
 import { addNumbers, multiplyNumbers } from '../values/arithmetic';
 import { compareUtf8, compareValues, equalValues } from '../values/compare';
 import {
+  isIntegral,
   DateTime,
   isNumeric,
   Regex,
@@ -15,7 +15,7 @@ import {
   toDouble,
   typeName,
   type Value,
-} from '../values/value';
+} from '../bson/value';
 
 /** Applies an update to a document; `position` is where a positional `$` points, per array path. */
 export type Update = (doc: Doc, inserting: boolean) => Doc;

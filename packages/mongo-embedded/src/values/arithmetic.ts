@@ -1,5 +1,5 @@
 import { ServerError } from '../errors';
-import { Decimal } from './decimal';
+import { Decimal } from '../bson/decimal';
 import {
   DateTime,
   Double,
@@ -10,7 +10,7 @@ import {
   typeName,
   type Numeric,
   type Value,
-} from './value';
+} from '../bson/value';
 
 const INT64_MAX = 2n ** 63n - 1n;
 const INT64_MIN = -(2n ** 63n);

@@ -1,7 +1,7 @@
 import { Doc } from '../bson/doc';
 import { badValue, failedToParse, typeMismatch, unsupported } from '../errors';
 import { compareUtf8, type StringOrder } from './compare';
-import { typeName, type Value } from './value';
+import { typeName, type Value } from '../bson/value';
 
 /** How strings compare: by bytes, or by a locale's rules. */
 export interface Collation {

@@ -1,5 +1,5 @@
 import type { Doc } from '../bson/doc';
-import { Decimal } from './decimal';
+import { Decimal } from '../bson/decimal';
 import {
   type Binary,
   BsonType,
@@ -14,7 +14,7 @@ import {
   typeOf,
   type Numeric,
   type Value,
-} from './value';
+} from '../bson/value';
 
 /** Where each type stands in BSON's order. Types of the same rank compare by value. */
 const ranks = new Map<number, number>([

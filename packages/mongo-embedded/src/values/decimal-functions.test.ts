@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { atan2, decimalFunctions, lnOf, log10Of, power } from './decimal-functions';
-import { Decimal } from './decimal';
+import { Decimal } from '../bson/decimal';
 
 const decimal = (text: string): Decimal => Decimal.parse(text) as Decimal;
 

@@ -1,4 +1,4 @@
-import { Decimal, integerSqrt, pow10 } from './decimal';
+import { Decimal, integerSqrt, pow10 } from '../bson/decimal';
 
 /**
  * Logarithms, powers and angles of decimals. Computed with whole numbers of three times as many

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Decimal } from './decimal';
+import { Decimal } from '../bson/decimal';
 import { atan2, decimalFunctions, lnOf, power } from './decimal-functions';
 import * as elementary from './elementary';
 

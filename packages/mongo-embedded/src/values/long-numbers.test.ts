@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Decimal } from './decimal';
+import { Decimal } from '../bson/decimal';
 
 test.each([
   ['digits', '1'.repeat(200_000)],

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Doc } from '../bson/doc';
 import { encodeKey } from '../storage/keys';
 import { compareValues } from './compare';
-import { Decimal } from './decimal';
+import { Decimal } from '../bson/decimal';
 import {
   Binary,
   DateTime,
@@ -14,7 +14,7 @@ import {
   Regex,
   Timestamp,
   type Value,
-} from './value';
+} from '../bson/value';
 import { ValueMap } from './value-map';
 
 const decimal = fc

@@ -1,6 +1,6 @@
 import { Doc, FieldName } from '../bson/doc';
 import { ServerError } from '../errors';
-import type { Value } from './value';
+import type { Value } from '../bson/value';
 
 const fieldNames = new Map<string, FieldName>();
 /** One FieldName a name, as long as there are not absurdly many. */

@@ -1,7 +1,7 @@
 import type { Doc } from '../bson/doc';
 import { rankOf } from './compare';
 import { simpleCollation, type Collation } from './collation';
-import { Decimal } from './decimal';
+import { Decimal } from '../bson/decimal';
 import {
   Binary,
   Code,
@@ -15,7 +15,7 @@ import {
   Timestamp,
   type Numeric,
   type Value,
-} from './value';
+} from '../bson/value';
 
 /** A number as a key: equal numbers of any type give the same one, different ones never do. */
 function numberKey(value: Numeric): number | string {

@@ -3,7 +3,7 @@ import { workerCommands } from '../commands/table';
 import { Doc } from '../bson/doc';
 import { encode } from '../bson/encode';
 import { ServerError, unsupported } from '../errors';
-import { DateTime, Double, isNumeric, toDouble, typeName, type Value } from '../values/value';
+import { DateTime, Double, isNumeric, toDouble, typeName, type Value } from '../bson/value';
 import { encodeMessage } from './message';
 import type { Connection, Operation, Server } from './server';
 

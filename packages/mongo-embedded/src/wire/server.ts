@@ -7,7 +7,7 @@ import { describedPipeline, localCommands, MAX_BSON, refusedCommands } from './l
 import { CacheShares } from '../storage/cache';
 import { IndexUse } from '../storage/index-use';
 import { Store } from '../storage/store';
-import { Binary, DateTime, Double, isNumeric, toDouble, type Value } from '../values/value';
+import { Binary, DateTime, Double, isNumeric, toDouble, type Value } from '../bson/value';
 import { MessageSplitter, parseMessage, replyHeader, type Message } from './message';
 import { ScramConversation, type Credential } from './scram';
 import { Usage } from './usage';

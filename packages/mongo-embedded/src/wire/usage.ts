@@ -1,5 +1,5 @@
 import { Doc } from '../bson/doc';
-import type { Value } from '../values/value';
+import type { Value } from '../bson/value';
 
 /** What clients asked for since the start, and how long it took: for `top` and `serverStatus`. */
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Doc } from '../bson/doc';
+import type { Doc } from './doc';
 import { Decimal } from './decimal';
 
 /**
@@ -186,6 +186,10 @@ export function toDouble(value: Numeric): number {
   if (typeof value === 'bigint') return Number(value);
   return value instanceof Double ? value.value : value.toNumber();
 }
+
+/** Whether a number is whole, of whatever type. */
+export const isIntegral = (v: Value): v is number | bigint =>
+  isNumeric(v) && Number.isInteger(toDouble(v));
 
 /** MongoDB's truth: everything but false, null, missing and zero. */
 export function isTruthy(value: Value): boolean {

@@ -1,9 +1,9 @@
 import { Doc, type FieldName } from '../bson/doc';
 import { badValue, failedToParse, ServerError, unsupported } from '../errors';
-import { compareValues, type StringOrder } from '../values/compare';
-import { simpleCollation, type Collation } from '../values/collation';
-import { fieldName, splitPath } from '../values/path';
-import { bsonUndefined, Double, isNumeric, toDouble, type Value } from '../values/value';
+import { compareValues, type StringOrder } from './compare';
+import { simpleCollation, type Collation } from './collation';
+import { fieldName, splitPath } from './path';
+import { bsonUndefined, Double, isNumeric, toDouble, type Value } from '../bson/value';
 
 /** `{a: 1, "b.c": -1}`: how documents are ordered. */
 export interface SortPattern {
