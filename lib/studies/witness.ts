@@ -1,4 +1,4 @@
-import { childrenOf } from '../sqlite/select/bind';
+import { childrenOf } from '../sqlite/select/bound-walk';
 import {
   columnOf,
   type BoundBody,

@@ -1,4 +1,4 @@
-import { childrenOf } from './bind';
+import { childrenOf } from './bound-walk';
 import {
   columnOf,
   type BoundBody,

@@ -1,3 +1,4 @@
+import { hasAggregate } from './bound-references';
 import { findTable, sameName, type Catalog, type View } from '../catalog';
 import type {
   Expression,
@@ -218,7 +219,7 @@ class Binder {
     const aggregated =
       groupBy.length > 0 ||
       having !== undefined ||
-      items.some((item) => containsAggregate(item.expression));
+      items.some((item) => hasAggregate(item.expression));
     const body: BoundSelect = {
       kind: 'select',
       distinct: core.distinct,
@@ -974,75 +975,3 @@ const comparable = (expression: BoundExpression): string =>
     if (key === 'source') return (value as BoundSource).name.toLowerCase();
     return typeof value === 'bigint' ? value.toString() : value;
   });
-
-function containsAggregate(expression: BoundExpression): boolean {
-  switch (expression.kind) {
-    case 'aggregate':
-      return true;
-    case 'exists':
-    case 'subquery':
-    case 'literal':
-    case 'column':
-    case 'rowid':
-    case 'clock':
-      return false;
-    default:
-      return childrenOf(expression).some(containsAggregate);
-  }
-}
-
-/** The operands of an expression, subqueries left out. */
-export function childrenOf(expression: BoundExpression): readonly BoundExpression[] {
-  switch (expression.kind) {
-    case 'literal':
-    case 'column':
-    case 'rowid':
-    case 'clock':
-    case 'exists':
-    case 'subquery':
-      return [];
-    case 'not':
-    case 'negate':
-    case 'nullTest':
-    case 'cast':
-    case 'collate':
-      return [expression.operand];
-    case 'logic':
-      return expression.operands;
-    case 'compare':
-    case 'arithmetic':
-    case 'concat':
-      return [expression.left, expression.right];
-    case 'pattern':
-      return expression.escape
-        ? [expression.operand, expression.pattern, expression.escape]
-        : [expression.operand, expression.pattern];
-    case 'inList':
-      return [expression.operand, ...expression.items];
-    case 'inQuery':
-      return expression.operands;
-    case 'case':
-      return [
-        ...expression.branches.flatMap(({ when, then }) => [when, then]),
-        expression.otherwise,
-      ];
-    case 'call':
-      return expression.args;
-    case 'aggregate':
-      return [
-        ...expression.args,
-        ...(expression.filter ? [expression.filter] : []),
-        ...orderExpressions(expression.orderBy),
-      ];
-    case 'window':
-      return [
-        ...expression.args,
-        ...(expression.filter ? [expression.filter] : []),
-        ...expression.partitionBy,
-        ...orderExpressions(expression.orderBy),
-      ];
-  }
-}
-
-const orderExpressions = (terms: readonly BoundOrder[]): BoundExpression[] =>
-  terms.flatMap(({ key }) => (key.kind === 'expression' ? [key.expression] : []));

@@ -1,28 +1,52 @@
-import { childrenOf } from './bind';
+import { expressionsIn } from './bound-walk';
 import type {
+  BoundAggregate,
   BoundColumn,
   BoundExpression,
   BoundFrom,
   BoundQuery,
   BoundRowid,
   BoundSource,
+  BoundWindow,
 } from './bound';
 
 /**
  * Every column that an expression reads, those of its subqueries that lie outside them included.
  */
 export function* columnsRead(expression: BoundExpression): Generator<BoundColumn | BoundRowid> {
-  if (expression.kind === 'column' || expression.kind === 'rowid') yield expression;
-  const query = subqueryOf(expression);
-  if (query) yield* query.outer;
-  for (const child of childrenOf(expression)) yield* columnsRead(child);
+  for (const part of expressionsIn(expression)) {
+    if (part.kind === 'column' || part.kind === 'rowid') yield part;
+    const query = subqueryOf(part);
+    if (query) yield* query.outer;
+  }
 }
 
 export const sourcesRead = (expression: BoundExpression): Set<number> =>
   new Set([...columnsRead(expression)].map(({ source }) => source.id));
 
 export function hasSubquery(expression: BoundExpression): boolean {
-  return subqueryOf(expression) !== undefined || childrenOf(expression).some(hasSubquery);
+  for (const part of expressionsIn(expression)) if (subqueryOf(part)) return true;
+  return false;
+}
+
+const isAggregate = (expression: BoundExpression): boolean => expression.kind === 'aggregate';
+
+/**
+ * The aggregates in an expression; those inside subqueries belong to them, those below a window
+ * function to both.
+ */
+export function* aggregatesIn(expression: BoundExpression): Generator<BoundAggregate> {
+  for (const part of expressionsIn(expression, isAggregate))
+    if (part.kind === 'aggregate') yield part;
+}
+
+/** Whether an aggregate is in an expression, outside of subqueries. */
+export const hasAggregate = (expression: BoundExpression): boolean =>
+  aggregatesIn(expression).next().done === false;
+
+/** The window functions in an expression. */
+export function* windowsIn(expression: BoundExpression): Generator<BoundWindow> {
+  for (const part of expressionsIn(expression)) if (part.kind === 'window') yield part;
 }
 
 export function subqueryOf(expression: BoundExpression): BoundQuery | undefined {

@@ -1,5 +1,6 @@
 import { sameName } from '../catalog';
-import { childrenOf } from './bind';
+import { aggregatesIn, hasSubquery } from './bound-references';
+import { childrenOf, expressionsIn } from './bound-walk';
 import {
   columnOf,
   type BoundBody,
@@ -373,12 +374,9 @@ function filterOf(
 }
 
 const notLiteral = (...values: readonly BoundExpression[]): { notLiteral?: true } =>
-  values.some((value) => hasQuery(value) || (value.kind === 'literal' && value.value === null))
+  values.some((value) => hasSubquery(value) || (value.kind === 'literal' && value.value === null))
     ? { notLiteral: true }
     : {};
-const hasQuery = (expression: BoundExpression): boolean =>
-  ['subquery', 'exists', 'inQuery'].includes(expression.kind) ||
-  childrenOf(expression).some(hasQuery);
 
 /** `a = 5 OR b = 5` and `5 IN (a, b)`: the columns, two at least. */
 function sameLiteral(expression: BoundExpression): BoundColumn[] | undefined {
@@ -449,8 +447,5 @@ function readInner(
 }
 
 const columnsOf = (expression: BoundExpression): BoundColumn[] =>
-  expression.kind === 'column' ? [expression] : childrenOf(expression).flatMap(columnsOf);
-const aggregatesOf = (
-  expression: BoundExpression,
-): Extract<BoundExpression, { kind: 'aggregate' }>[] =>
-  expression.kind === 'aggregate' ? [expression] : childrenOf(expression).flatMap(aggregatesOf);
+  [...expressionsIn(expression)].filter((part) => part.kind === 'column');
+const aggregatesOf = (expression: BoundExpression) => [...aggregatesIn(expression)];

@@ -1,4 +1,4 @@
-import { childrenOf } from '../../sqlite/select/bind';
+import { childrenOf } from '../../sqlite/select/bound-walk';
 import {
   columnOf,
   type BoundAggregate,
@@ -11,7 +11,8 @@ import {
   type BoundWindow,
 } from '../../sqlite/select/bound';
 import { collationOfExpression } from '../../sqlite/select/expression-type';
-import { aggregatesIn, orderKeys, windowsIn } from '../lower/aggregates';
+import { aggregatesIn, windowsIn } from '../../sqlite/select/bound-references';
+import { orderKeys } from '../../sqlite/select/bound-walk';
 import { bareColumns } from '../plan/bare-columns';
 import {
   columnsRead,

@@ -1,5 +1,5 @@
 import { columnProfile, type Profile } from '../../sqlite/profile/profile';
-import { childrenOf } from '../../sqlite/select/bind';
+import { childrenOf } from '../../sqlite/select/bound-walk';
 import {
   columnOf,
   type BoundBody,

@@ -1,4 +1,4 @@
-import { childrenOf } from '../../sqlite/select/bind';
+import { childrenOf } from '../../sqlite/select/bound-walk';
 import {
   columnOf,
   type BoundAggregate,
@@ -10,7 +10,9 @@ import {
 } from '../../sqlite/select/bound';
 import { collationOfExpression } from '../../sqlite/select/expression-type';
 import { sameName } from '../../sqlite/catalog';
-import { aggregatesIn, lowerAggregate, orderKeys } from '../lower/aggregates';
+import { aggregatesIn } from '../../sqlite/select/bound-references';
+import { lowerAggregate } from '../lower/aggregates';
+import { orderKeys } from '../../sqlite/select/bound-walk';
 import { sourcesOf } from '../../sqlite/select/bound-references';
 import { bareColumns } from '../plan/bare-columns';
 import { determinesColumns, type KeysOf } from '../plan/determined-columns';

@@ -10,7 +10,8 @@ import type {
   BoundSubquery,
 } from '../../sqlite/select/bound';
 import { collationOfExpression } from '../../sqlite/select/expression-type';
-import { orderKeys, windowsIn } from '../lower/aggregates';
+import { orderKeys } from '../../sqlite/select/bound-walk';
+import { windowsIn } from '../../sqlite/select/bound-references';
 import { columnsRead } from '../../sqlite/select/bound-references';
 import { Draft, type TranslationState } from './translation-state';
 import { compileCondition } from './subquery-condition';

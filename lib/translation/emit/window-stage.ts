@@ -4,7 +4,7 @@ import type {
   BoundOrder,
   BoundWindow,
 } from '../../sqlite/select/bound';
-import { windowsIn } from '../lower/aggregates';
+import { windowsIn } from '../../sqlite/select/bound-references';
 import { describeExpression } from '../lower/field-names';
 import { decode, IDENTITY, isPresent, toNumber, withNull } from '../lower/conversion';
 import { isOrderPreserving, Lowering } from '../lower/expression';

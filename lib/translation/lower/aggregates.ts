@@ -1,9 +1,6 @@
-import { childrenOf } from '../../sqlite/select/bind';
 import type {
   BoundAggregate,
   BoundExpression,
-  BoundOrder,
-  BoundWindow,
 } from '../../sqlite/select/bound';
 import { describeExpression } from './field-names';
 import type { Lowered } from './environment';
@@ -39,20 +36,6 @@ export interface GroupedRows {
   readonly wholeTable: boolean;
   /** There are no more of them. */
   readonly most: number;
-}
-
-/**
- * The aggregates in an expression; those inside subqueries belong to them, those below a window
- * function to both.
- */
-export function* aggregatesIn(expression: BoundExpression): Generator<BoundAggregate> {
-  if (expression.kind === 'aggregate') yield expression;
-  else for (const child of childrenOf(expression)) yield* aggregatesIn(child);
-}
-
-export function* windowsIn(expression: BoundExpression): Generator<BoundWindow> {
-  if (expression.kind === 'window') yield expression;
-  for (const child of childrenOf(expression)) yield* windowsIn(child);
 }
 
 /**
@@ -317,6 +300,3 @@ function joined(list: Mql, separator: string, maybeNone: boolean): Lowered {
   );
   return computed({ $reduce: { input: list, initialValue: null, in: glue } }, type);
 }
-
-export const orderKeys = (terms: readonly BoundOrder[]): readonly BoundExpression[] =>
-  terms.flatMap(({ key }) => (key.kind === 'expression' ? [key.expression] : []));

@@ -1,4 +1,4 @@
-import { childrenOf } from '../../sqlite/select/bind';
+import { childrenOf } from '../../sqlite/select/bound-walk';
 import type { BoundColumn, BoundExpression, BoundRowid } from '../../sqlite/select/bound';
 import { subqueryOf } from '../../sqlite/select/bound-references';
 

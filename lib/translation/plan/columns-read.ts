@@ -6,7 +6,7 @@ import type {
   BoundRowid,
   BoundSelect,
 } from '../../sqlite/select/bound';
-import { orderKeys } from '../lower/aggregates';
+import { orderKeys } from '../../sqlite/select/bound-walk';
 import { columnsRead, conjuncts } from '../../sqlite/select/bound-references';
 
 /**

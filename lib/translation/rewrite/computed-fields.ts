@@ -22,12 +22,12 @@ import {
   type BoundSource,
   type BoundSubquery,
 } from '../../sqlite/select/bound';
-import { aggregatesIn, windowsIn } from '../lower/aggregates';
+import { aggregatesIn, windowsIn } from '../../sqlite/select/bound-references';
 import { conjuncts, sourcesOf } from '../../sqlite/select/bound-references';
 import { computedColumnName } from '../lower/computed-column';
 import { describeExpression } from '../lower/field-names';
 import { equates } from '../plan/join-plan';
-import { replaceIn, walkBound } from '../../sqlite/select/replace-bound';
+import { replaceIn, walkBound } from '../../sqlite/select/bound-walk';
 
 /**
  * A computed field of the design: an aggregate over the child rows of one relationship, stored with

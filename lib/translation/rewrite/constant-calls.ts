@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
 import type { BoundExpression, BoundLiteral } from '../../sqlite/select/bound';
-import { replaceIn, walkBound } from '../../sqlite/select/replace-bound';
+import { replaceIn, walkBound } from '../../sqlite/select/bound-walk';
 
 /**
  * Functions that give the same for the same arguments: https://www.sqlite.org/deterministic.html.

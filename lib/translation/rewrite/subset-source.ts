@@ -23,7 +23,7 @@ import {
 } from '../../sqlite/select/bound-references';
 import { flattenFrom } from '../plan/flatten-from';
 import { equates } from '../plan/join-plan';
-import { windowsIn } from '../lower/aggregates';
+import { windowsIn } from '../../sqlite/select/bound-references';
 
 /**
  * A query for the first rows of a child table finds them in a subset that its parents hold: the
