@@ -2,9 +2,8 @@ import type { Item } from '../sqlite/benchmark';
 import { quoteName, type Catalog } from '../sqlite/catalog';
 import type { Profile, Relationship } from '../sqlite/profile/profile';
 import { analyseQuery, type JoinPair, type QueryAnalysis } from '../sqlite/select/analyse-query';
-import { bindSelect } from '../sqlite/select/bind';
 import { SqlBindError } from '../sqlite/select/bind-error';
-import { parseSelect } from '../sqlite/select/parse-select';
+import { readSql } from '../sqlite/select/read-sql';
 import { queryBlocks, type QueryBlock } from '../sqlite/select/query-blocks';
 import { SqlSyntaxError } from '../sqlite/select/syntax-error';
 import type { AccessPattern, ColumnUse, PatternVariant, Workload } from './workload';
@@ -19,7 +18,7 @@ export function readWorkload(items: readonly Item[], catalog: Catalog, profile: 
   const unread: { questionId: string; reason: string }[] = [];
   for (const item of items) {
     try {
-      const { query } = bindSelect(parseSelect(item.sql), catalog);
+      const { query } = readSql(item.sql, catalog).binding;
       statements.push({
         questionId: item.questionId,
         shape: shapeOf(analyseQuery(query), profile),
@@ -92,7 +91,7 @@ function assumedWorkload(catalog: Catalog, profile: Profile): Workload {
       );
     }),
   ].map((sql, index): Statement => {
-    const { query } = bindSelect(parseSelect(sql), catalog);
+    const { query } = readSql(sql, catalog).binding;
     return {
       questionId: `assumed ${index + 1}`,
       shape: shapeOf(analyseQuery(query), profile),

@@ -2,10 +2,7 @@ import Database from 'better-sqlite3';
 import { catalogOf } from '../sqlite/schema/introspect';
 import { sameName, type Catalog } from '../sqlite/catalog';
 import type { BoundQuery } from '../sqlite/select/bound';
-import { bindSelect } from '../sqlite/select/bind';
-import { SqlBindError } from '../sqlite/select/bind-error';
-import { parseSelect } from '../sqlite/select/parse-select';
-import { SqlSyntaxError } from '../sqlite/select/syntax-error';
+import { tryReadSql } from '../sqlite/select/read-sql';
 import {
   calculatedColumns,
   comparedConstants,
@@ -137,12 +134,8 @@ class Sower {
   }
 
   private bind(sql: string): BoundQuery[] {
-    try {
-      return [bindSelect(parseSelect(sql), this.catalog).query];
-    } catch (error) {
-      if (error instanceof SqlSyntaxError || error instanceof SqlBindError) return [];
-      throw error;
-    }
+    const read = tryReadSql(sql, this.catalog);
+    return read ? [read.binding.query] : [];
   }
 
   /** Foreign keys, and columns that queries join with a key. */

@@ -3,9 +3,8 @@ import type { DocumentDesign } from '../design/document-design';
 import type { Transform } from '../design/transform';
 import type { Catalog } from '../sqlite/catalog';
 import type { Profile } from '../sqlite/profile/profile';
-import { bindSelect } from '../sqlite/select/bind';
 import { SqlBindError } from '../sqlite/select/bind-error';
-import { parseSelect } from '../sqlite/select/parse-select';
+import { readSql } from '../sqlite/select/read-sql';
 import { SqlSyntaxError } from '../sqlite/select/syntax-error';
 import { assertBudget } from './emit/budget';
 import { TranslationState } from './emit/translation-state';
@@ -73,7 +72,7 @@ export function translate(
   { catalog, profile, design: whole }: TranslationContext,
 ): Translation {
   try {
-    const bound = bindSelect(parseSelect(sql), catalog).query;
+    const bound = readSql(sql, catalog).binding.query;
     const folded = withConstantCalls(bound);
     const design = designWithSubset(folded, { design: whole, profile }) ?? whole;
     const query = useComputedFields(folded, { catalog, design, profile });

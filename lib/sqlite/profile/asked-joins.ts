@@ -1,10 +1,7 @@
 import type { Item } from '../benchmark';
 import type { Catalog } from '../catalog';
-import { bindSelect } from '../select/bind';
-import { SqlBindError } from '../select/bind-error';
-import { parseSelect } from '../select/parse-select';
+import { tryReadSql } from '../select/read-sql';
 import { queryBlocks } from '../select/query-blocks';
-import { SqlSyntaxError } from '../select/syntax-error';
 
 /** Two columns that items join, and how many of them do. */
 export interface AskedJoin {
@@ -33,19 +30,14 @@ export function askedJoins(items: readonly Pick<Item, 'sql'>[], catalog: Catalog
 
 function joinsOf(sql: string, catalog: Catalog): Map<string, [JoinSide, JoinSide]> {
   const joins = new Map<string, [JoinSide, JoinSide]>();
-  try {
-    for (const { sources, joins: pairs } of queryBlocks(
-      bindSelect(parseSelect(sql), catalog).query,
-    )) {
-      for (const { left, right } of pairs) {
-        const sides = [left, right]
-          .map(({ source, column }): JoinSide => ({ table: sources[source]!.table, column }))
-          .sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)) as [JoinSide, JoinSide];
-        if (sides[0].table !== sides[1].table) joins.set(JSON.stringify(sides), sides);
-      }
+  const query = tryReadSql(sql, catalog)?.binding.query;
+  for (const { sources, joins: pairs } of query ? queryBlocks(query) : []) {
+    for (const { left, right } of pairs) {
+      const sides = [left, right]
+        .map(({ source, column }): JoinSide => ({ table: sources[source]!.table, column }))
+        .sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)) as [JoinSide, JoinSide];
+      if (sides[0].table !== sides[1].table) joins.set(JSON.stringify(sides), sides);
     }
-  } catch (error) {
-    if (!(error instanceof SqlSyntaxError) && !(error instanceof SqlBindError)) throw error;
   }
   return joins;
 }

@@ -1,7 +1,4 @@
-import type {
-  BoundAggregate,
-  BoundExpression,
-} from '../../sqlite/select/bound';
+import type { BoundAggregate, BoundExpression } from '../../sqlite/select/bound';
 import { describeExpression } from './field-names';
 import type { Lowered } from './environment';
 import {
