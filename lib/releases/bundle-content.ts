@@ -223,7 +223,7 @@ async function provenance(db: Database, benchmarkId: string): Promise<BundleCont
 async function engineOf(mongo: MongoClient): Promise<BundleContent['engine']> {
   const info = await mongo.db('admin').command({ buildInfo: 1 });
   return {
-    name: info.aptmqlEmbedded === true ? 'AptMQL embedded server' : 'MongoDB',
+    name: info.mongoEmbedded === true ? 'AptMQL embedded server' : 'MongoDB',
     version: String(info.version),
   };
 }

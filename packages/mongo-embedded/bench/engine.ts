@@ -26,7 +26,7 @@ import type { Value } from '../src/bson/value';
  */
 
 const count = Number(process.argv[2] ?? 1_000_000);
-const folder = mkdtempSync(path.join(os.tmpdir(), 'aptmql-bench-'));
+const folder = mkdtempSync(path.join(os.tmpdir(), 'mongo-embedded-bench-'));
 
 function document(i: number): Buffer {
   return encode(

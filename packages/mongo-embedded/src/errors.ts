@@ -71,11 +71,12 @@ const codeNames: Record<number, string> = {
   17419: 'Location17419',
 };
 
-const advice = 'set MONGODB_URI to use a MongoDB server instead of the embedded one';
-
 /** Something MongoDB has and this server has not (or not exactly): refused, never approximated. */
 export function unsupported(what: string, code = 238): ServerError {
-  return new ServerError(code, `${what} is not supported by the embedded server; ${advice}`);
+  return new ServerError(
+    code,
+    `${what} is not supported by the embedded server; a MongoDB server is needed for it`,
+  );
 }
 
 export const badValue = (message: string): ServerError => new ServerError(2, message);

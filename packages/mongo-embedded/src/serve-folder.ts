@@ -16,7 +16,7 @@ import { startServer, type RunningServer } from './wire/server';
 
 /** The server in this process, one for each data folder; a discovery file tells others its URI. */
 
-const USER = 'aptmql';
+const USER = 'embedded';
 
 /** Another process serves this data folder. */
 export class FolderInUse extends Error {}

@@ -12,7 +12,7 @@ import { defaultCollation } from './views';
 /** Commands about indexes. */
 
 const indexDirections = (value: Value): boolean => isNumeric(value) && toDouble(value) !== 0;
-const knownIndexOptions = new Set([
+export const knownIndexOptions = new Set([
   'key',
   'name',
   'v',

@@ -87,45 +87,45 @@ function conjunction(parts: Filter[]): Filter {
   return { kind: 'and', parts, test: (doc) => tests.every((test) => test(doc)) };
 }
 
+type ClauseBuilder = (value: Value, scope: Scope) => Filter | null;
+
+/** Operators that stand in the place of a path. */
+const clauses: Readonly<Record<string, ClauseBuilder>> = {
+  $and: (value, scope) => conjunction(clauseList('$and', value).map((c) => parseFilter(c, scope))),
+  $or: (value, scope) => {
+    const parts = clauseList('$or', value).map((c) => parseFilter(c, scope));
+    return { kind: 'or', parts, test: (doc) => parts.some((p) => p.test(doc)) };
+  },
+  $nor: (value, scope) => {
+    const parts = clauseList('$nor', value).map((c) => parseFilter(c, scope));
+    return { kind: 'other', test: (doc) => !parts.some((p) => p.test(doc)) };
+  },
+  $expr: (value, scope) => {
+    const operand = parseExpression(value, scope);
+    return { kind: 'expression', operand, test: (doc) => isTruthy(operand.evaluate(doc)) };
+  },
+  $comment: () => null,
+  $jsonSchema: (value) => ({ kind: 'other', test: compileJsonSchema(value) }),
+  $alwaysTrue: () => ({ kind: 'other', test: () => true }),
+  $alwaysFalse: () => ({ kind: 'other', test: () => false }),
+  $sampleRate: (value, scope) => {
+    if (!isNumeric(value)) throw badValue('argument to $sampleRate must be a numeric type');
+    const rate = toDouble(value);
+    if (!(rate >= 0 && rate <= 1))
+      throw badValue('numeric argument to $sampleRate must be in [0, 1]');
+    scope.environment.touch(RANDOM);
+    return { kind: 'other', test: () => Math.random() < rate };
+  },
+};
+const refusedClauses: Readonly<Record<string, number>> = { $where: 238, $text: 27 };
+
 function parseClause(key: string, value: Value, scope: Scope): Filter | null {
   if (!key.startsWith('$')) return parsePath(key, value, scope);
-  switch (key) {
-    case '$and':
-      return conjunction(clauseList(key, value).map((c) => parseFilter(c, scope)));
-    case '$or': {
-      const parts = clauseList(key, value).map((c) => parseFilter(c, scope));
-      return { kind: 'or', parts, test: (doc) => parts.some((p) => p.test(doc)) };
-    }
-    case '$nor': {
-      const parts = clauseList(key, value).map((c) => parseFilter(c, scope));
-      return { kind: 'other', test: (doc) => !parts.some((p) => p.test(doc)) };
-    }
-    case '$expr': {
-      const operand = parseExpression(value, scope);
-      return { kind: 'expression', operand, test: (doc) => isTruthy(operand.evaluate(doc)) };
-    }
-    case '$comment':
-      return null;
-    case '$jsonSchema':
-      return { kind: 'other', test: compileJsonSchema(value) };
-    case '$alwaysTrue':
-      return { kind: 'other', test: () => true };
-    case '$alwaysFalse':
-      return { kind: 'other', test: () => false };
-    case '$sampleRate': {
-      if (!isNumeric(value)) throw badValue('argument to $sampleRate must be a numeric type');
-      const rate = toDouble(value);
-      if (!(rate >= 0 && rate <= 1))
-        throw badValue('numeric argument to $sampleRate must be in [0, 1]');
-      scope.environment.touch(RANDOM);
-      return { kind: 'other', test: () => Math.random() < rate };
-    }
-    case '$where':
-    case '$text':
-      throw unsupported(`query operator ${key}`, key === '$where' ? 238 : 27);
-    default:
-      throw unsupported(`unknown top level operator: ${key}. It`, 2);
-  }
+  const build = Object.hasOwn(clauses, key) ? clauses[key] : undefined;
+  if (build) return build(value, scope);
+  if (Object.hasOwn(refusedClauses, key))
+    throw unsupported(`query operator ${key}`, refusedClauses[key]);
+  throw unsupported(`unknown top level operator: ${key}. It`, 2);
 }
 
 function clauseList(key: string, value: Value): Value[] {
@@ -150,7 +150,9 @@ function parsePath(path: string, value: Value, scope: Scope): Filter {
 function parseOperators(path: string, spec: Doc, scope: Scope): Filter {
   const parts: Filter[] = [];
   spec.keys.forEach((operator, i) => {
-    const filter = parseOperator(path, operator, spec.values[i], spec, scope);
+    const build = Object.hasOwn(operators, operator) ? operators[operator] : undefined;
+    if (!build) throw unsupported(`unknown operator: ${operator}. It`, 2);
+    const filter = build(spec.values[i], { path, scope, name: operator, spec });
     if (filter) parts.push(filter);
   });
   return conjunction(parts);
@@ -158,71 +160,69 @@ function parseOperators(path: string, spec: Doc, scope: Scope): Filter {
 
 const negate = (filter: Filter): Filter => ({ kind: 'other', test: (doc) => !filter.test(doc) });
 
-function parseOperator(
-  path: string,
-  operator: string,
-  value: Value,
-  spec: Doc,
-  scope: Scope,
-): Filter | null {
-  const { collation } = scope.environment;
-  switch (operator) {
-    case '$eq':
-    case '$lt':
-    case '$lte':
-    case '$gt':
-    case '$gte':
-      if (value instanceof Regex && operator !== '$eq')
-        throw badValue(`Can't have RegEx as arg to predicate over field '${path}'.`);
-      return comparison(path, operator, value, collation);
-    case '$ne':
-      if (value instanceof Regex) throw badValue("Can't have regex as arg to $ne.");
-      return negate(comparison(path, '$eq', value, collation));
-    case '$in':
-      return membership(path, value, collation);
-    case '$nin':
-      return negate(membership(path, value, collation, '$nin'));
-    case '$not':
-      return negate(parseNot(path, value, scope));
-    case '$exists': {
-      const exists: Filter = {
-        kind: 'exists',
-        path,
-        test: wholePath(path, (v) => v !== undefined).test,
-      };
-      return isTruthy(value) ? exists : negate(exists);
-    }
-    case '$type':
-      return {
-        kind: 'type',
-        path,
-        types: parseTypes(value),
-        test: onPath(path, typeCondition(value)).test,
-      };
-    case '$size':
-      return wholePath(path, sizeCondition(value));
-    case '$mod':
-      return onPath(path, modCondition(value));
-    case '$regex':
-      return onPath(path, regexOperator(value, spec.get('$options'), spec.has('$options')));
-    case '$options':
-      if (!spec.has('$regex')) throw badValue('$options needs a $regex');
-      return null;
-    case '$all':
-      return parseAll(path, value, scope);
-    case '$elemMatch':
-      return parseElemMatch(path, value, scope);
-    case '$bitsAllSet':
-    case '$bitsAllClear':
-    case '$bitsAnySet':
-    case '$bitsAnyClear':
-      return onPath(path, bitsCondition(operator, value));
-    case '$comment':
-      return null;
-    default:
-      throw unsupported(`unknown operator: ${operator}. It`, 2);
-  }
+interface OperatorContext {
+  readonly path: string;
+  readonly scope: Scope;
+  readonly name: string;
+  /** All operators on the path: `$regex` and `$options` belong together. */
+  readonly spec: Doc;
 }
+type OperatorBuilder = (value: Value, context: OperatorContext) => Filter | null;
+
+const ordering =
+  (operator: Comparison): OperatorBuilder =>
+  (value, { path, scope }) => {
+    if (value instanceof Regex && operator !== '$eq')
+      throw badValue(`Can't have RegEx as arg to predicate over field '${path}'.`);
+    return comparison(path, operator, value, scope.environment.collation);
+  };
+const bits: OperatorBuilder = (value, { path, name }) => onPath(path, bitsCondition(name, value));
+
+/** Operators on the values at a path. */
+const operators: Readonly<Record<string, OperatorBuilder>> = {
+  $eq: ordering('$eq'),
+  $lt: ordering('$lt'),
+  $lte: ordering('$lte'),
+  $gt: ordering('$gt'),
+  $gte: ordering('$gte'),
+  $ne: (value, { path, scope }) => {
+    if (value instanceof Regex) throw badValue("Can't have regex as arg to $ne.");
+    return negate(comparison(path, '$eq', value, scope.environment.collation));
+  },
+  $in: (value, { path, scope }) => membership(path, value, scope.environment.collation),
+  $nin: (value, { path, scope }) =>
+    negate(membership(path, value, scope.environment.collation, '$nin')),
+  $not: (value, { path, scope }) => negate(parseNot(path, value, scope)),
+  $exists: (value, { path }) => {
+    const { test } = wholePath(path, (v) => v !== undefined);
+    const exists: Filter = { kind: 'exists', path, test };
+    return isTruthy(value) ? exists : negate(exists);
+  },
+  $type: (value, { path }) => ({
+    kind: 'type',
+    path,
+    types: parseTypes(value),
+    test: onPath(path, typeCondition(value)).test,
+  }),
+  $size: (value, { path }) => wholePath(path, sizeCondition(value)),
+  $mod: (value, { path }) => onPath(path, modCondition(value)),
+  $regex: (value, { path, spec }) =>
+    onPath(path, regexOperator(value, spec.get('$options'), spec.has('$options'))),
+  $options: (_value, { spec }) => {
+    if (!spec.has('$regex')) throw badValue('$options needs a $regex');
+    return null;
+  },
+  $all: (value, { path, scope }) => parseAll(path, value, scope),
+  $elemMatch: (value, { path, scope }) => parseElemMatch(path, value, scope),
+  $bitsAllSet: bits,
+  $bitsAllClear: bits,
+  $bitsAnySet: bits,
+  $bitsAnyClear: bits,
+  $comment: () => null,
+};
+export const queryOperatorNames = [
+  ...new Set([...Object.keys(clauses), ...Object.keys(operators)]),
+];
 
 function parseNot(path: string, value: Value, scope: Scope): Filter {
   if (value instanceof Regex)

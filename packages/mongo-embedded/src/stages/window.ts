@@ -717,4 +717,7 @@ const specials: Record<string, Special> = {
   $linearFill: linearFill,
 };
 
+/** Functions that only windows have; accumulators run over windows as well. */
+export const windowFunctionNames = [...Object.keys(ranking), ...Object.keys(specials)];
+
 export const windowStages: Record<string, StageBuilder> = { $setWindowFields: setWindowFields };

@@ -10,7 +10,7 @@ let folder: string;
 let writer: Store;
 let reader: Store;
 beforeAll(() => {
-  folder = mkdtempSync(path.join(os.tmpdir(), 'aptmql-reading-'));
+  folder = mkdtempSync(path.join(os.tmpdir(), 'mongo-embedded-reading-'));
   writer = new Store(path.join(folder, 'data.sqlite'), true);
   reader = new Store(path.join(folder, 'data.sqlite'), false);
 });

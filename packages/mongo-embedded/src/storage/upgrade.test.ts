@@ -8,7 +8,7 @@ import { encode } from '../bson/encode';
 import { Store } from './store';
 
 it('makes keys again that an earlier version made in another way, once', () => {
-  const folder = mkdtempSync(path.join(os.tmpdir(), 'aptmql-upgrade-'));
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'mongo-embedded-upgrade-'));
   const file = path.join(folder, 'data.sqlite');
   const document = Doc.of({ _id: 1, a: [Doc.of({ k: 'x', v: 1 }), Doc.of({ k: 'y', v: 2 })] });
   const before = new Store(file, true);

@@ -7,7 +7,7 @@ import { operatorNames } from '../expressions/expression';
 import { stageNames } from '../stages/stage';
 import { TestEngine } from './test-engine';
 
-/** Our own cases, in this thread; `aptmql conformance` runs the same files through the wire. */
+/** The aggregation cases, run in this thread. */
 
 interface Case {
   name: string;

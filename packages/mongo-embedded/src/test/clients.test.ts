@@ -18,7 +18,7 @@ let admin: Db;
 let db: Db;
 
 beforeAll(async () => {
-  folder = mkdtempSync(path.join(os.tmpdir(), 'aptmql-clients-'));
+  folder = mkdtempSync(path.join(os.tmpdir(), 'mongo-embedded-clients-'));
   server = await start({ dataDir: folder });
   client = await connect(server.uri);
   admin = client.db('admin');

@@ -111,7 +111,7 @@ describe('time', () => {
   let server: EmbeddedServer;
   let client: MongoClient;
   beforeAll(async () => {
-    folder = mkdtempSync(path.join(os.tmpdir(), 'aptmql-hostile-'));
+    folder = mkdtempSync(path.join(os.tmpdir(), 'mongo-embedded-hostile-'));
     server = await start({ dataDir: folder });
     client = await connect(server.uri);
   });

@@ -29,7 +29,7 @@ let client: MongoClient;
 let db: Db;
 
 beforeAll(async () => {
-  folder = mkdtempSync(path.join(os.tmpdir(), 'aptmql-embedded-'));
+  folder = mkdtempSync(path.join(os.tmpdir(), 'mongo-embedded-server-'));
   server = await start({ dataDir: folder });
   client = await connect(server.uri);
   db = client.db('test');
@@ -185,7 +185,7 @@ describe('connecting', () => {
   });
 
   it('names the port or folder in the way', async () => {
-    const other = mkdtempSync(path.join(os.tmpdir(), 'aptmql-embedded-'));
+    const other = mkdtempSync(path.join(os.tmpdir(), 'mongo-embedded-server-'));
     const port = Number(new URL(server.uri).port);
     await expect(start({ dataDir: other, port })).rejects.toThrow(String(port));
     const file = path.join(other, 'file');
@@ -446,7 +446,7 @@ describe('data', () => {
       (await failure(c.updateOne({}, { $set: { a: 1 }, $inc: { 'a.b': 1 } } as object))).code,
     ).toBe(40);
     expect((await failure(c.updateOne({}, { $nonsense: { a: 1 } } as object))).message).toMatch(
-      /\$nonsense.*MONGODB_URI/,
+      /\$nonsense.*a MongoDB server is needed/,
     );
   });
 
@@ -668,7 +668,7 @@ describe('indexes', () => {
 
 describe('durability', () => {
   it('loses nothing acknowledged when it is killed', async () => {
-    const own = mkdtempSync(path.join(os.tmpdir(), 'aptmql-embedded-'));
+    const own = mkdtempSync(path.join(os.tmpdir(), 'mongo-embedded-server-'));
     const first = await start({ dataDir: own });
     const c1 = new MongoClient(first.uri);
     const pid = (JSON.parse(readFileSync(path.join(own, 'server.json'), 'utf8')) as { pid: number })

@@ -248,6 +248,8 @@ function pullCondition(operand: Value, scope: Scope): (v: Value) => boolean {
   return (v) => equalValues(v, operand);
 }
 
+export const updateOperatorNames = [...Object.keys(operators), '$rename'];
+
 /** Parses an update document that consists of operators. */
 export function parseUpdate(
   spec: Doc,

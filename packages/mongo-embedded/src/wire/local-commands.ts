@@ -55,7 +55,7 @@ const operations = (server: Server): Doc[] =>
   [...server.running.values()].map((operation) => describeOperation(operation, server));
 
 /** Stages that describe the server: their documents are put in their place. */
-const describingStages: Readonly<
+export const describingStages: Readonly<
   Record<string, (operand: Doc, connection: Connection, server: Server) => Doc[]>
 > = {
   $currentOp: (_operand, _connection, server) => operations(server),
@@ -206,7 +206,7 @@ export const localCommands: Readonly<Record<string, LocalCommand>> = {
     debug: false,
     maxBsonObjectSize: MAX_BSON,
     storageEngines: ['sqlite'],
-    aptmqlEmbedded: true,
+    mongoEmbedded: true,
   }),
   connectionstatus: (_connection, command, server) => ({
     authInfo: Doc.of({
@@ -294,19 +294,23 @@ export const localCommands: Readonly<Record<string, LocalCommand>> = {
     throw unsupported('profiling', 115);
   },
   listcommands: () => {
-    const names = [
-      ...Object.keys(localCommands),
-      ...Object.keys(workerCommands),
-      'hello',
-      'ping',
-      'getmore',
-      'killcursors',
-      'saslstart',
-      'saslcontinue',
-    ];
-    return { commands: Doc.of(Object.fromEntries(names.sort().map((name) => [name, help]))) };
+    return { commands: Doc.of(Object.fromEntries(commandNames().map((name) => [name, help]))) };
   },
 };
+
+/** All commands by lower-case name, with those that the server itself runs. */
+export const commandNames = (): string[] =>
+  [
+    ...Object.keys(localCommands),
+    ...Object.keys(workerCommands),
+    'hello',
+    'ismaster',
+    'ping',
+    'getmore',
+    'killcursors',
+    'saslstart',
+    'saslcontinue',
+  ].sort();
 
 /** Known to MongoDB, left out here on purpose. */
 export const refusedCommands: Readonly<Record<string, true>> = {
