@@ -3,6 +3,7 @@ import { columnProfile } from '../../sqlite/profile/profile';
 import { attributesOf, columnFields } from '../../design/column-fields';
 import { fingerprint, isDocument, type Mql, type MqlDocument } from '../mql/mql';
 import { documentsOf, replaceStages, type Rule, type RuleContext } from './rule';
+import { REASONS } from './reasons';
 
 /**
  * `{home_player_1: 5}` → `{attributes: {$elemMatch: {k: 'home_player_1', v: 5}}}`, and the same for
@@ -35,10 +36,7 @@ export const attributeMatch: Rule = {
     );
     return {
       pipeline: replaceStages(pipeline, 0, 1, { $match: Object.fromEntries(rest) }),
-      reason:
-        `${field.name} repeats ${names.join(', ')} as ` +
-        `${names.length === 1 ? 'a name and its value' : 'names and values'}, which one ` +
-        'index finds.',
+      reason: REASONS.attributeMatch(field.name, names),
     };
   },
 };

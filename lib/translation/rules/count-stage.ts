@@ -1,6 +1,7 @@
 import type { MqlDocument } from '../mql/mql';
 import { isDocument } from '../mql/mql';
 import { replaceStages, type Rule } from './rule';
+import { REASONS } from './reasons';
 
 /**
  * `$group` over everything that only counts, with the `$project` that hides its `_id` → `$count`.
@@ -17,7 +18,7 @@ export const countStage: Rule = {
       if (renamed === undefined) continue;
       return {
         pipeline: replaceStages(pipeline, index, 2, { $count: renamed }),
-        reason: 'A $group that only counts is a $count.',
+        reason: REASONS.countStage(),
       };
     }
     return undefined;

@@ -4,6 +4,7 @@ import type { MqlDocument } from '../mql/mql';
 import { overlaps, pathsReadByAll, stageName } from '../mql/pipeline-paths';
 import { replaceStages, type Rule, type RuleContext } from './rule';
 import { simpleJoin, type SimpleJoin } from './lookup-key';
+import { REASONS } from './reasons';
 
 /**
  * A join whose fields nobody reads only filters: to a parent that every key has, it keeps each row
@@ -15,7 +16,10 @@ export const dropLookup: Rule = {
     for (let index = 0; index < pipeline.length; index++) {
       const unused = unusedLookup(pipeline, index);
       if (unused !== undefined)
-        return { pipeline: replaceStages(pipeline, index, 1), reason: `Nothing reads ${unused}.` };
+        return {
+          pipeline: replaceStages(pipeline, index, 1),
+          reason: REASONS.dropUnreadLookup(unused),
+        };
       const join = simpleJoin(pipeline, index);
       if (!join || isRead(pipeline.slice(index + 2), join.as)) continue;
       const found = totalReference(join, pipeline.slice(0, index), context);
@@ -23,12 +27,9 @@ export const dropLookup: Rule = {
       const guard: MqlDocument[] = found.nullable
         ? [{ $match: { [join.localField]: { $ne: null } } }]
         : [];
-      const rest = found.nullable ? `: only rows without ${join.localField} are left out` : '';
       return {
         pipeline: replaceStages(pipeline, index, 2, ...guard),
-        reason:
-          `Nothing reads ${join.as}, and every ${join.localField} has its one document in ` +
-          `${join.from}${rest}.`,
+        reason: REASONS.dropLookup(join.as, join.localField, join.from, found.nullable),
       };
     }
     return undefined;

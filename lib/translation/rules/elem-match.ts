@@ -9,6 +9,7 @@ import {
 } from '../mql/pipeline-paths';
 import { embeddedArrays } from '../../design/column-fields';
 import { replaceStages, type Rule } from './rule';
+import { REASONS } from './reasons';
 
 /**
  * Unwind, filter the entries, then group by the parent alone → `$elemMatch`: it does not matter how
@@ -53,7 +54,7 @@ export const elemMatch: Rule = {
       if (!inner) continue;
       return {
         pipeline: replaceStages(pipeline, index, 2, { $match: { [path]: { $elemMatch: inner } } }),
-        reason: `Only whether an entry of ${path} matches counts, not how many do.`,
+        reason: REASONS.elemMatch(path),
       };
     }
     return undefined;

@@ -1,6 +1,7 @@
 import { conjoin } from '../lower/predicate';
 import { isDocument, type Mql, type MqlDocument } from '../mql/mql';
 import { replaceStages, type Rule } from './rule';
+import { REASONS } from './reasons';
 
 const COMPARISONS: Readonly<Record<string, string>> = { $eq: '$eq', $in: '$in' };
 
@@ -27,7 +28,7 @@ export const exprToPredicate: Rule = {
       const merged = conjoin([others, ...plain.filter((part) => part !== undefined), ...remaining]);
       return {
         pipeline: replaceStages(pipeline, at, 1, { $match: merged }),
-        reason: 'A comparison with a constant is a plain predicate, which an index can serve.',
+        reason: REASONS.exprToPredicate(),
       };
     }
     return undefined;

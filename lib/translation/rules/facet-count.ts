@@ -3,6 +3,7 @@ import { isDocument } from '../mql/mql';
 import { pathsInExpression } from '../mql/pipeline-paths';
 import { replaceStages, type Rule } from './rule';
 import { countedField } from './count-stage';
+import { REASONS } from './reasons';
 
 /**
  * Inside a `$facet` whose rows are read by one field, a `$group` that only counts is a `$count`.
@@ -26,7 +27,7 @@ export const facetCount: Rule = {
       const replaced = { $facet: { [name]: [...stages.slice(0, -1), { $count: counted }] } };
       return {
         pipeline: replaceStages(pipeline, index, 1, replaced),
-        reason: 'A $group that only counts is a $count.',
+        reason: REASONS.countStage(),
       };
     }
     return undefined;

@@ -1,6 +1,7 @@
 import { isDocument } from '../mql/mql';
 import { stageName } from '../mql/pipeline-paths';
 import { replaceStages, type Rule } from './rule';
+import { REASONS } from './reasons';
 
 /**
  * Grouping root documents by `_id`, without collecting anything, changes nothing: `_id` is unique.
@@ -21,7 +22,7 @@ export const groupById: Rule = {
         continue;
       return {
         pipeline: replaceStages(pipeline, index, 1),
-        reason: 'Every document has an _id of its own: there is nothing to group.',
+        reason: REASONS.groupById(),
       };
     }
     return undefined;

@@ -4,6 +4,7 @@ import { renamePath } from '../mql/map-paths';
 import { isDocument, type Mql, type MqlDocument } from '../mql/mql';
 import { isUnder, pathsInMatch, pathsWrittenBy, stageName } from '../mql/pipeline-paths';
 import { replaceStages, type Rule, type RuleContext } from './rule';
+import { REASONS } from './reasons';
 
 /**
  * Groups of one document each: every accumulator is the document's own value, and the `$group` a
@@ -35,7 +36,7 @@ export const groupByKey: Rule = {
       const { stages, count } = readThrough(pipeline.slice(index + 1), values);
       return {
         pipeline: replaceStages(pipeline, index, 1 + count, ...stages),
-        reason: `Every document has a ${path} of its own: each group would hold one document.`,
+        reason: REASONS.groupByKey(path),
       };
     }
     return undefined;

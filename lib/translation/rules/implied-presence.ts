@@ -1,5 +1,6 @@
 import { isDocument, type Mql, type MqlDocument } from '../mql/mql';
 import { replaceStages, type Rule } from './rule';
+import { REASONS } from './reasons';
 
 /**
  * `{a: {$ne: null}, 'a.b': 4}` → `{'a.b': 4}`: what lies in a field is there only where the field
@@ -21,7 +22,7 @@ export const impliedPresence: Rule = {
       const rest = Object.fromEntries(entries.filter((entry) => entry !== implied));
       return {
         pipeline: replaceStages(pipeline, index, 1, { $match: rest }),
-        reason: `What is asked of the fields of ${implied[0]} is true only where there is one.`,
+        reason: REASONS.impliedPresence(implied[0]),
       };
     }
     return undefined;

@@ -3,6 +3,7 @@ import { columnFields } from '../../design/column-fields';
 import { fingerprint, isDocument, type Mql, type MqlDocument } from '../mql/mql';
 import { dropsEmpty, stageName, unwindPath } from '../mql/pipeline-paths';
 import { replaceStages, type Rule, type RuleContext } from './rule';
+import { REASONS } from './reasons';
 
 /**
  * A `$lookup` that compares one `let` variable with one field → `localField` and `foreignField`,
@@ -20,9 +21,7 @@ export const lookupByFields: Rule = {
       if (!found) continue;
       return {
         pipeline: replaceStages(pipeline, index, 1, { $lookup: found }),
-        reason:
-          `Partners are found by ${String(found['foreignField'])}, which an index can ` +
-          'serve, rather than compared one by one.',
+        reason: REASONS.lookupByFields(String(found['foreignField'])),
       };
     }
     return undefined;

@@ -16,6 +16,7 @@ import {
 import { keptChildren } from '../plan/outlier-source';
 import { documentsOf, type Rewriting, type Rule, type RuleContext } from './rule';
 import { simpleJoin } from './lookup-key';
+import { REASONS } from './reasons';
 
 /**
  * A join that filters by the other side only, turned round: the pipeline starts from the documents
@@ -67,10 +68,7 @@ export const lookupDirection: Rule = {
       rewritten && {
         ...rewritten,
         collection: from,
-        reason:
-          `Starts from the documents of ${from} that the filter finds and looks up their ` +
-          `${context.collection} by ${localField}, instead of joining all of ` +
-          `${context.collection}.`,
+        reason: REASONS.lookupDirection(from, context.collection, localField),
       }
     );
   },

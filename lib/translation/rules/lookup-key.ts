@@ -14,6 +14,7 @@ import { columnProfile } from '../../sqlite/profile/profile';
 import { columnFields } from '../../design/column-fields';
 import { columnType, INTEGER, REAL, TEXT } from '../lower/value-type';
 import type { Rule, RuleContext } from './rule';
+import { REASONS } from './reasons';
 
 /**
  * Behind `$lookup` and `$unwind` the foreign key field equals the local one: reading the local
@@ -45,7 +46,7 @@ export const lookupKey: Rule = {
       const replaced = scope.map((inner) => renamePath(inner, foreign, join.localField));
       return {
         pipeline: [...pipeline.slice(0, at + 2), ...replaced, ...pipeline.slice(end)],
-        reason: `${foreign} equals ${join.localField}, by which it was joined.`,
+        reason: REASONS.lookupKey(foreign, join.localField),
       };
     }
     return undefined;

@@ -3,6 +3,7 @@ import { fingerprint, isDocument, type Mql, type MqlDocument } from '../mql/mql'
 import { dropsEmpty, pathsInMatch, stageName, unwindPath } from '../mql/pipeline-paths';
 import { documentsOf, replaceStages, type Rule } from './rule';
 import { needsValue } from './implied-presence';
+import { REASONS } from './reasons';
 
 /** Fewer documents are read faster than they are thought about. */
 const WORTH_ROWS = 1000;
@@ -53,9 +54,7 @@ export const matchBeforeUnwind: Rule = {
       if (known) continue;
       return {
         pipeline: replaceStages(pipeline, index, 0, { $match: filter }),
-        reason:
-          `Only documents with such an entry of ${path} can pass: the others need not be ` +
-          'unwound.',
+        reason: REASONS.matchBeforeUnwind(path),
       };
     }
     return undefined;

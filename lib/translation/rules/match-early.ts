@@ -1,6 +1,7 @@
 import type { MqlDocument } from '../mql/mql';
 import { overlaps, pathsInMatch, pathsWrittenBy, stageName } from '../mql/pipeline-paths';
 import { replaceStages, type Rule } from './rule';
+import { REASONS } from './reasons';
 
 /**
  * Moves a filter, or the part of it that can move, in front of stages that do not change what it
@@ -25,9 +26,7 @@ export const matchEarly: Rule = {
       const rest = Object.keys(staying).length === 0 ? [] : [{ $match: staying }];
       return {
         pipeline: replaceStages(pipeline, index - 1, 2, { $match: movable }, before, ...rest),
-        reason:
-          `The filter on ${[...pathsInMatch(movable)].join(', ')} does not depend on ` +
-          `${stageName(before)} and runs before it.`,
+        reason: REASONS.matchEarly([...pathsInMatch(movable)], stageName(before)),
       };
     }
     return undefined;

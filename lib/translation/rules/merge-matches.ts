@@ -1,6 +1,7 @@
 import { conjoin } from '../lower/predicate';
 import { isDocument, type MqlDocument } from '../mql/mql';
 import { replaceStages, type Rule } from './rule';
+import { REASONS } from './reasons';
 
 /** `$match`, `$match` → one `$match`. */
 export const mergeMatches: Rule = {
@@ -16,7 +17,7 @@ export const mergeMatches: Rule = {
           $match:
             Object.keys(needed).length === 0 ? second : conjoin([needed, second as MqlDocument]),
         }),
-        reason: 'Two filters in a row are one.',
+        reason: REASONS.mergeMatches(),
       };
     }
     return undefined;

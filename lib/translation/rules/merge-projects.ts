@@ -1,5 +1,6 @@
 import { fingerprint, isDocument, type Mql, type MqlDocument } from '../mql/mql';
 import { replaceStages, type Rule } from './rule';
+import { REASONS } from './reasons';
 
 /**
  * A `$project` of plain paths right before a `$project` or `$group`, which can read those paths
@@ -17,8 +18,7 @@ export const mergeProjects: Rule = {
       if (merged)
         return {
           pipeline: replaceStages(pipeline, index, 2, merged),
-          reason:
-            'The $project only renamed fields for a stage that can read them by their own names.',
+          reason: REASONS.mergeProjects(),
         };
     }
     return undefined;

@@ -1,6 +1,7 @@
 import { isDocument, type MqlDocument } from '../mql/mql';
 import { stageName } from '../mql/pipeline-paths';
 import { replaceStages, type Rule } from './rule';
+import { REASONS } from './reasons';
 
 /** Its name: gold that went through it carries the caveat `empty_aggregate`. */
 export const PLAIN_AGGREGATE = 'plain-aggregate';
@@ -38,7 +39,7 @@ export const plainAggregate: Rule = {
           : [];
       return {
         pipeline: replaceStages(pipeline, index, 2, ...stages, ...project),
-        reason: 'There are rows to aggregate: the default for none is not needed.',
+        reason: REASONS.plainAggregate(),
       };
     }
     return undefined;

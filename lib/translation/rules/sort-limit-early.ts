@@ -3,6 +3,7 @@ import { isUnder, stageName } from '../mql/pipeline-paths';
 import { replaceStages, type Rule } from './rule';
 import { dropLookup } from './drop-lookup';
 import { simpleJoin } from './lookup-key';
+import { REASONS } from './reasons';
 
 /**
  * `$sort` and `$limit` in front of a join that keeps every row exactly once: only the rows that
@@ -28,9 +29,7 @@ export const sortLimitEarly: Rule = {
       if (!keepsEveryRow(pipeline.slice(0, index + 2), context)) continue;
       return {
         pipeline: replaceStages(pipeline, index, 4, sort, limit, lookup, unwind),
-        reason:
-          `The join to ${join.from} keeps every row once: only the rows within the limit ` +
-          'need it.',
+        reason: REASONS.sortLimitEarly(join.from),
       };
     }
     return undefined;

@@ -1,5 +1,6 @@
 import { isDocument, type Mql, type MqlDocument } from '../mql/mql';
 import { replaceStages, type Rule } from './rule';
+import { REASONS } from './reasons';
 
 /** Sorting everything to take each group's first row → `$top`, which keeps one row a group. */
 export const topOfGroup: Rule = {
@@ -28,9 +29,7 @@ export const topOfGroup: Rule = {
       );
       return {
         pipeline: replaceStages(pipeline, index, 2, { $group: Object.fromEntries(topped) }),
-        reason:
-          'Only the first row of each group is used: $top finds it without sorting the ' +
-          'others.',
+        reason: REASONS.topOfGroup(),
       };
     }
     return undefined;

@@ -2,6 +2,7 @@ import { embeddedArrays } from '../../design/column-fields';
 import { isDocument, type Mql } from '../mql/mql';
 import { readsArray, storedArrayGroup } from '../mql/pipeline-paths';
 import { replaceStages, type Rule } from './rule';
+import { REASONS } from './reasons';
 
 /** Unwinding an array only to count its entries → `$size`. */
 export const unwindCount: Rule = {
@@ -35,9 +36,7 @@ export const unwindCount: Rule = {
           { $match: { [path]: { $ne: [] } } },
           { $group: Object.fromEntries(sized.filter((entry) => entry !== undefined)) },
         ),
-        reason:
-          `The entries of ${path} are only counted: the size of the array says how many ` +
-          'there are.',
+        reason: REASONS.unwindCount(path),
       };
     }
     return undefined;

@@ -2,6 +2,7 @@ import { embeddedArrays } from '../../design/column-fields';
 import { isDocument, type Mql } from '../mql/mql';
 import { readsArray, storedArrayGroup } from '../mql/pipeline-paths';
 import { replaceStages, type Rule } from './rule';
+import { REASONS } from './reasons';
 
 /**
  * Accumulators that give the same over each document's own sum, least or greatest value as over the
@@ -40,9 +41,7 @@ export const unwindFold: Rule = {
           { $match: { [path]: { $ne: [] } } },
           { $group: Object.fromEntries(folded.filter((entry) => entry !== undefined)) },
         ),
-        reason:
-          `The entries of ${path} are only added up or compared: each document does that ` +
-          'for its own array.',
+        reason: REASONS.unwindFold(path),
       };
     }
     return undefined;
