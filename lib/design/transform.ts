@@ -26,6 +26,10 @@ export type DateFormat = Extract<Transform, { kind: 'date' }>['format'];
 
 export const identity: Transform = { kind: 'identity' };
 
+/** Two columns with the same transform store equal values equally. */
+export const sameTransform = (a: Transform, b: Transform): boolean =>
+  JSON.stringify(a) === JSON.stringify(b);
+
 /** A value that a transform cannot carry; the loss check reports it before a row moves. */
 export class TransformError extends Error {}
 

@@ -1,3 +1,4 @@
+import { sameTransform } from '../../design/transform';
 import type { PlacementStep } from '../../design/placement';
 import { columnPath, placementOf } from '../../design/placement';
 import {
@@ -661,7 +662,7 @@ export function comparesAsStored(
   b: Lowered,
   { affinity, left, right }: Pick<BoundComparison, 'affinity' | 'left' | 'right'>,
 ): boolean {
-  if (JSON.stringify(a.transform) !== JSON.stringify(b.transform)) return false;
+  if (!sameTransform(a.transform, b.transform)) return false;
   const converts =
     affinity === 'NUMERIC' &&
     (mayBe(a.type, TEXT) || mayBe(b.type, TEXT)) &&

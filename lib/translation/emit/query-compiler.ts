@@ -1,3 +1,4 @@
+import { sameTransform } from '../../design/transform';
 import type {
   BoundBody,
   BoundExists,
@@ -117,9 +118,8 @@ export class QueryCompiler implements SubqueryCompiler, FromContext {
   ): EmittedQuery {
     const attempt = (decoded: boolean): EmittedQuery | undefined => {
       const { left, right } = this.sides(body, scope, options, decoded);
-      const alike = left.fields.every(
-        (output, index) =>
-          JSON.stringify(output.transform) === JSON.stringify(right.fields[index]?.transform),
+      const alike = left.fields.every((output, index) =>
+        sameTransform(output.transform, right.fields[index]!.transform),
       );
       return alike ? this.combine(body.operator, left, right) : undefined;
     };

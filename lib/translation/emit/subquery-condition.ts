@@ -1,3 +1,4 @@
+import { sameTransform } from '../../design/transform';
 import { columnPath } from '../../design/placement';
 import { sameName, type Affinity } from '../../sqlite/catalog';
 import {
@@ -19,7 +20,7 @@ import { under } from '../mql/pipeline-paths';
 import { decode, isPresent } from '../lower/conversion';
 import { foldCollation, Lowering, withAffinity } from '../lower/expression';
 import { toPredicate } from '../lower/predicate';
-import { and, fingerprint, not, or, type Mql, type MqlDocument } from '../mql/mql';
+import { and, not, or, type Mql, type MqlDocument } from '../mql/mql';
 import { OuterScope } from './outer-scope';
 import type { RowEnvironment } from './row-environment';
 import { Untranslatable } from '../lower/untranslated';
@@ -273,8 +274,7 @@ class Membership implements SubqueryCondition {
     const affinity = node.affinities[0];
     const stored = lowering.stored(first);
     const element: Lowered = { mql: '$$item', type: output.type, transform: output.transform };
-    const alike =
-      fingerprint(stored.transform) === fingerprint(output.transform) && collation === 'BINARY';
+    const alike = sameTransform(stored.transform, output.transform) && collation === 'BINARY';
     const ready = (value: Lowered): Lowered =>
       alike && value.transform.kind !== 'identity'
         ? value

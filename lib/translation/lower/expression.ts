@@ -1,4 +1,9 @@
-import { applyTransform, TransformError, type Transform } from '../../design/transform';
+import {
+  applyTransform,
+  TransformError,
+  type Transform,
+  sameTransform,
+} from '../../design/transform';
 import {
   columnOf,
   type BoundComparison,
@@ -696,7 +701,7 @@ function retypedOperands(a: Lowered, b: Lowered, swapped = false): Operands | un
   const give = (left: Lowered, right: Lowered): Operands =>
     swapped ? { left: right, right: left } : { left, right };
   if (b.transform.kind !== 'identity')
-    return JSON.stringify(a.transform) === JSON.stringify(b.transform) ? give(a, b) : undefined;
+    return sameTransform(a.transform, b.transform) ? give(a, b) : undefined;
   if (!b.constant) return undefined;
   const encoded = b.constant.value === null ? null : encode(a.transform, b.constant.value);
   return encoded === undefined

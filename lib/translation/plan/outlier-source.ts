@@ -1,3 +1,4 @@
+import { sameTransform } from '../../design/transform';
 import type { OutlierField } from '../../design/document-design';
 import { columnPath, copiesOf, flagPath, type Placement } from '../../design/placement';
 import { sameName } from '../../sqlite/catalog';
@@ -49,7 +50,7 @@ export function keptChildren(
         entry !== undefined &&
         own !== undefined &&
         entry.name === own.path &&
-        JSON.stringify(entry.transform) === JSON.stringify(own.transform)
+        sameTransform(entry.transform, own.transform)
       );
     };
     return [
