@@ -87,7 +87,7 @@ export default tseslint.config(
       'next-env.d.ts',
       'test-results',
       'playwright-report',
-      'out',
+      '**/out',
     ],
   },
   ...tseslint.configs.recommended,

@@ -11,7 +11,7 @@ const sources = [
   'components',
   'lib',
   'agents',
-  'packages',
+  'packages/mongo-embedded/src',
   'public',
   'prisma/schema.prisma',
   'next.config.ts',

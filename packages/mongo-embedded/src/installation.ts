@@ -53,19 +53,31 @@ function tsxEntry(entry: string): string {
   throw new Error(`tsx is not installed for ${folder}`);
 }
 
-/** Node arguments that run a TypeScript file of this package. */
-export function scriptArguments(file: string): string[] {
-  return ['--import', tsxEntry('.'), path.resolve(packageFolder(), 'src', file)];
+/** Node arguments with which TypeScript files run. */
+export const typescriptArguments = (): string[] => ['--import', tsxEntry('.')];
+
+/** In the repository these are TypeScript files, in the built package bundles of JavaScript. */
+function scriptFile(name: string): { file: string; isTypescript: boolean } {
+  const folder = packageFolder();
+  const source = path.join(folder, 'src', `${name}.ts`);
+  const isTypescript = existsSync(source);
+  return { file: isTypescript ? source : path.join(folder, `${name}.js`), isTypescript };
+}
+
+/** Node arguments that run a script of this package. */
+export function scriptArguments(name: 'process'): string[] {
+  const { file, isTypescript } = scriptFile(name);
+  return isTypescript ? [...typescriptArguments(), file] : [file];
 }
 
 /**
  * The first code of a new thread, as text: `--import tsx` does not reach threads, so the thread
- * registers the loader before it imports the TypeScript file.
+ * registers the loader before it imports a TypeScript file.
  */
-export function threadBootstrap(file: string): string {
-  const script = pathToFileURL(path.join(packageFolder(), 'src', file)).href;
-  return (
-    `import(${JSON.stringify(tsxEntry('./esm/api'))}).then(({ register }) => { ` +
-    `register(); return import(${JSON.stringify(script)}); });`
-  );
+export function threadBootstrap(name: 'worker'): string {
+  const { file, isTypescript } = scriptFile(name);
+  const script = `import(${JSON.stringify(pathToFileURL(file).href)})`;
+  if (!isTypescript) return script;
+  const loader = JSON.stringify(tsxEntry('./esm/api'));
+  return `import(${loader}).then(({ register }) => { register(); return ${script}; });`;
 }

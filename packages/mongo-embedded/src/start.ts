@@ -179,7 +179,7 @@ async function startChild(
 ): Promise<{ uri: string; child: ChildProcess } | null> {
   const child = spawn(
     process.execPath,
-    [...scriptArguments('process.ts'), '--data', folder, '--port', String(port)],
+    [...scriptArguments('process'), '--data', folder, '--port', String(port)],
     {
       cwd: packageFolder(),
       stdio: ['pipe', 'pipe', 'inherit'],

@@ -21,7 +21,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connect } from './connect';
 import { start, type EmbeddedServer } from '../start';
-import { packageFolder, scriptArguments } from '../installation';
+import { packageFolder, typescriptArguments } from '../installation';
 
 let folder: string;
 let server: EmbeddedServer;
@@ -176,7 +176,9 @@ describe('connecting', () => {
        const s = await start({ dataDir: ${JSON.stringify(folder)} });
        console.log(s.uri); await s.stop();`,
     );
-    const child = spawn(process.execPath, scriptArguments(script), { cwd: packageFolder() });
+    const child = spawn(process.execPath, [...typescriptArguments(), script], {
+      cwd: packageFolder(),
+    });
     let out = '';
     child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
     await new Promise((resolve) => child.on('exit', resolve));

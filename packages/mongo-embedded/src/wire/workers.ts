@@ -59,7 +59,7 @@ export class QueryThread {
 
   private spawn(): void {
     const data: WorkerSettings = { ...this.settings, killSwitch: this.killSwitch };
-    const worker = new Worker(threadBootstrap('worker.ts'), {
+    const worker = new Worker(threadBootstrap('worker'), {
       eval: true,
       workerData: data,
       execArgv: [],
