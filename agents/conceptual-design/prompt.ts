@@ -1,3 +1,4 @@
+import { tableProfile } from '../../lib/sqlite/profile/profile';
 import fs from 'node:fs';
 import path from 'node:path';
 import type { ConceptualDesignTask } from '../contract';
@@ -23,7 +24,7 @@ const MAX_PATTERNS = 60;
 
 export function taskPrompt(task: ConceptualDesignTask): string {
   const tables = task.catalog.tables.map((table) => {
-    const profile = task.profile.tables.find((candidate) => candidate.table === table.name);
+    const profile = tableProfile(task.profile, table.name);
     return {
       table: table.name,
       rows: profile?.rowCount ?? 0,

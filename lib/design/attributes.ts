@@ -1,5 +1,10 @@
-import { sameName, type Table } from '../sqlite/catalog';
-import { rowCount, type ColumnProfile, type Profile } from '../sqlite/profile/profile';
+import { sameName, type Table, tableNamed } from '../sqlite/catalog';
+import {
+  rowCount,
+  type ColumnProfile,
+  type Profile,
+  tableProfile,
+} from '../sqlite/profile/profile';
 import type { BlockSource } from '../sqlite/select/query-blocks';
 import type { ChoiceContext } from './choices';
 import { MAX_COPIED_BYTES } from './copies';
@@ -71,7 +76,7 @@ export function proposeAttributes(
   const candidates = design.conceptual.collections.flatMap(({ name, rootTable, id }) => {
     // An index would find buckets, not the rows in them.
     if (id.kind === 'bucket') return [];
-    const table = catalog.tables.find((found) => found.name === rootTable)!;
+    const table = tableNamed(catalog, rootTable)!;
     const found = candidateOf(table, id.kind === 'column' ? id.column : undefined, context);
     return found ? [{ collection: name, ...found }] : [];
   });
@@ -201,7 +206,7 @@ function kindsOf(
   idColumn: string | undefined,
   profile: Profile,
 ): ColumnProfile[][][] {
-  const found = profile.tables.find((candidate) => candidate.table === table.name);
+  const found = tableProfile(profile, table.name);
   if (!found || found.rowCount === 0) return [];
   const kinds = new Map<string, Map<string, ColumnProfile[]>>();
   for (const column of found.columns) {

@@ -3,6 +3,7 @@ import {
   rowCount,
   type Profile,
   type Relationship,
+  tableProfile,
 } from '../sqlite/profile/profile';
 import type { Choices } from './choices';
 import type { LogicalDesign } from './document-design';
@@ -49,7 +50,7 @@ export function bucketSize(
   profile: Profile,
   limits: DesignLimits,
 ): number {
-  const widest = profile.tables.find(({ table }) => table === childTable)?.maxRowBytes ?? 0;
+  const widest = tableProfile(profile, childTable)?.maxRowBytes ?? 0;
   return Math.min(
     limits.maxArrayP99,
     limits.maxArray,
@@ -118,10 +119,7 @@ export function bucketObstacle(
   const { childTable, childColumns } = relationship;
   const keyProblem = keyObstacle(childTable, childColumns, profile);
   if (keyProblem) return keyProblem;
-  if (
-    (profile.tables.find(({ table }) => table === childTable)?.columns.length ?? 0) <=
-    childColumns.length
-  )
+  if ((tableProfile(profile, childTable)?.columns.length ?? 0) <= childColumns.length)
     return (
       `${childTable} has no column besides ${childColumns.join(', ')}, so that entries ` +
       'would be empty'

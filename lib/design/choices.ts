@@ -1,5 +1,5 @@
-import type { Catalog } from '../sqlite/catalog';
-import type { Profile, Relationship } from '../sqlite/profile/profile';
+import { tableNamed, type Catalog } from '../sqlite/catalog';
+import { tableProfile, type Profile, type Relationship } from '../sqlite/profile/profile';
 import { bucketsBy, bucketSize } from './buckets';
 import { MAX_COPIED_COLUMNS, proposeCopy, shortColumns } from './copies';
 import type { Directive } from './directive';
@@ -133,7 +133,7 @@ const columnsToCopy = (
  * does not.
  */
 function cardinalityOf(relationship: Relationship, catalog: Catalog): 'one' | 'many' {
-  const child = catalog.tables.find((table) => table.name === relationship.childTable)!;
+  const child = tableNamed(catalog, relationship.childTable)!;
   return [child.primaryKey, ...child.uniqueKeys].some(
     (key) => key.length > 0 && key.every((column) => relationship.childColumns.includes(column)),
   )
@@ -148,9 +148,7 @@ function copyName(
   catalog: Catalog,
 ): string {
   const taken =
-    catalog.tables
-      .find(({ name }) => name === childTable)
-      ?.columns.map(({ name }) => name.toLowerCase()) ?? [];
+    tableNamed(catalog, childTable)?.columns.map(({ name }) => name.toLowerCase()) ?? [];
   const role =
     childColumns.length === 1 ? (childColumns[0] ?? '').replace(/_?(?:id|code|key|no)$/i, '') : '';
   const wanted = (isOnly ? [parentTable, role] : [role, parentTable]).filter((name) => name !== '');
@@ -190,8 +188,8 @@ function nameCollections(
  * ordinal.
  */
 export function idRuleFor(tableName: string, catalog: Catalog, profile: Profile): IdRule {
-  const table = catalog.tables.find((candidate) => candidate.name === tableName)!;
-  const keys = profile.tables.find((candidate) => candidate.table === tableName)?.keys ?? [];
+  const table = tableNamed(catalog, tableName)!;
+  const keys = tableProfile(profile, tableName)?.keys ?? [];
   const [column, ...more] = table.primaryKey;
   const holds =
     column !== undefined &&

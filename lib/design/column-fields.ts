@@ -7,6 +7,7 @@ import {
   type DocumentDesign,
   type Field,
   type LogicalDesign,
+  logicalDesignOf,
 } from './document-design';
 import type { Transform } from './transform';
 
@@ -107,22 +108,20 @@ export const computedPaths = (
   design: Fields,
   collection: string,
 ): { readonly path: string; readonly field: ComputedField }[] =>
-  (design.logical.find((entry) => entry.collection === collection)?.fields ?? []).flatMap(
-    (field) => (field.kind === 'computed' ? [{ path: field.name, field }] : []),
+  (logicalDesignOf(design, collection)?.fields ?? []).flatMap((field) =>
+    field.kind === 'computed' ? [{ path: field.name, field }] : [],
   );
 
 /** The arrays of names and values that the documents of a collection hold. */
 export const attributesOf = (design: Fields, collection: string): AttributeField[] =>
-  (design.logical.find((entry) => entry.collection === collection)?.fields ?? []).filter(
-    (field) => field.kind === 'attribute',
-  );
+  (logicalDesignOf(design, collection)?.fields ?? []).filter((field) => field.kind === 'attribute');
 
 /**
  * Arrays of embedded rows, of copied ones, and of names and values; never missing, empty without
  * any.
  */
 export function embeddedArrays(design: DocumentDesign, collection: string): string[] {
-  const logical = design.logical.find((entry) => entry.collection === collection);
+  const logical = logicalDesignOf(design, collection);
   const visit = (fields: readonly Field[], prefix: string): string[] =>
     fields.flatMap((field) => {
       const path = prefix + field.name;
@@ -136,7 +135,7 @@ export function embeddedArrays(design: DocumentDesign, collection: string): stri
 
 /** The flags of outliers, which only some documents have. */
 export function outlierFlags(design: DocumentDesign, collection: string): string[] {
-  const logical = design.logical.find((entry) => entry.collection === collection);
+  const logical = logicalDesignOf(design, collection);
   const visit = (fields: readonly Field[], prefix: string): string[] =>
     fields.flatMap((field) => {
       if (field.kind === 'outlier') return [prefix + field.flag];

@@ -1,4 +1,4 @@
-import type { Profile, Relationship } from '../sqlite/profile/profile';
+import { tableProfile, type Profile, type Relationship } from '../sqlite/profile/profile';
 import type { AccessPattern, Workload } from './workload';
 
 /**
@@ -62,7 +62,7 @@ export function shortColumns(
   { parentTable, parentColumns }: Relationship,
   profile: Profile,
 ): string[] {
-  const columns = profile.tables.find(({ table }) => table === parentTable)?.columns ?? [];
+  const columns = tableProfile(profile, parentTable)?.columns ?? [];
   return columns
     .filter(
       ({ column, maxBytes }) => !parentColumns.includes(column) && maxBytes <= MAX_COPIED_BYTES,

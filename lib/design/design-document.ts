@@ -1,5 +1,10 @@
 import type { Catalog } from '../sqlite/catalog';
-import type { ColumnProfile, Profile, Relationship } from '../sqlite/profile/profile';
+import {
+  relationshipById,
+  type ColumnProfile,
+  type Profile,
+  type Relationship,
+} from '../sqlite/profile/profile';
 import type { ConceptualDesign, DesignDocument, RelationshipChoice } from './document-design';
 import type { Workload } from './workload';
 
@@ -333,7 +338,7 @@ const chosen = (
   profile: Profile,
 ): { choice: RelationshipChoice; relationship: Relationship }[] =>
   design.relationships.flatMap((choice) => {
-    const relationship = profile.relationships.find(({ id }) => id === choice.relationship);
+    const relationship = relationshipById(profile, choice.relationship);
     return relationship ? [{ choice, relationship }] : [];
   });
 

@@ -1,3 +1,4 @@
+import { firstBy } from '../sqlite/first-by';
 import type { Cost } from './cost';
 import type { Transform } from './transform';
 
@@ -11,6 +12,14 @@ export interface DocumentDesign {
   readonly conceptual: ConceptualDesign;
   readonly logical: readonly LogicalDesign[];
 }
+
+const collectionOf = ({ collection }: LogicalDesign): string => collection;
+
+/** The logical design of a collection. */
+export const logicalDesignOf = (
+  design: Pick<DocumentDesign, 'logical'>,
+  collection: string | undefined,
+): LogicalDesign | undefined => firstBy(design.logical, collectionOf, collection);
 
 export type Strategy = 'access-pattern' | 'one-to-one' | 'fk-embedding';
 

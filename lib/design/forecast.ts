@@ -4,7 +4,8 @@ import {
   type ColumnProfile,
   type Profile,
   type Relationship,
-  type TableProfile,
+  relationshipById,
+  tableProfile,
 } from '../sqlite/profile/profile';
 import { documentCount } from './buckets';
 import {
@@ -180,7 +181,7 @@ function placedRows(
       copies.largest += entries.largest;
       continue;
     }
-    const relationship = profile.relationships.find(({ id }) => id === field.relationship);
+    const relationship = relationshipById(profile, field.relationship);
     const fanOut = relationship?.fanOut;
     if (isEmbed(field)) {
       longest[path] = fanOut?.max ?? 0;
@@ -259,6 +260,3 @@ const entryBytes = (
     { mean: 0, largest: 0 },
   );
 };
-
-const tableProfile = (profile: Profile, table: string): TableProfile | undefined =>
-  profile.tables.find((candidate) => candidate.table === table);

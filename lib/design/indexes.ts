@@ -1,5 +1,5 @@
 import type { Catalog } from '../sqlite/catalog';
-import type { Profile } from '../sqlite/profile/profile';
+import { relationshipById, tableProfile, type Profile } from '../sqlite/profile/profile';
 import { joinsOn, type BlockColumn, type QueryBlock } from '../sqlite/select/query-blocks';
 import { score } from './cost';
 import { CostModel } from './cost-model';
@@ -9,6 +9,7 @@ import {
   type DocumentDesign,
   type Index,
   type IndexDesign,
+  logicalDesignOf,
 } from './document-design';
 import { columnPath, copiesOf, placementOf, type Placement } from './placement';
 import type { Workload } from './workload';
@@ -53,9 +54,7 @@ export function proposeIndexes(
   }
   addBySaving(list, candidates(design, profile, workload), design, profile, workload);
   for (const choice of design.conceptual.relationships) {
-    const relationship = profile.relationships.find(
-      (candidate) => candidate.id === choice.relationship,
-    );
+    const relationship = relationshipById(profile, choice.relationship);
     if (!relationship || choice.choice === 'embed') continue;
     for (const [table, columns] of [
       [relationship.childTable, relationship.childColumns],
@@ -110,11 +109,9 @@ function declaredKeys(
     const placement = placementOf(design, table.name);
     if (!placement || placement.steps.length > 0) return [];
     const holds = (key: readonly string[]): boolean =>
-      profile.tables
-        .find((found) => found.table === table.name)
-        ?.keys.some(
-          (known) => known.length === key.length && known.every((column) => key.includes(column)),
-        ) ?? false;
+      tableProfile(profile, table.name)?.keys.some(
+        (known) => known.length === key.length && known.every((column) => key.includes(column)),
+      ) ?? false;
     return [table.primaryKey, ...table.uniqueKeys].flatMap((key) => {
       const paths = pathsOf(design, table.name, key);
       return key.length > 0 && paths
@@ -274,7 +271,7 @@ const attributeOf = (design: DocumentDesign, table: string): AttributeField | un
  * kept.
  */
 function oneArray(paths: readonly string[], collection: string, design: DocumentDesign): string[] {
-  const logical = design.logical.find((candidate) => candidate.collection === collection);
+  const logical = logicalDesignOf(design, collection);
   const arrays =
     logical?.fields.filter(({ kind }) => kind === 'embedMany').map(({ name }) => name) ?? [];
   const arrayOf = (path: string): string | undefined =>

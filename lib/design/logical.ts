@@ -1,5 +1,10 @@
-import type { Catalog } from '../sqlite/catalog';
-import { columnProfile, type Profile, type Relationship } from '../sqlite/profile/profile';
+import { tableNamed, type Catalog } from '../sqlite/catalog';
+import {
+  columnProfile,
+  type Profile,
+  type Relationship,
+  relationshipById,
+} from '../sqlite/profile/profile';
 import type { Directive } from './directive';
 import {
   BUCKET,
@@ -124,9 +129,7 @@ function fieldsOf(
       transform: { kind: 'bytes', encoding: input.profile.encoding },
     }));
   const chosen = input.conceptual.relationships.flatMap((choice) => {
-    const relationship = input.profile.relationships.find(
-      (candidate) => candidate.id === choice.relationship,
-    );
+    const relationship = relationshipById(input.profile, choice.relationship);
     return relationship ? [{ choice, relationship }] : [];
   });
   const toParents = chosen.filter(({ relationship }) => relationship.childTable === tableName);
@@ -185,7 +188,7 @@ function ownFields(
   names: NameSet,
   input: LogicalInput,
 ): ColumnField[] {
-  const table = input.catalog.tables.find((candidate) => candidate.name === tableName);
+  const table = tableNamed(input.catalog, tableName);
   if (!table) throw new Error(`the source has no table ${tableName}`);
   return table.columns
     .filter((column) => !leaveOut(column.name))
@@ -314,7 +317,7 @@ function embedField(
   above: readonly string[],
 ): EmbedField {
   const { childTable, childColumns, sameStorage } = relationship;
-  const child = input.catalog.tables.find((candidate) => candidate.name === childTable)!;
+  const child = tableNamed(input.catalog, childTable)!;
   // The parent holds the key already, as long as it is stored the same; an entry without any field
   // would say nothing.
   const keyIsHeld =
@@ -368,9 +371,9 @@ function fieldName(table: string, column: string, { directives, catalog }: Logic
       directive.kind === 'rename_field' && directive.table === table && directive.column === column,
   );
   if (renamed?.kind === 'rename_field') return legalFieldName(renamed.name);
-  const description = catalog.tables
-    .find(({ name }) => name === table)
-    ?.columns.find(({ name }) => name === column)?.description;
+  const description = tableNamed(catalog, table)?.columns.find(
+    ({ name }) => name === column,
+  )?.description;
   return legalFieldName((CRYPTIC.test(column) && shortPhrase(description)) || column);
 }
 

@@ -1,6 +1,11 @@
-import type { Catalog } from '../sqlite/catalog';
+import { tableNamed, type Catalog } from '../sqlite/catalog';
 import type { Profile } from '../sqlite/profile/profile';
-import { columnProfile, isTotal, type Relationship } from '../sqlite/profile/profile';
+import {
+  columnProfile,
+  isTotal,
+  type Relationship,
+  relationshipById,
+} from '../sqlite/profile/profile';
 import {
   BUCKET,
   bucketRows,
@@ -171,7 +176,7 @@ function checkColumns(design: DocumentDesign, catalog: Catalog): DesignProblem[]
   }
   for (const logical of design.logical) {
     const visit = (fields: readonly Field[], tableName: string, path: string): void => {
-      const table = catalog.tables.find((candidate) => candidate.name === tableName);
+      const table = tableNamed(catalog, tableName);
       if (!table) {
         problems.push({
           kind: 'broken',
@@ -266,9 +271,7 @@ function checkCopies(
           });
         continue;
       }
-      const relationship = profile.relationships.find(
-        (candidate) => candidate.id === field.relationship,
-      );
+      const relationship = relationshipById(profile, field.relationship);
       const [own, other] =
         field.kind === 'extendedReference'
           ? [relationship?.childTable, relationship?.parentTable]
@@ -495,9 +498,7 @@ function checkEmbeddings(
         visit(field.fields, field.table, subject);
         continue;
       }
-      const relationship = profile.relationships.find(
-        (candidate) => candidate.id === field.relationship,
-      );
+      const relationship = relationshipById(profile, field.relationship);
       if (
         !relationship ||
         relationship.parentTable !== parent ||

@@ -1,4 +1,10 @@
-import { isTotal, rowCount, type Profile, type Relationship } from '../sqlite/profile/profile';
+import {
+  isTotal,
+  rowCount,
+  type Profile,
+  type Relationship,
+  tableProfile,
+} from '../sqlite/profile/profile';
 import { shortColumns } from './copies';
 import { elementFraming, forecastRows, ROW_FRAMING, type PlacedRows } from './forecast';
 
@@ -164,7 +170,7 @@ export function forecastBytes(
     root = embedded.get(root)!.parentTable;
   const rowsOf = (table: string, depth: number): PlacedRows => ({
     table,
-    framing: (profile.tables.find((candidate) => candidate.table === table)?.columns ?? []).reduce(
+    framing: (tableProfile(profile, table)?.columns ?? []).reduce(
       (sum, column) => sum + elementFraming(column.column, column),
       ROW_FRAMING,
     ),

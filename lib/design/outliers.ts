@@ -1,5 +1,10 @@
 import { sameName } from '../sqlite/catalog';
-import { columnProfile, type Profile, type Relationship } from '../sqlite/profile/profile';
+import {
+  columnProfile,
+  type Profile,
+  type Relationship,
+  tableProfile,
+} from '../sqlite/profile/profile';
 import { joinsOn, type QueryBlock } from '../sqlite/select/query-blocks';
 import { bucketsBy } from './buckets';
 import { embeddedBy, type Choices } from './choices';
@@ -93,8 +98,7 @@ export function proposeOutlier(
       `fewer than ${MIN_QUERIES} queries look up the rows of ${childTable} for those of ` +
       `${parentTable} and read only a few short columns of them`
     );
-  const columns = profile.tables
-    .find(({ table }) => table === childTable)!
+  const columns = tableProfile(profile, childTable)!
     .columns.map(({ column }) => column)
     .filter((column) => chosen.has(column));
   return {

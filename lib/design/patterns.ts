@@ -4,6 +4,7 @@ import {
   type Profile,
   type Relationship,
   type TableProfile,
+  relationshipById,
 } from '../sqlite/profile/profile';
 import { bucketAdvice } from './buckets';
 import { score, type Cost } from './cost';
@@ -326,7 +327,7 @@ function savedBy(
 const relationshipOf = (
   { relationship }: RelationshipChoice,
   profile: Profile,
-): Relationship | undefined => profile.relationships.find(({ id }) => id === relationship);
+): Relationship | undefined => relationshipById(profile, relationship);
 
 const sortsBy = (workload: Workload, { id, childTable }: Relationship): boolean =>
   workload.patterns.some(

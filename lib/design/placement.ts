@@ -43,14 +43,24 @@ export interface ColumnPath {
   readonly inherited: boolean;
 }
 
+/** Placements found so far; a design never changes. */
+const placements = new WeakMap<readonly LogicalDesign[], Map<string, Placement | undefined>>();
+
 /** The one placement of a table, or undefined when the design leaves the table out. */
 export function placementOf(design: DocumentDesign, table: string): Placement | undefined {
+  const known = placements.get(design.logical) ?? new Map<string, Placement | undefined>();
+  placements.set(design.logical, known);
+  if (!known.has(table)) known.set(table, findPlacement(design, table));
+  return known.get(table);
+}
+
+function findPlacement(design: DocumentDesign, table: string): Placement | undefined {
   for (const logical of design.logical) {
     // Where documents are buckets, the rows are what lies in them.
     if (sameName(logical.rootTable, table) && logical.id.kind !== 'bucket')
       return { table: logical.rootTable, collection: logical.collection, steps: [], logical };
-    const found = embedded(logical, logical.fields, logical.rootTable, '', [], table);
-    if (found) return found;
+    const inside = embedded(logical, logical.fields, logical.rootTable, '', [], table);
+    if (inside) return inside;
   }
   return undefined;
 }
@@ -70,8 +80,8 @@ function embedded(
     const steps = [...above, { kind, path, table: field.table, parentTable, relationship, join }];
     if (sameName(field.table, table))
       return { table: field.table, collection: logical.collection, steps, logical };
-    const found = embedded(logical, field.fields, field.table, `${path}.`, steps, table);
-    if (found) return found;
+    const below = embedded(logical, field.fields, field.table, `${path}.`, steps, table);
+    if (below) return below;
   }
   return undefined;
 }

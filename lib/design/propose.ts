@@ -1,5 +1,5 @@
 import type { Catalog } from '../sqlite/catalog';
-import type { Profile, Relationship } from '../sqlite/profile/profile';
+import { relationshipById, type Profile, type Relationship } from '../sqlite/profile/profile';
 import { bucketAdvice, bucketObstacle, bucketsBy, embedIntoBuckets } from './buckets';
 import { embeddedBy, NOTHING_KEPT, realise, type Choices } from './choices';
 import { proposeCopy } from './copies';
@@ -62,7 +62,7 @@ export function proposeDesign(input: ProposalInput): Proposal {
   const { collections, relationships } = realise(choices, kept, input);
   const own = byCost ? figures(search.design(choices, kept), input).cost : undefined;
   const explained = relationships.map((choice): RelationshipChoice => {
-    const relationship = profile.relationships.find(({ id }) => id === choice.relationship)!;
+    const relationship = relationshipById(profile, choice.relationship)!;
     const alternatives = own
       ? alternativesOf(relationship, choices, own, search, input, attributes)
       : undefined;
@@ -121,7 +121,7 @@ function readDirectives({ catalog, profile, limits, directives }: ProposalInput)
       });
   }
   for (const [id, directive] of wishes) {
-    const relationship = profile.relationships.find((candidate) => candidate.id === id);
+    const relationship = relationshipById(profile, id);
     const obstacle = !relationship
       ? `there is no relationship ${id}`
       : directive.choice === 'embed'

@@ -1,3 +1,4 @@
+import { relationshipById } from '../sqlite/profile/profile';
 import { bucketAdvice } from './buckets';
 import { embeddedBy, type ChoiceContext, type Choices, type KeptOfChildren } from './choices';
 import { roundCost, score, type Cost } from './cost';
@@ -55,7 +56,7 @@ export interface WhatIf {
  */
 export function whatIf(input: WhatIfInput): WhatIf {
   const { profile, catalog, design, change, limits } = input;
-  const relationship = profile.relationships.find(({ id }) => id === change.relationship);
+  const relationship = relationshipById(profile, change.relationship);
   const choices: Choices = new Map(
     design.relationships.map((choice) => [choice.relationship, choice.choice]),
   );

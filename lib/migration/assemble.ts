@@ -2,7 +2,7 @@ import { Int32 } from 'mongodb';
 import type Database from 'better-sqlite3';
 import type { SqliteValue } from '../results/value';
 import { defineKey } from '../results/value';
-import { quoteName as q, type Catalog, type Table } from '../sqlite/catalog';
+import { quoteName as q, type Catalog, type Table, tableNamed } from '../sqlite/catalog';
 import { openSource } from '../sqlite/open';
 import {
   bucketRows,
@@ -577,7 +577,7 @@ function carry(transform: ColumnField['transform'], value: SqliteValue, what: st
 }
 
 function tableOf(catalog: Catalog, name: string): Table {
-  const table = catalog.tables.find((candidate) => candidate.name === name);
+  const table = tableNamed(catalog, name);
   if (!table) throw new MigrationError(`the source has no table ${name}`);
   return table;
 }

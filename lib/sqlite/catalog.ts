@@ -1,3 +1,5 @@
+import { firstBy } from './first-by';
+
 /**
  * The schema of one source database as SQLite reports it. Produced by `readCatalog` in
  * `./introspect`.
@@ -80,8 +82,16 @@ const fold = (name: string): string => name.replace(/[A-Z]/g, (letter) => letter
 /** SQLite compares identifiers case-insensitively, in ASCII only. */
 export const sameName = (a: string, b: string): boolean => a === b || fold(a) === fold(b);
 
+const exactName = ({ name }: Table): string => name;
+const foldedName = ({ name }: Table): string => fold(name);
+
+/** The table with this very name, as the catalog spells it. */
+export const tableNamed = (catalog: Catalog, name: string | undefined): Table | undefined =>
+  firstBy(catalog.tables, exactName, name);
+
+/** The table that SQL means by this name. */
 export const findTable = (catalog: Catalog, name: string): Table | undefined =>
-  catalog.tables.find((table) => sameName(table.name, name));
+  firstBy(catalog.tables, foldedName, fold(name));
 
 export const findColumn = (table: Table, name: string): Column | undefined =>
   table.columns.find((column) => sameName(column.name, name));

@@ -1,5 +1,5 @@
 import type { Document } from 'mongodb';
-import { quoteName as q, type Catalog } from '../sqlite/catalog';
+import { quoteName as q, type Catalog, tableNamed } from '../sqlite/catalog';
 import {
   BUCKET,
   entryPaths,
@@ -202,7 +202,7 @@ function ordinalJoin(catalog: Catalog, table: string): string {
 }
 
 function scanOrder(catalog: Catalog, name: string): string[] {
-  const table = catalog.tables.find((candidate) => candidate.name === name)!;
+  const table = tableNamed(catalog, name)!;
   const hidden = new Set(table.columns.map((column) => column.name.toLowerCase()));
   const rowid = table.withoutRowid
     ? undefined

@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
 import { copiesOf, placementOf } from '../design/placement';
 import { isKeptRows, type DocumentDesign } from '../design/document-design';
-import type { Profile } from '../sqlite/profile/profile';
+import { relationshipById, type Profile } from '../sqlite/profile/profile';
 import { checkAttributes } from './check-attributes';
 import { checkComputed } from './check-computed';
 import { checkContainment, checkEveryParent } from './check-containment';
@@ -39,7 +39,7 @@ export async function validateReferences(
 ): Promise<CrossValidation> {
   const references: ReferenceCheck[] = [];
   for (const { id } of profile.relationships) {
-    const relationship = profile.relationships.find((candidate) => candidate.id === id)!;
+    const relationship = relationshipById(profile, id)!;
     const child = placementOf(design, relationship.childTable);
     const parent = placementOf(design, relationship.parentTable);
     if (
@@ -64,7 +64,7 @@ export async function validateReferences(
         references.push(...(await checkAttributes(path, field, holder, db)));
         continue;
       }
-      const relationship = profile.relationships.find(({ id }) => id === field.relationship);
+      const relationship = relationshipById(profile, field.relationship);
       const other = placementOf(design, field.table);
       if (!relationship || !other) continue;
       if (field.kind === 'computed')

@@ -2,7 +2,7 @@ import { isArray, isEmbed, type Field, type LogicalDesign } from '../design/docu
 import { applyTransform, invertTransform, type Transform } from '../design/transform';
 import { valueKey } from '../results/equality';
 import { isValueDocument, type ResultSet, type Value, type ValueDocument } from '../results/value';
-import { quoteName as q, type Catalog } from '../sqlite/catalog';
+import { quoteName as q, type Catalog, tableNamed } from '../sqlite/catalog';
 import { documentsLevel, levelBelow, type Level } from './collection-validation';
 import { sqlLiteral } from './sql-literal';
 
@@ -44,7 +44,7 @@ export async function documentSources(
 ): Promise<DocumentSource[]> {
   if (documents.length === 0) return [];
   const { level, key } = documentsLevel(design, catalog);
-  const table = catalog.tables.find(({ name }) => name === design.rootTable)!;
+  const table = tableNamed(catalog, design.rootTable)!;
   const chosen =
     `${key.sql} IN ` +
     `(${documents.map(({ _id }) => sqlLiteral(invertTransform(key.transform, _id ?? null))).join(', ')})`;

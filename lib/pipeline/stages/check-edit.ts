@@ -1,5 +1,10 @@
 import { z } from 'zod';
-import type { DocumentDesign, IndexDesign, LogicalDesign } from '../../design/document-design';
+import {
+  logicalDesignOf,
+  type DocumentDesign,
+  type IndexDesign,
+  type LogicalDesign,
+} from '../../design/document-design';
 import { describeDesign } from '../../design/design-document';
 import { deriveDesign } from '../../design/logical';
 import { LogicalCsvError, placedRows, readLogicalCsv } from '../../design/logical-csv';
@@ -211,7 +216,7 @@ async function checkLogical(
   };
   const problems = checkDesign(edited, catalog, profile, input.settings);
   if (problems.length > 0) {
-    const before = design.logical.find((other) => other.collection === collection);
+    const before = logicalDesignOf(design, collection);
     return {
       ok: false,
       problems: problems.map(

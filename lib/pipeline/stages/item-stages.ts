@@ -1,5 +1,9 @@
 import type { Document } from 'mongodb';
-import type { DocumentDesign, IndexDesign } from '../../design/document-design';
+import {
+  logicalDesignOf,
+  type DocumentDesign,
+  type IndexDesign,
+} from '../../design/document-design';
 import type { Migration } from '../../migration/migrate';
 import type { Item } from '../../sqlite/benchmark';
 import { isOutermostOrdered } from '../../sqlite/select/outermost-order';
@@ -305,7 +309,7 @@ function touchedInputs(
   touches: readonly { readonly collection: string; readonly fields: readonly string[] }[],
 ): ArtefactInput[] {
   return touches.map(({ collection, fields }) => {
-    const logical = design.logical.find((candidate) => candidate.collection === collection);
+    const logical = logicalDesignOf(design, collection);
     if (!logical) throw new Error(`a query touches ${collection}, which the design does not have`);
     return fieldsInput(`${input.source.name}/${collection}`, logical, fields);
   });

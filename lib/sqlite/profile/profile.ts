@@ -1,3 +1,4 @@
+import { firstBy } from '../first-by';
 import type { Value } from '../../results/value';
 import type { TextEncoding } from './text-encoding';
 import type { ValueFormat } from './value-formats';
@@ -139,14 +140,31 @@ export const isTotal = (relationship: Relationship): boolean =>
 export const isOneToOne = (relationship: Relationship): boolean =>
   relationship.parentIsKey && relationship.fanOut.max <= 1;
 
+const tableName = ({ table }: TableProfile): string => table;
+const columnName = ({ column }: ColumnProfile): string => column;
+const relationshipId = ({ id }: Relationship): string => id;
+
+/** The profile of a table, by its name as the catalog spells it. */
+export const tableProfile = (
+  profile: Profile,
+  name: string | undefined,
+): TableProfile | undefined => firstBy(profile.tables, tableName, name);
+
+/** The relationship with this id. */
+export const relationshipById = (
+  profile: Profile,
+  id: string | undefined,
+): Relationship | undefined => firstBy(profile.relationships, relationshipId, id);
+
 export function columnProfile(
   profile: Profile,
   table: string,
   column: string,
 ): ColumnProfile | undefined {
-  return profile.tables.find((t) => t.table === table)?.columns.find((c) => c.column === column);
+  const columns = tableProfile(profile, table)?.columns;
+  return columns && firstBy(columns, columnName, column);
 }
 
 /** 0 for a table that the profile does not know. */
 export const rowCount = (profile: Profile, name: string): number =>
-  profile.tables.find(({ table }) => table === name)?.rowCount ?? 0;
+  tableProfile(profile, name)?.rowCount ?? 0;

@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 import type { AskedJoin } from './asked-joins';
-import { quoteName as q, sameName, type Catalog, type Table } from '../catalog';
+import { quoteName as q, sameName, type Catalog, type Table, tableNamed } from '../catalog';
 import type { FanOut, Relationship, TableProfile } from './profile';
 
 interface Candidate {
@@ -28,7 +28,7 @@ export function readRelationships(
       .map((key): Candidate => ({
         child,
         childColumns: key.columns,
-        parent: catalog.tables.find((table) => table.name === key.toTable)!,
+        parent: tableNamed(catalog, key.toTable)!,
         parentColumns: key.toColumns,
         declared: true,
       })),
@@ -105,9 +105,7 @@ function joinedCandidates(
 ): Candidate[] {
   return asked.flatMap(({ sides: [a, b], queries }) =>
     [[a, b] as const, [b, a] as const].flatMap(([own, key]): Candidate[] => {
-      const [child, parent] = [own, key].map(({ table }) =>
-        catalog.tables.find(({ name }) => name === table),
-      );
+      const [child, parent] = [own, key].map(({ table }) => tableNamed(catalog, table));
       const childProfile = profiles.find(({ table }) => table === own.table);
       const isKey = profiles.some(
         ({ table, keys }) =>

@@ -1,3 +1,4 @@
+import { tableProfile } from '../../sqlite/profile/profile';
 import { childrenOf } from '../../sqlite/select/bound-walk';
 import {
   columnOf,
@@ -272,8 +273,7 @@ export function inScanOrder({ from }: BoundSelect, env: RowEnvironment): void {
   const location = env.locations.get(source.id);
   if (location?.kind !== 'table' || location.placement.steps.length === 0) return;
   const first = table.columns[0]?.name;
-  const keys =
-    env.translation.profile.tables.find((entry) => entry.table === table.name)?.keys ?? [];
+  const keys = tableProfile(env.translation.profile, table.name)?.keys ?? [];
   const numbered = table.rowidAlias
     ? table.primaryKey[0]
     : keys.some((key) => key.length === 1 && key[0] === first)

@@ -1,6 +1,11 @@
 import type { ComputedField } from '../../design/document-design';
 import { copiesOf, type Placement } from '../../design/placement';
-import { columnProfile, type Profile, type Relationship } from '../../sqlite/profile/profile';
+import {
+  columnProfile,
+  type Profile,
+  type Relationship,
+  relationshipById,
+} from '../../sqlite/profile/profile';
 import { MOST_ROWS, totalBounds } from './exact-integer';
 import { columnType, INTEGER, mayBe, NUMBER, REAL, TEXT, BLOB, type ValueType } from './value-type';
 
@@ -25,7 +30,7 @@ export function computedColumn(
   );
   if (found?.field.kind !== 'computed') return undefined;
   const { field } = found;
-  const relationship = profile.relationships.find(({ id }) => id === field.relationship);
+  const relationship = relationshipById(profile, field.relationship);
   return {
     path: found.path,
     type: typeOfField(found.field, relationship, profile, name.startsWith('\0!')),

@@ -2,7 +2,7 @@ import { sameTransform } from '../../design/transform';
 import type { OutlierField } from '../../design/document-design';
 import { columnPath, copiesOf, flagPath, type Placement } from '../../design/placement';
 import { sameName } from '../../sqlite/catalog';
-import type { Profile } from '../../sqlite/profile/profile';
+import { relationshipById, type Profile } from '../../sqlite/profile/profile';
 
 /**
  * Parents that keep their children in an array, but for those that have too many: `$lookup` by the
@@ -30,7 +30,7 @@ export function keptChildren(
   if (child.steps.length > 0) return [];
   return copiesOf(parent).flatMap(({ path, field }): KeptChildren[] => {
     if (field.kind !== 'outlier' || !sameName(field.table, child.table)) return [];
-    const relationship = profile.relationships.find(({ id }) => id === field.relationship);
+    const relationship = relationshipById(profile, field.relationship);
     const [pair, ...more] = field.join;
     // A parent without a flag finds what has no key.
     if (

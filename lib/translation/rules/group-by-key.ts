@@ -1,4 +1,5 @@
-import { isTotal } from '../../sqlite/profile/profile';
+import { logicalDesignOf } from '../../design/document-design';
+import { isTotal, tableProfile, relationshipById } from '../../sqlite/profile/profile';
 import { columnFields, computedPaths } from '../../design/column-fields';
 import { renamePath } from '../mql/map-paths';
 import { isDocument, type Mql, type MqlDocument } from '../mql/mql';
@@ -46,7 +47,7 @@ export const groupByKey: Rule = {
 /** `_id`, or a column of the root that no two rows share and no row lacks. */
 function isUniqueKey(key: string, { collection, design, profile }: RuleContext): boolean {
   if (key === '$_id') return true;
-  const logical = design.logical.find((entry) => entry.collection === collection);
+  const logical = logicalDesignOf(design, collection);
   const column = columnFields(design).find(
     (field) =>
       field.collection === collection &&
@@ -54,7 +55,7 @@ function isUniqueKey(key: string, { collection, design, profile }: RuleContext):
       field.arrays.length === 0 &&
       field.table === logical?.rootTable,
   );
-  const table = profile.tables.find(({ table: name }) => name === column?.table);
+  const table = tableProfile(profile, column?.table);
   const profiled = table?.columns.find(({ column: name }) => name === column?.column);
   return (
     profiled?.stored.null === 0 &&
@@ -116,13 +117,13 @@ function storedAt(
 ): { readonly isNumber: boolean; readonly isAverage: boolean } | undefined {
   const computed = computedPaths(design, collection).find((field) => field.path === path);
   if (computed) {
-    const relationship = profile.relationships.find(({ id }) => id === computed.field.relationship);
+    const relationship = relationshipById(profile, computed.field.relationship);
     const isCount = computed.field.aggregate === 'count';
     const never =
       relationship && isTotal(relationship) && relationship.fanOut.childlessParents === 0;
-    const stored = profile.tables
-      .find(({ table }) => table === relationship?.childTable)
-      ?.columns.find(({ column }) => column === computed.field.column)?.stored;
+    const stored = tableProfile(profile, relationship?.childTable)?.columns.find(
+      ({ column }) => column === computed.field.column,
+    )?.stored;
     return {
       isNumber:
         isCount || (computed.field.aggregate === 'sum' && never === true && stored?.null === 0),
@@ -138,9 +139,8 @@ function storedAt(
   );
   const stored =
     column &&
-    profile.tables
-      .find(({ table }) => table === column.table)
-      ?.columns.find(({ column: name }) => name === column.column)?.stored;
+    tableProfile(profile, column.table)?.columns.find(({ column: name }) => name === column.column)
+      ?.stored;
   return (
     stored && {
       isNumber:

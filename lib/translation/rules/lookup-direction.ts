@@ -1,7 +1,8 @@
+import { logicalDesignOf } from '../../design/document-design';
 import { score } from '../../design/cost';
 import { outliersOf, type Outliers } from '../../design/outlier-share';
 import { columnPath, placementOf } from '../../design/placement';
-import { columnProfile } from '../../sqlite/profile/profile';
+import { columnProfile, relationshipById } from '../../sqlite/profile/profile';
 import { columnFields, type ColumnAt } from '../../design/column-fields';
 import { mapPaths } from '../mql/map-paths';
 import { fingerprint, isDocument, type Mql, type MqlDocument } from '../mql/mql';
@@ -132,9 +133,9 @@ function keptJoin(
 ): Turned | undefined {
   const [lookup, together, ...rest] = pipeline;
   const parts = isDocument(lookup?.['$lookup']) ? lookup['$lookup'] : {};
-  const holder = design.logical.find((entry) => entry.collection === collection);
+  const holder = logicalDesignOf(design, collection);
   const parent = holder && placementOf(design, holder.rootTable);
-  const rootOf = design.logical.find((entry) => entry.collection === parts['from'])?.rootTable;
+  const rootOf = logicalDesignOf(design, String(parts['from']))?.rootTable;
   const child = rootOf === undefined ? undefined : placementOf(design, rootOf);
   const kept =
     parent && child
@@ -145,7 +146,7 @@ function keptJoin(
         )
       : undefined;
   const key = kept && parent && columnPath(parent, kept.parentColumn)?.path;
-  const relationship = profile.relationships.find(({ id }) => id === kept?.field.relationship);
+  const relationship = relationshipById(profile, kept?.field.relationship);
   if (!lookup || !kept || key === undefined || !relationship) return undefined;
   if (
     fingerprint(together ?? {}) !==
@@ -219,9 +220,7 @@ function turn(
 ): Pick<Rewriting, 'pipeline'> | undefined {
   const end = rest.findIndex(makesNewDocuments);
   const scope = rest.slice(0, end + 1);
-  const names = new Set(
-    design.logical.find((entry) => entry.collection === from)?.fields.map(({ name }) => name),
-  );
+  const names = new Set(logicalDesignOf(design, from)?.fields.map(({ name }) => name));
   const large = names.has(collection) || collection === '_id' ? `${collection}_doc` : collection;
   const added = scope.flatMap((stage) => {
     if (makesNewDocuments(stage)) return [];

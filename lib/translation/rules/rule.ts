@@ -1,5 +1,9 @@
 import { documentCount } from '../../design/buckets';
-import type { DocumentDesign, IndexDesign } from '../../design/document-design';
+import {
+  logicalDesignOf,
+  type DocumentDesign,
+  type IndexDesign,
+} from '../../design/document-design';
 import type { Catalog } from '../../sqlite/catalog';
 import type { Profile } from '../../sqlite/profile/profile';
 import type { MqlDocument } from '../mql/mql';
@@ -44,6 +48,6 @@ export const replaceStages = (
 
 /** Documents of a collection, as far as the profile knows. */
 export function documentsOf(collection: string, { design, profile }: RuleContext): number {
-  const logical = design.logical.find((entry) => entry.collection === collection);
+  const logical = logicalDesignOf(design, collection);
   return logical ? documentCount(logical, profile) : 0;
 }
