@@ -9,7 +9,8 @@ import { ID_INDEX } from '../storage/store';
 import { completeCollation, parseCollation } from '../values/collation';
 import type { Value } from '../bson/value';
 import { cursorOf, docField, type Engine, reply, stringField, type Request } from './engine';
-import { changeIndex, idIndexOf } from './indexes';
+import { idIndexOf } from './index-description';
+import { changeIndex } from './indexes';
 import { splitNamespace } from './namespace';
 import { checkCycle, defaultCollation } from './views';
 

@@ -17,7 +17,7 @@ import type { IndexSpec } from '../storage/index-spec';
 import { MAX_DOCUMENT, type Store, type Collection, type Row } from '../storage/store';
 import { parseCollation } from '../values/collation';
 import { Double, isNumeric, toDouble, typeName, type Value } from '../bson/value';
-import { indexUses } from './indexes';
+import { indexUses } from './index-description';
 import { collectionStatistics, parseScale } from './statistics';
 import { checkViewCollation, defaultCollation, resolveView } from './views';
 

@@ -2,7 +2,7 @@ import { Doc } from '../bson/doc';
 import { failedToParse, ServerError, unsupported } from '../errors';
 import { isNumeric, toDouble, type Value } from '../bson/value';
 import type { Engine } from './engine';
-import { sameKey } from './indexes';
+import { sameKey } from './index-description';
 
 /**
  * The planner chooses for itself, so that a hint can only be right or wrong about what there is.

@@ -1,12 +1,11 @@
-import os from 'node:os';
 import { Doc } from '../bson/doc';
 import { ServerError, typeMismatch, unsupported } from '../errors';
 import type { Collection } from '../storage/store';
 import { isWildcard } from '../storage/index-spec';
-import { ID_INDEX } from '../storage/store';
 import { completeCollation, parseCollation } from '../values/collation';
 import { isNumeric, isTruthy, Regex, toDouble, typeName, type Value } from '../bson/value';
 import { cursorOf, type Engine, reply, stringField, type Request } from './engine';
+import { idIndexOf, sameKey } from './index-description';
 import { defaultCollation } from './views';
 
 /** Commands about indexes. */
@@ -238,15 +237,6 @@ export function dropIndexes(engine: Engine, request: Request): Buffer {
   else one(wanted);
   return reply({ nIndexesWas });
 }
-export const sameKey = (a: Doc, b: Doc): boolean =>
-  a.size === b.size &&
-  a.keys.every(
-    (k, i) =>
-      k === b.keys[i] &&
-      isNumeric(b.values[i]) &&
-      toDouble(a.values[i] as number) === toDouble(b.values[i]),
-  );
-
 /** The part of `collMod` that is about an index: whether it is hidden, and when it expires. */
 export function changeIndex(collection: Collection, spec: Value): Record<string, Value> {
   if (!(spec instanceof Doc))
@@ -287,32 +277,6 @@ export function changeIndex(collection: Collection, spec: Value): Record<string,
   });
   collection.changeIndex(index, new Doc([...changed.keys], [...changed.values]));
   return out;
-}
-
-/** The index of `_id`, which every collection has. */
-export const idIndexOf = (collection: Collection): Doc => {
-  const collation = defaultCollation(collection);
-  return Doc.of({
-    v: 2,
-    key: Doc.of({ _id: 1 }),
-    name: ID_INDEX,
-    ...(collation ? { collation } : {}),
-  });
-};
-
-/** The indexes of a collection with how often they were used. */
-export function indexUses(collection: Collection | null): Doc[] {
-  if (!collection) return [];
-  return [ID_INDEX, ...collection.indexes()].map((index) => {
-    const spec = typeof index === 'string' ? idIndexOf(collection) : index.spec;
-    return Doc.of({
-      name: spec.get('name'),
-      key: spec.get('key'),
-      host: os.hostname(),
-      accesses: Doc.of(collection.uses(index)),
-      spec,
-    });
-  });
 }
 
 export function listIndexes(engine: Engine, request: Request): Buffer {

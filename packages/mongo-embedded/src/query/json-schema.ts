@@ -4,7 +4,7 @@ import { equalValues } from '../values/compare';
 import { ValueSet } from '../values/value-map';
 import { isNumeric, toDouble, type Value } from '../bson/value';
 import { toDecimal } from '../values/arithmetic';
-import { typeCondition } from './match';
+import { typeCondition } from './type-condition';
 import { compileRegex, testRegex } from '../values/regex';
 
 type Check = (value: Value) => boolean;

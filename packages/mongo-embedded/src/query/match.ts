@@ -1,13 +1,13 @@
 import { Doc, type FieldName } from '../bson/doc';
-import { badValue, failedToParse, ServerError, typeMismatch, unsupported } from '../errors';
+import { badValue, failedToParse, ServerError, unsupported } from '../errors';
 import { parseExpression, RANDOM, type Scope } from '../expressions/expression';
 import { compareDoubles, compareValues, rankOf } from '../values/compare';
+import { parseTypes, typeCondition } from './type-condition';
 import type { Collation } from '../values/collation';
 import { fieldName } from '../values/path';
 import { ValueSet } from '../values/value-map';
 import {
   Binary,
-  BsonType,
   bsonUndefined,
   isNullish,
   isNumeric,
@@ -16,7 +16,6 @@ import {
   minKey,
   Regex,
   toDouble,
-  typeOf,
   type Value,
 } from '../bson/value';
 import { compileJsonSchema } from './json-schema';
@@ -423,35 +422,6 @@ function regexOperator(value: Value, options: Value, given: boolean): Condition 
     throw new ServerError(51075, 'options set in both $regex and $options');
   const effective = given ? flags : value.options;
   return regexCondition(value.pattern, effective, new Regex(value.pattern, effective));
-}
-
-const typeAliases = new Map<string, number>(
-  Object.entries(BsonType).filter(([name]) => name !== 'missing'),
-);
-
-const numbers = [BsonType.double, BsonType.int, BsonType.long, BsonType.decimal];
-
-function parseTypes(spec: Value): ReadonlySet<number> {
-  const types = new Set<number>();
-  for (const item of Array.isArray(spec) ? spec : [spec]) {
-    if (item === 'number') for (const type of numbers) types.add(type);
-    else if (typeof item === 'string') {
-      const code = typeAliases.get(item);
-      if (code === undefined) throw badValue(`Unknown type name alias: ${item}`);
-      types.add(code);
-    } else if (isNumeric(item)) {
-      const code = toDouble(item);
-      if (code === 0 || ![...typeAliases.values()].includes(code))
-        throw badValue(`Invalid numerical type code: ${code}`);
-      types.add(code);
-    } else throw typeMismatch('type must be represented as a number or a string');
-  }
-  if (types.size === 0) throw failedToParse('$type must match at least one type');
-  return types;
-}
-export function typeCondition(spec: Value): Condition {
-  const types = parseTypes(spec);
-  return (v) => types.has(typeOf(v));
 }
 
 function sizeCondition(value: Value): Condition {

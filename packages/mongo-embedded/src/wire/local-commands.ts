@@ -5,7 +5,7 @@ import { encode } from '../bson/encode';
 import { ServerError, unsupported } from '../errors';
 import { DateTime, Double, isNumeric, toDouble, typeName, type Value } from '../bson/value';
 import { encodeMessage } from './message';
-import type { Connection, Operation, Server } from './server';
+import type { Connection, Operation, ServerState } from './server-state';
 
 /**
  * Commands that the wire thread answers by itself, because they are about the server and not about
@@ -18,13 +18,13 @@ export const MAX_BSON = 16 * 1024 * 1024;
 export type LocalCommand = (
   connection: Connection,
   command: Doc,
-  server: Server,
+  server: ServerState,
 ) => Record<string, Value>;
 
 /** `$currentOp` of one operation. */
 function describeOperation(
   { id, connection, command, namespace, started }: Operation,
-  server: Server,
+  server: ServerState,
 ): Doc {
   const micros = Math.round((performance.now() - started) * 1000);
   return Doc.of({
@@ -51,12 +51,12 @@ function kindOfOperation(command: Doc): string {
 }
 const withoutCredentials = (command: Doc): Doc =>
   command.copy().set('lsid', undefined).set('$clusterTime', undefined);
-const operations = (server: Server): Doc[] =>
+const operations = (server: ServerState): Doc[] =>
   [...server.running.values()].map((operation) => describeOperation(operation, server));
 
 /** Stages that describe the server: their documents are put in their place. */
 export const describingStages: Readonly<
-  Record<string, (operand: Doc, connection: Connection, server: Server) => Doc[]>
+  Record<string, (operand: Doc, connection: Connection, server: ServerState) => Doc[]>
 > = {
   $currentOp: (_operand, _connection, server) => operations(server),
   $listLocalSessions: () => [],
@@ -69,7 +69,7 @@ export const describingStages: Readonly<
 export function describedPipeline(
   connection: Connection,
   command: Doc,
-  server: Server,
+  server: ServerState,
 ): { command: Doc; bytes: Buffer } | null {
   const pipeline = command.get('pipeline');
   const first = Array.isArray(pipeline) ? pipeline[0] : undefined;
@@ -138,7 +138,7 @@ function getParameter(_connection: Connection, command: Doc): Record<string, Val
   return Object.fromEntries(found);
 }
 
-function killOp(_connection: Connection, command: Doc, server: Server): Record<string, Value> {
+function killOp(_connection: Connection, command: Doc, server: ServerState): Record<string, Value> {
   const op = command.get('op');
   if (!isNumeric(op))
     throw new ServerError(
@@ -151,7 +151,11 @@ function killOp(_connection: Connection, command: Doc, server: Server): Record<s
 }
 
 /** Users and roles: there is the one user of the credential. */
-function usersInfo(_connection: Connection, command: Doc, server: Server): Record<string, Value> {
+function usersInfo(
+  _connection: Connection,
+  command: Doc,
+  server: ServerState,
+): Record<string, Value> {
   const wanted = command.values[0];
   const names = (Array.isArray(wanted) ? wanted : [wanted]).map((w) =>
     w instanceof Doc ? w.get('user') : w,

@@ -10,8 +10,9 @@ import { Store } from '../storage/store';
 import { Binary, DateTime, Double, isNumeric, toDouble, type Value } from '../bson/value';
 import { MessageSplitter, parseMessage, replyHeader, type Message } from './message';
 import { ScramConversation, type Credential } from './scram';
+import type { Connection, Operation, ServerState } from './server-state';
 import { Usage } from './usage';
-import { QueryThread, type Handle, type Loss } from './workers';
+import { QueryThread, type Loss } from './workers';
 
 export interface ServerOptions {
   readonly file: string;
@@ -100,25 +101,7 @@ const losses: Readonly<Record<Loss, ServerError>> = {
   memory: new ServerError(146, 'the query used too much memory of the embedded server'),
 };
 
-/** A command that a thread is working on. */
-export interface Operation {
-  readonly id: number;
-  readonly connection: Connection;
-  readonly command: Doc;
-  readonly namespace: string;
-  readonly started: number;
-  readonly handle: Handle;
-}
-
-export interface Connection {
-  readonly id: number;
-  readonly socket: net.Socket;
-  authenticated: boolean;
-  conversation: ScramConversation | null;
-  readonly running: Set<Handle>;
-}
-
-export class Server {
+export class Server implements ServerState {
   private readonly connections = new Set<Connection>();
   private connectionCount = 0;
   private operationCount = 0;
