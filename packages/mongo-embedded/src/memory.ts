@@ -13,7 +13,7 @@ export const OPERATOR_LIMIT = 100 * 1024 * 1024;
 const TEXT_LIMIT = 64 * 1024 * 1024;
 /** What one value of an array takes in the server. */
 const VALUE_BYTES = 16;
-/** The heap is looked at each time this much may have been added to it. */
+/** Bytes that may be allocated between two checks of the heap. */
 const STEP = 32 * 1024 * 1024;
 const HEAP_SHARE = 0.6;
 

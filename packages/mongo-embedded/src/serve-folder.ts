@@ -21,7 +21,7 @@ const USER = 'embedded';
 /** Another process serves this data folder. */
 export class FolderInUse extends Error {}
 
-/** Held as long as the process lives; the system lets go of it however the process ends. */
+/** Held while the process runs; the operating system releases it however the process ends. */
 function lockFolder(dataDir: string): Database.Database {
   const file = path.join(dataDir, 'lock.sqlite');
   const lock = new Database(file);

@@ -36,8 +36,8 @@ export interface StartOptions {
 }
 
 /**
- * The MongoDB-compatible server of a data folder: the one that runs, or a new one as a child
- * process that ends with this process. Any number of processes may ask for the same folder.
+ * Starts the server of a data folder as a child process that ends with this process, or connects to
+ * the one that already serves it. Any number of processes may start the same folder.
  *
  * @throws Error that names the folder or port that cannot be used.
  */
@@ -162,9 +162,8 @@ function pingMessage(): Buffer {
 }
 
 /**
- * How glibc's malloc keeps what is freed; others do not look at this. Its threads would each keep
- * pools of their own, at their largest size, and what it learns about sizes would let buffers of
- * megabytes land in those pools.
+ * Settings of glibc's malloc; other C libraries ignore them. By default each thread keeps a pool at
+ * its largest size, and the adaptive thresholds put buffers of megabytes into these pools.
  */
 const allocation = {
   MALLOC_ARENA_MAX: '1',

@@ -427,7 +427,7 @@ class Counter implements Accumulator {
 }
 
 const sum: AccumulatorBuilder = (operand, scope, name) => {
-  // Counting by `$sum: 1` is so frequent that it gets by without evaluating anything.
+  // `$sum: 1` is frequent: it counts without evaluating anything.
   if (operand === 1) return counter(Doc.empty(), scope, name);
   if (Array.isArray(operand))
     throw new ServerError(40237, `The ${name} accumulator is a unary operator`);

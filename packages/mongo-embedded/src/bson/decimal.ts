@@ -6,7 +6,7 @@ const MIN_EXPONENT = -6176;
 const MAX_EXPONENT = 6111;
 
 const powers: bigint[] = [1n];
-/** 10 to the n-th; remembered, since alignment asks for the same few again and again. */
+/** 10 to the power n; cached, because alignment uses the same few exponents. */
 export function pow10(n: number): bigint {
   if (n > 400) return 10n ** BigInt(n);
   for (let i = powers.length; i <= n; i++) powers.push((powers[i - 1] ?? 1n) * 10n);

@@ -78,7 +78,7 @@ export function readElement(b: Buffer, at: number, keys: string[], values: Value
   return skipValue(b, type, end + 1);
 }
 
-/** Like `readElement`, but leaves out what is not wanted. */
+/** Like `readElement`, but skips elements that are not needed. */
 export function pickElement(
   b: Buffer,
   at: number,

@@ -215,7 +215,7 @@ export class Engine {
     let bytes = 0;
     for (;;) {
       if (docs.length >= most && cursor.pending === null) {
-        // One look ahead tells whether a cursor is needed at all.
+        // Reading one document ahead shows whether a cursor is needed.
         if (most === 0) return { docs, done: false };
         cursor.pending = cursor.next();
         return { docs, done: cursor.pending === null };

@@ -161,7 +161,7 @@ function checkPartialFilter(spec: Doc): void {
   check(filter);
 }
 
-/** An index has the collation that it asks for, or else its collection's. */
+/** An index has its own collation if one is given, otherwise its collection's. */
 function withCollation(spec: Doc, collection: Collection): Doc {
   const own = spec.get('collation');
   if (own !== undefined && !(own instanceof Doc))

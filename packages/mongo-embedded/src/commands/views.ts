@@ -7,7 +7,7 @@ import type { Value } from '../bson/value';
 
 const MAX_DEPTH = 20;
 
-/** What a view stands for, down to the collection under all views; null when it is none. */
+/** A view's pipeline over the collection under all views; null when the name is no view. */
 export function resolveView(store: Store, database: string, name: string): ViewDefinition | null {
   let on = name;
   let pipeline: readonly Value[] = [];
@@ -30,7 +30,7 @@ export function defaultCollation(collection: Collection | null): Doc | undefined
   return spec instanceof Doc ? spec : undefined;
 }
 
-/** A view has its collation for good: a command may not ask for another one. */
+/** A view's collation is fixed: a command may not use another one. */
 export function checkViewCollation(view: Collection, spec: Doc): void {
   if (parseCollation(defaultCollation(view)).name !== parseCollation(spec).name) {
     throw new ServerError(167, `Cannot override a view's default collation${view.namespace}`);

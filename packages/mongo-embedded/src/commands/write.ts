@@ -113,7 +113,7 @@ function prependId(doc: Doc, id: ObjectId): Buffer {
   return out;
 }
 
-/** What a write has to obey; the command may ask to be let through. */
+/** The validator that a write must satisfy; null when the command bypasses validation. */
 export const validatorFor = (collection: Collection, request: Request): Validator | null =>
   request.command.get('bypassDocumentValidation') === true ? null : collection.validator;
 

@@ -500,7 +500,7 @@ export const object: Family = {
         ? namedArguments(operand, name, ['field', 'input'])
         : new Map([['field', operand]]);
     const field = parseExpression(args.get('field'), scope);
-    // A constant must be a string at once; what is computed is looked at when it is there.
+    // A constant is checked when the query is parsed, a computed value when it is computed.
     const given = args.get('field');
     const literal =
       !(given instanceof Doc) || given.keys[0] === '$literal' || given.keys[0] === '$const';

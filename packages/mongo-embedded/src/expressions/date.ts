@@ -52,7 +52,7 @@ function instant(v: Value): number {
   throw new ServerError(16006, `can't convert from BSON type ${typeName(v)} to Date`);
 }
 
-/** undefined: no zone was asked for; null: its expression gave null. */
+/** undefined: no time zone was given; null: its expression evaluated to null. */
 function zoneOf(v: Value, given: boolean, name: string): Zone | null | undefined {
   if (!given) return undefined;
   if (isNullish(v)) return null;

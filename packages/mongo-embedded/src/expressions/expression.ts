@@ -355,7 +355,7 @@ export function lazy(
   };
 }
 
-/** The unparsed named arguments of an operator, checked against what it knows. */
+/** The unparsed named arguments of an operator; unknown and missing names are refused. */
 export function namedArguments(
   operand: Value,
   name: string,

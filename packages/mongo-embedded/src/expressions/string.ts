@@ -23,7 +23,7 @@ import { checkText } from '../memory';
 import { compileRegex, execRegex, testRegex } from '../values/regex';
 import { binary, named, unary, variadic, type Family } from './expression';
 
-/** The text MongoDB makes of a value where it wants a string; null and missing give "". */
+/** A value as MongoDB converts it where a string is required; null and missing become "". */
 export function coerceToString(v: Value, name: string): string {
   if (typeof v === 'string') return v;
   if (isNullish(v)) return '';

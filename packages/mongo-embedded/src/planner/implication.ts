@@ -131,7 +131,7 @@ function satisfies(v: Value, operator: Comparison, value: Value, { order }: Coll
   }
 }
 
-/** Whether one side of a range lies within another, on the same side. */
+/** Whether one bound implies another on the same side. */
 function within(
   bound: { readonly operator: Comparison; readonly value: Value },
   operator: Comparison,

@@ -64,7 +64,7 @@ function foundByAny(doc: Doc, parts: readonly Filter[]): Found[] {
   return typeof at === 'number' ? [{ at, path: '', rank: -1 }] : [];
 }
 
-/** The server's order of conditions; null for those that are not told apart here. */
+/** MongoDB's order of conditions; null for those that are not distinguished here. */
 function rankOf(condition: Condition): number | null {
   if (condition.kind === 'elemMatch') return 0;
   // One value is an equality.

@@ -277,7 +277,7 @@ function partitionsOf(
     .sort((a, b) => compareValues(a.key, b.key));
 }
 
-/** What is to be filled; without limits, only what lies between documents. */
+/** The range to fill; without limits, only gaps between documents. */
 interface Range {
   readonly low?: Value;
   readonly high?: Value;

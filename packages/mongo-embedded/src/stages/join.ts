@@ -198,8 +198,8 @@ function equalityIn(
 }
 
 /**
- * What the beginning of a sub-pipeline gives that is the same for every document. It is read as far
- * as the rest asks for it, never twice while it fits the memory of one operator.
+ * The result of the first stages of a sub-pipeline that do not depend on the outer document. It is
+ * read lazily, and only once while it fits the memory limit of one operator.
  */
 class SharedHead {
   private docs: Doc[] = [];

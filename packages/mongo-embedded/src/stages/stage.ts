@@ -35,7 +35,7 @@ export interface Source {
    * to be checked again.
    */
   probe(collection: string, path: string): ((values: readonly Value[]) => Doc[]) | null;
-  /** What a view stands for; null when it is a collection, or nothing. */
+  /** The definition of a view; null when the name is a collection or does not exist. */
   view(name: string): ViewDefinition | null;
   /**
    * How many documents a collection has and what they occupy, sizes divided by `scale`; null when
@@ -211,7 +211,7 @@ function openFromCollection(
   return through(stages, startOf(stages, context));
 }
 
-/** How many documents the stages after a sort can ask of it. */
+/** The most documents that the stages after a sort can read from it. */
 function boundOf(stages: readonly Stage[], from: number): number | undefined {
   let skipped = 0;
   for (let i = from; i < stages.length; i++) {

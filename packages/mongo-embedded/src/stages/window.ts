@@ -418,7 +418,7 @@ function sliding(partition: Partition, bounds: Bounds, state: Removable): Value[
   let to = 0;
   return docs.map((_, i) => {
     const [first, last] = bounds(partition, i);
-    // What lies before the first window was never in one.
+    // Documents before the first window were never added.
     if (from === to && to < first) from = to = Math.min(first, docs.length);
     while (to <= last) state.add(docs[to++] as Doc);
     while (from < first && from < to) state.remove(docs[from++] as Doc);
@@ -496,7 +496,7 @@ interface AxisErrors {
   readonly other: number;
 }
 
-/** The sort key as a number: milliseconds when a unit was asked for. */
+/** The sort key as a number: milliseconds when a unit is given. */
 function positions(
   partition: Partition,
   unit: Unit | undefined,

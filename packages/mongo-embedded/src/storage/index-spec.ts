@@ -12,9 +12,7 @@ export interface IndexSpec {
   /** As given: `{key, name, unique, …}`. */
   readonly spec: Doc;
   readonly fields: readonly { readonly path: string; readonly values: (doc: Doc) => Value[] }[];
-  /**
-   * Fields that may lie in the entries of one array: their values are then taken entry by entry.
-   */
+  /** Fields that may be inside the elements of one array: they are read element by element. */
   readonly shared: readonly SharedArray[];
   readonly unique: boolean;
   readonly sparse: boolean;

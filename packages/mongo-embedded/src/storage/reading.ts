@@ -9,9 +9,9 @@ const LONGEST_LOG = 128 * 1024 * 1024;
 export const KEPT_LOG = 64 * 1024 * 1024;
 
 /**
- * What one command reads, read in one transaction: it sees one state of all collections, and every
- * look into an index is spared a transaction of its own. A command that takes long sees later
- * states from time to time.
+ * The read transaction of one command: it sees one state of all collections, and index lookups need
+ * no transactions of their own. A command that takes longer than `LIFETIME_MS` continues in a new
+ * transaction, which sees later writes.
  */
 export class Reading {
   private open = false;

@@ -153,8 +153,8 @@ export function parseCollation(spec: Doc | undefined): Collation {
   // Only in the collation of Canadian French are accents compared from the end, and there always.
   if (flag(spec, 'backwards') !== (locale === 'fr_CA') && spec.has('backwards'))
     throw unsupported("collation option 'backwards'");
-  // The fourth level tells apart what the third ignores: punctuation when it is shifted, and kinds
-  // of kana.
+  // The fourth level distinguishes what the third ignores: punctuation when it is shifted, and
+  // hiragana from katakana.
   if (strength >= 4 && (alternate === 'shifted' || locale.startsWith('ja')))
     throw unsupported(`collation strength ${strength} with shifted punctuation or Japanese`);
   const name = JSON.stringify([locale, strength, caseLevel, caseFirst, alternate, numeric]);

@@ -230,7 +230,7 @@ const throughQuad = (x: Big): Decimal => rounded(quad(x));
 
 /** Beyond these powers of e there is only infinity, or zero. */
 const LIMIT = 14_300;
-/** A function that is the identity for so small a number, as far as 34 digits tell. */
+/** For numbers so small that the function is the identity to 34 digits. */
 const TINY = -40;
 
 /**

@@ -180,7 +180,7 @@ class KeyReader {
 
 /** Keeps the first `limit` of what it is given, in order, without keeping the rest. */
 export class TopItems<T> {
-  // A max-heap: the worst of the kept is on top, and gives way.
+  // A max-heap: the last item in sort order is on top and is replaced first.
   private readonly heap: { item: T; key: readonly Value[]; n: number }[] = [];
   private n = 0;
   /** The first key value of the worst, when it is a number and no more are kept. */

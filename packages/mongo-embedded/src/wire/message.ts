@@ -17,7 +17,7 @@ export interface Message {
   readonly legacy: boolean;
   readonly command: Doc;
   readonly sequences: ReadonlyMap<string, readonly Buffer[]>;
-  /** The client does not want an answer. */
+  /** The client expects no reply. */
   readonly silent: boolean;
 }
 

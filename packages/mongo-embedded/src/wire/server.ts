@@ -380,7 +380,7 @@ function writesResult(command: Doc): boolean {
 }
 
 type OpenCommand = (server: Server, connection: Connection, command: Doc) => Buffer;
-/** What may be asked before authentication. */
+/** Commands allowed before authentication. */
 const openCommands: Readonly<Record<string, OpenCommand>> = {
   hello: (server, connection, command) => server.hello(connection, command),
   ismaster: (server, connection, command) => server.hello(connection, command),

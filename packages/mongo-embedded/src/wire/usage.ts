@@ -1,7 +1,7 @@
 import { Doc } from '../bson/doc';
 import type { Value } from '../bson/value';
 
-/** What clients asked for since the start, and how long it took: for `top` and `serverStatus`. */
+/** Commands since the start and their durations: for `top` and `serverStatus`. */
 
 const kinds = ['queries', 'getmore', 'insert', 'update', 'remove', 'commands'] as const;
 type Kind = (typeof kinds)[number];

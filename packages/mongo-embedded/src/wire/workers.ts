@@ -7,11 +7,11 @@ import type { FromWorker, ToWorker, WorkerSettings } from './worker-protocol';
  * interrupted).
  */
 const GRACE_MS = 1500;
-/** What a query gets that was told to stop because its client left. */
+/** How long an interrupted query may go on before its thread is ended. */
 const KILL_GRACE_MS = 5000;
 
-/** How long one regular expression may run on one text, in looks of a second each. */
-const REGEX_LOOKS = 10;
+/** How long one regular expression may run on one text, in checks of one second each. */
+const REGEX_CHECKS = 10;
 /** Why a thread was ended in the middle of an operation. */
 export type Loss = 'time' | 'interrupted' | 'regex' | 'memory';
 
@@ -47,7 +47,7 @@ export class QueryThread {
 
   constructor(
     private readonly settings: Omit<WorkerSettings, 'killSwitch'>,
-    /** The reply that stands for an operation whose thread had to be ended. */
+    /** The error reply for an operation whose thread was ended. */
     private readonly lost: (why: Loss) => Buffer,
   ) {
     this.spawn();
@@ -145,12 +145,12 @@ export class QueryThread {
   private watchRegexes(running: Running): void {
     const progress = new Int32Array(this.killSwitch);
     let last = 0;
-    let looks = 0;
+    let checks = 0;
     running.watch = setInterval(() => {
       const now = Atomics.load(progress, 1);
-      looks = now === last && now % 2 !== 0 ? looks + 1 : 0;
+      checks = now === last && now % 2 !== 0 ? checks + 1 : 0;
       last = now;
-      if (looks < REGEX_LOOKS) return;
+      if (checks < REGEX_CHECKS) return;
       Atomics.store(progress, 1, 0);
       this.end(running.operation, 'regex');
     }, 1000);
