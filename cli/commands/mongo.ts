@@ -24,7 +24,8 @@ Serves a data folder until it is interrupted, and prints the URI to connect to w
     const server = await serveFolder(dataDir, port);
     console.log(values.json ? JSON.stringify({ uri: server.uri }) : server.uri);
     await new Promise<void>((resolve) => {
-      process.once('SIGINT', resolve).once('SIGTERM', resolve);
+      // Not `once`: npm sends the signal a second time, which must not end us while we close.
+      process.on('SIGINT', resolve).on('SIGTERM', resolve);
     });
     await server.close();
     return 0;

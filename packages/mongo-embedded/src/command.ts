@@ -45,7 +45,9 @@ export function parseArguments(args: readonly string[]): Arguments {
 
 async function serve({ port, dataDir }: Arguments): Promise<void> {
   const stopped = new Promise<void>((resolve) => {
-    process.once('SIGINT', resolve).once('SIGTERM', resolve);
+    // Not `once`: a terminal and npx both send the signal, and the second must not end the process
+    // while it closes the server.
+    process.on('SIGINT', resolve).on('SIGTERM', resolve);
   });
   const folder = dataDir ?? mkdtempSync(path.join(os.tmpdir(), 'mongo-embedded-'));
   try {

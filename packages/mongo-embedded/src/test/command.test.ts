@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { start } from '../start';
 import { connect } from './connect';
@@ -50,6 +51,9 @@ it.each(['SIGTERM', 'SIGINT'] as const)('serves a data folder until %s', async (
     expect(await collection.countDocuments()).toBe(expected);
     await collection.insertOne({ a: 1 });
     await client.close();
+    // A terminal and npx both send it.
+    server.child.kill(signal);
+    await sleep(5);
     server.child.kill(signal);
     expect(await server.ended).toBe(0);
   }
