@@ -166,6 +166,23 @@ const OPEN: Record<string, readonly (readonly [string, string])[]> = {
       'unordered_concat',
     ],
   ],
+  'DISTINCT sorted by what it does not return, below the top level': [
+    [
+      'SELECT id FROM dept WHERE name = (SELECT DISTINCT d.name FROM dept d JOIN emp e ON ' +
+        'e.dept_id = d.id ORDER BY e.score DESC LIMIT 1)',
+      'arbitrary_row',
+    ],
+    [
+      'SELECT a FROM (SELECT DISTINCT p.note AS a FROM "my visit" p ORDER BY p."the weight" DESC ' +
+        'LIMIT 2)',
+      'arbitrary_row',
+    ],
+    [
+      'WITH top AS (SELECT DISTINCT kind, value FROM middle ORDER BY id DESC LIMIT 1) ' +
+        'SELECT m.id FROM middle m JOIN top ON top.value = m.value AND m.id = 2',
+      'arbitrary_row',
+    ],
+  ],
   'null as the first value': [
     [
       'SELECT name FROM person WHERE id = (SELECT id FROM person ORDER BY height LIMIT 1)',
@@ -236,6 +253,13 @@ describe('what is not open', () => {
     expect(await cut(grouped)).toEqual([]);
     expect(await cut(fixed)).toEqual([]);
     expect(await cut(bare)).toEqual(['arbitrary_row']);
+  });
+
+  it('names an order by a column that the groups do not determine', async () => {
+    const sql = 'SELECT note FROM "my visit" GROUP BY note ORDER BY person';
+    expect((await find(sql)).caveats).toEqual(['arbitrary_row']);
+    const fixed = 'SELECT note FROM "my visit" WHERE id > 3 GROUP BY note ORDER BY person';
+    expect((await find(fixed)).caveats).toEqual([]);
   });
 
   it('names the outermost LIMIT only where nobody else judges it', async () => {

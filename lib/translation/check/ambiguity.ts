@@ -1,13 +1,10 @@
-import { compareResults } from '../../results/compare';
+import { compareResults, type ComparisonRules, type TiedRows } from '../../results/compare';
 import type { ResultSet } from '../../results/value';
 import { quoteName, type Catalog } from '../../sqlite/catalog';
-import { bindSelect } from '../../sqlite/select/bind';
-import { SqlBindError } from '../../sqlite/select/bind-error';
 import { columnOf, type Binding, type BoundColumn } from '../../sqlite/select/bound';
 import type { SelectStatement } from '../../sqlite/select/ast';
-import { parseSelect } from '../../sqlite/select/parse-select';
 import { printSelect } from '../../sqlite/select/print-select';
-import { SqlSyntaxError } from '../../sqlite/select/syntax-error';
+import { tryReadSql } from '../../sqlite/select/read-sql';
 import { openConstructs, type OpenConstructs } from './open-constructs';
 import { reorderedSql, type Reordering } from './reordered-sql';
 
@@ -21,6 +18,8 @@ export interface AmbiguityInput {
   readonly isLimitJudged: boolean;
   /** It cuts through a tie: the rows behind it have to be compared, too. */
   readonly isLimitCut?: boolean;
+  /** Rows of `expected` that may come in any order among themselves. */
+  readonly tied?: readonly TiedRows[];
   /** Undefined where the query does not run to its end. */
   readonly run: (sql: string) => Promise<ResultSet | undefined>;
 }
@@ -46,26 +45,13 @@ const NONE: Ambiguities = { caveats: [], answers: async function* () {} };
  * that it is the same for every design.
  */
 export async function findAmbiguities(input: AmbiguityInput): Promise<Ambiguities> {
-  const parsed = parse(input);
+  // What cannot be bound is not translated either.
+  const parsed = tryReadSql(input.sql, input.catalog);
   if (!parsed) return NONE;
   const open = openConstructs(parsed.binding.query);
   const search = new Search(input, parsed.statement, parsed.binding, open);
   const caveats = [...(await search.openOnThisData()), ...(await search.defects())];
   return { caveats, answers: caveats.length > 0 ? () => search.answers() : NONE.answers };
-}
-
-function parse({
-  sql,
-  catalog,
-}: AmbiguityInput): { statement: SelectStatement; binding: Binding } | undefined {
-  try {
-    const statement = parseSelect(sql);
-    return { statement, binding: bindSelect(statement, catalog) };
-  } catch (error) {
-    // What cannot be bound is not translated either.
-    if (error instanceof SqlSyntaxError || error instanceof SqlBindError) return undefined;
-    throw error;
-  }
 }
 
 class Search {
@@ -92,18 +78,19 @@ class Search {
     const expected = this.input.isLimitCut
       ? await this.rename(printSelect(this.whole))
       : this.input.expected;
+    const order = this.open.isOrderOpen ? { tied: this.input.tied ?? [] } : 'bag';
     for (const direction of ['ASC', 'DESC'] as const) {
       const other = await this.run(
         { direction, scanned, outermost: this.outermost },
         this.input.isLimitCut,
       );
-      if (!expected || !other || !isSame(expected, other, 'bag')) return [...new Set(names)];
+      if (!expected || !other || !isSame(expected, other, order)) return [...new Set(names)];
     }
     // SQLite may read a sorted table backwards, and a tie of three has a middle: neither shows in
     // two directions.
     for (const shuffle of SHUFFLES) {
       const other = await this.shuffled(shuffle, this.input.isLimitCut);
-      if (!expected || !other || !isSame(expected, other, 'bag')) return [...new Set(names)];
+      if (!expected || !other || !isSame(expected, other, order)) return [...new Set(names)];
     }
     return [];
   }
@@ -200,7 +187,7 @@ class Search {
 const tableOf = ({ source }: BoundColumn): string | undefined =>
   source.content.kind === 'table' ? source.content.table.name : undefined;
 
-const isSame = (a: ResultSet, b: ResultSet, order: 'bag' | 'sequence'): boolean =>
+const isSame = (a: ResultSet, b: ResultSet, order: ComparisonRules['order']): boolean =>
   compareResults(a, b, { columns: 'named', extraColumns: 'refuse', order }).kind === 'equal';
 
 /** Texts that are numbers as those numbers. */

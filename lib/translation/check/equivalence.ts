@@ -17,6 +17,7 @@ import {
 import { applyTransform, type Transform } from '../../design/transform';
 import { GuardedError, runGuarded } from '../../mongo/guarded';
 import { documentsDigest, MOST_DIGESTED } from './documents-digest';
+import { HiddenOrder } from './hidden-order';
 import { findAmbiguities, type Ambiguities } from './ambiguity';
 import { keyedSql, type KeyedSql } from './keyed-sql';
 import { AMBIGUITIES } from './open-constructs';
@@ -171,6 +172,7 @@ function ambiguitiesOf(
     catalog: input.catalog,
     expected,
     isLimitJudged: limit.isJudged,
+    ...(limit.tied && { tied: limit.tied }),
     isLimitCut: limit.caveats.some((caveat) => (AMBIGUITIES as readonly string[]).includes(caveat)),
     run: async (other) => {
       const result = await tryAskSource(input, other, MAX_ROWS);
@@ -197,6 +199,8 @@ async function judgeLimit(
   verdict: Verdict,
 ): Promise<JudgedLimit> {
   if (!keyed) return { verdict, caveats: [], isJudged: false };
+  if (keyed.isHidden)
+    return judgeHiddenOrder(input, keyed, transforms, { expected, actual }, verdict);
   if (keyed.limit === undefined && verdict.kind !== 'order') {
     const tied = keyed.ordered ? { tied: await askTies(input, keyed, expected.rows.length) } : {};
     return { verdict, caveats: [], isJudged: true, ...tied };
@@ -219,6 +223,39 @@ async function judgeLimit(
     whole.rows.slice(whole.offset, whole.offset + expected.rows.length),
     whole.keys,
   );
+  return { verdict: judged, caveats, tied, isJudged: true };
+}
+
+/** DISTINCT sorted by what it does not return, with its LIMIT. */
+async function judgeHiddenOrder(
+  input: SourceQuery,
+  keyed: KeyedSql,
+  transforms: readonly Transform[],
+  { expected, actual }: { readonly expected: ResultSet; readonly actual: ResultSet },
+  verdict: Verdict,
+): Promise<JudgedLimit> {
+  const all = await tryAskSource(input, keyed.sql, MAX_ROWS);
+  if (!all || all.more) return { verdict, caveats: [], isJudged: false };
+  const rows = all.rows.map((row) =>
+    row.map((value, index) => (index < keyed.width ? cell(transforms[index], value) : value)),
+  );
+  const order = new HiddenOrder(rows, keyed.width, keyed.keys);
+  const [from, to] = [keyed.offset, keyed.offset + expected.rows.length];
+  const isCut = !order.isFixedAt(from) || (keyed.limit !== undefined && !order.isFixedAt(to));
+  const { tied, isChosen } = order.openRuns(from, to);
+  const open = isChosen ? ['arbitrary_row'] : [];
+  const caveats = isCut && !isChosen ? ['tie'] : open;
+  if (verdict.kind !== 'value' && verdict.kind !== 'order')
+    return { verdict, caveats, tied, isJudged: true };
+  const keys = actual.rows.map((row) => rowKey(row.slice(0, keyed.width)));
+  const isLegal = keys.length === to - from && order.isLegal(keys, from) === true;
+  const judged: Verdict = isLegal
+    ? {
+        ...verdict,
+        kind: isCut ? 'tie' : 'equal',
+        detail: 'another order that SQL allows: the sort key of a distinct row is open',
+      }
+    : verdict;
   return { verdict: judged, caveats, tied, isJudged: true };
 }
 

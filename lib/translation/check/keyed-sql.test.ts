@@ -25,13 +25,17 @@ it.each([
     'SELECT a, b FROM t UNION ALL SELECT a, b FROM t ORDER BY b DESC, a LIMIT 2',
     { width: 2, keys: [1, 0], limit: 2, nullsFirst: false },
   ],
+  [
+    'SELECT DISTINCT a FROM t ORDER BY b',
+    { width: 1, keys: [1], limit: undefined, ordered: true, isHidden: true },
+  ],
   ['SELECT a FROM t LIMIT 1 OFFSET 3', { keys: [], limit: 1, offset: 3, ordered: false }],
 ])('the sort keys of %s are among its columns', (sql, keyed) => {
   expect(keyedSql(sql, catalog)).toMatchObject(keyed);
 });
 
 it.each([
-  'SELECT DISTINCT a FROM t ORDER BY b',
+  'SELECT DISTINCT a COLLATE NOCASE FROM t ORDER BY b',
   'SELECT a FROM t LIMIT a',
   'SELECT x FROM t',
   'SELEC',

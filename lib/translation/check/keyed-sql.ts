@@ -1,12 +1,8 @@
 import type { Catalog } from '../../sqlite/catalog';
-import { bindSelect } from '../../sqlite/select/bind';
-import type { BoundQuery } from '../../sqlite/select/bound';
 import type { SelectStatement } from '../../sqlite/select/ast';
-import { parseSelect } from '../../sqlite/select/parse-select';
 import { printExpression, printSelect } from '../../sqlite/select/print-select';
 import { runnableSql } from '../../sqlite/select/runnable-sql';
-import { SqlBindError } from '../../sqlite/select/bind-error';
-import { SqlSyntaxError } from '../../sqlite/select/syntax-error';
+import { tryReadSql } from '../../sqlite/select/read-sql';
 
 /**
  * A query without its LIMIT whose rows end with the values it is sorted by: what tells a tie from
@@ -23,20 +19,23 @@ export interface KeyedSql {
   readonly ordered: boolean;
   /** Null comes before every other value of the first sort key. */
   readonly nullsFirst: boolean;
+  /**
+   * DISTINCT sorted by what it does not return: a row of the result stands for several rows here,
+   * one for each of its sort keys.
+   */
+  readonly isHidden: boolean;
 }
 
-/** Undefined where the sort keys cannot be read off: DISTINCT sorted by what it does not return. */
+/**
+ * Undefined where the sort keys cannot be read off: a LIMIT that is no number, or DISTINCT over
+ * texts that a collation treats as equal, sorted by what it does not return.
+ */
 export function keyedSql(sql: string, catalog: Catalog): KeyedSql | undefined {
   const runnable = runnableSql(sql, catalog);
-  let statement: SelectStatement;
-  let query: BoundQuery;
-  try {
-    statement = parseSelect(runnable);
-    ({ query } = bindSelect(statement, catalog));
-  } catch (error) {
-    if (error instanceof SqlSyntaxError || error instanceof SqlBindError) return undefined;
-    throw error;
-  }
+  const read = tryReadSql(runnable, catalog);
+  if (!read) return undefined;
+  const { statement } = read;
+  const { query } = read.binding;
   const { body, orderBy, limit, offset, ...rest } = statement;
   const bounds = [constant(limit), constant(offset)];
   if ((limit && bounds[0] === undefined) || (offset && bounds[1] === undefined)) return undefined;
@@ -48,6 +47,7 @@ export function keyedSql(sql: string, catalog: Catalog): KeyedSql | undefined {
     offset: bounds[1] ?? 0,
     ordered: orderBy.length > 0,
     nullsFirst,
+    isHidden: false,
   };
   if (orderBy.length === 0)
     return { ...common, sql: printSelect({ ...rest, body, orderBy }), keys: [] };
@@ -62,13 +62,15 @@ export function keyedSql(sql: string, catalog: Catalog): KeyedSql | undefined {
   for (const { expression } of orderBy) {
     const at = outputPosition(expression, body.items, width);
     if (at !== undefined) keys.push(at);
-    else if (body.distinct) return undefined;
     else {
       keys.push(width + items.length - body.items.length);
       items.push({ kind: 'expression', expression, alias: `key?${items.length}`, text: '' });
     }
   }
-  return { ...common, sql: printSelect({ ...rest, body: { ...body, items }, orderBy }), keys };
+  const isHidden = body.distinct && items.length > body.items.length;
+  if (isHidden && query.columns.some(({ collation }) => collation !== 'BINARY')) return undefined;
+  const keyed = printSelect({ ...rest, body: { ...body, items }, orderBy });
+  return { ...common, sql: keyed, keys, isHidden };
 }
 
 type Items = Extract<SelectStatement['body'], { kind: 'select' }>['items'];

@@ -38,6 +38,8 @@ export interface OpenConstructs {
   readonly outermost: Ambiguity | undefined;
   /** The result depends on the order in which rows are read: by table, the columns that show it. */
   readonly scanned: ReadonlyMap<string, ReadonlySet<string>> | undefined;
+  /** The outermost ORDER BY sorts groups by a column that they do not determine. */
+  readonly isOrderOpen: boolean;
   /** A LIMIT below the top level sorts null first, where the column may be null. */
   readonly innerNullFirst: boolean;
   /** Columns of text that ORDER BY, MIN or MAX compare. */
@@ -57,6 +59,7 @@ export function openConstructs(query: BoundQuery): OpenConstructs {
     inner,
     outermost,
     scanned: readsInOrder ? scanned : undefined,
+    isOrderOpen: isOrderOpen(query),
     innerNullFirst,
     textKeys,
   };
@@ -249,6 +252,14 @@ export function openBareColumns(body: BoundSelect): readonly BoundExpression[] {
   const keys = new Set(body.groupBy.map(expressionKey));
   const bare = bareColumns(outputs, (expression) => keys.has(expressionKey(expression)));
   return bare.filter((column) => !determinesColumns(body, body.groupBy, [column], strictKeys));
+}
+
+/** `GROUP BY a ORDER BY b`: which row of the group gives b is open, and with it the order. */
+function isOrderOpen({ body, orderBy }: BoundQuery): boolean {
+  if (body.kind !== 'select' || !body.aggregated) return false;
+  const keys = new Set(body.groupBy.map(expressionKey));
+  const bare = bareColumns(orderKeys(orderBy), (part) => keys.has(expressionKey(part)));
+  return bare.length > 0 && !determinesColumns(body, body.groupBy, bare, strictKeys);
 }
 
 const isExtreme = ({ name }: BoundAggregate): boolean => name === 'min' || name === 'max';

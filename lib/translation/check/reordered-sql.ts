@@ -7,10 +7,10 @@ import type {
   SelectItem,
   SelectStatement,
 } from '../../sqlite/select/ast';
-import type { Binding } from '../../sqlite/select/bound';
+import type { Binding, BoundExpression } from '../../sqlite/select/bound';
 import { parseSelect } from '../../sqlite/select/parse-select';
 import { printSelect } from '../../sqlite/select/print-select';
-import { expressionKey } from '../../sqlite/select/bound-references';
+import { expressionKey, windowsIn } from '../../sqlite/select/bound-references';
 import { openBareColumns } from './open-constructs';
 
 export type Direction = 'ASC' | 'DESC';
@@ -78,16 +78,46 @@ class Rewriter {
    */
   complete(original: SelectStatement, rewritten: SelectStatement, role: Role): SelectStatement {
     const width = this.binding.queries.get(original)?.columns.length;
-    const { body, orderBy, limit } = rewritten;
+    const { body, limit } = rewritten;
     const cuts = limit !== undefined || role === 'scalar';
     if (width === undefined || body.kind === 'values' || (!cuts && role !== 'source'))
       return rewritten;
     const bound: Expression = limit ?? number(role === 'scalar' ? 1 : -1);
+    const grouped = this.groupedDistinct(original, rewritten);
     const completed = [
-      ...orderBy.map((term, index) => this.term(term, index)),
+      ...(grouped ?? rewritten).orderBy.map((term, index) => this.term(term, index)),
       ...this.positions(width),
     ];
-    return { ...rewritten, orderBy: completed, limit: bound };
+    return { ...(grouped ?? rewritten), orderBy: completed, limit: bound };
+  }
+
+  /**
+   * DISTINCT sorted by what it does not return: each row by the least, or by the greatest, of the
+   * sort keys that it may have. Undefined for all other queries.
+   */
+  private groupedDistinct(
+    original: SelectStatement,
+    { body, orderBy, ...rest }: SelectStatement,
+  ): SelectStatement | undefined {
+    const bound = this.binding.queries.get(original);
+    if (body.kind !== 'select' || bound?.body.kind !== 'select') return undefined;
+    const { items, distinct, aggregated } = bound.body;
+    const shown = items.map(({ expression }) => expression);
+    const isPlain = body.items.every(({ kind }) => kind === 'expression');
+    if (!distinct || aggregated || !isPlain || shown.some(hasWindow)) return undefined;
+    const known = new Set(shown.map(expressionKey));
+    const isHidden = bound.orderBy.map(
+      ({ key }) => key.kind === 'expression' && !known.has(expressionKey(key.expression)),
+    );
+    if (!isHidden.includes(true)) return undefined;
+    const extreme = this.reordering.direction === 'ASC' ? 'min' : 'max';
+    return {
+      ...rest,
+      body: { ...body, distinct: false, groupBy: shown.map((_, index) => number(index + 1)) },
+      orderBy: orderBy.map((term, index) =>
+        isHidden[index] ? { ...term, expression: call(extreme, [term.expression]) } : term,
+      ),
+    };
   }
 
   private term(term: OrderTerm, index: number): OrderTerm {
@@ -142,6 +172,9 @@ class Rewriter {
       : copy;
   }
 }
+
+const hasWindow = (expression: BoundExpression): boolean =>
+  windowsIn(expression).next().done === false;
 
 const call = (name: string, args: readonly Expression[]): Expression => ({
   kind: 'call',
