@@ -29,7 +29,10 @@ const bytesOf = (value: unknown): number => {
 function run(request: QueryRequest): QueryReply {
   const { id } = request;
   try {
-    const statement = openOnce(request.file).prepare(request.sql);
+    const sqlite = openOnce(request.file);
+    // Decides how a statement is compiled.
+    sqlite.pragma(`reverse_unordered_selects = ${request.isReversed ? 'ON' : 'OFF'}`);
+    const statement = sqlite.prepare(request.sql);
     if (!statement.reader || !statement.readonly)
       return { id, error: { kind: 'forbidden', message: 'only queries are run here' } };
     const columns = statement.columns().map((column) => column.name);

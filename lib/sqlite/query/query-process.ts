@@ -9,6 +9,7 @@ export interface QueryRequest {
   readonly sql: string;
   readonly maxRows: number;
   readonly maxBytes: number;
+  readonly isReversed: boolean;
 }
 
 export type QueryReply =
@@ -44,11 +45,17 @@ export interface QueryLimits {
   readonly timeoutMs: number;
   readonly maxRows: number;
   readonly maxBytes: number;
+  /**
+   * Rows that nothing orders come in reverse: another answer that SQL allows.
+   * https://www.sqlite.org/pragma.html#pragma_reverse_unordered_selects
+   */
+  readonly isReversed: boolean;
 }
 export const defaultQueryLimits: QueryLimits = {
   timeoutMs: 30_000,
   maxRows: 200_000,
   maxBytes: 64 * 1024 * 1024,
+  isReversed: false,
 };
 
 export interface QueryResult extends ResultSet {
@@ -167,6 +174,7 @@ export class QueryProcess {
         sql,
         maxRows: limits.maxRows,
         maxBytes: limits.maxBytes,
+        isReversed: limits.isReversed,
       } satisfies QueryRequest);
     });
   }

@@ -41,9 +41,12 @@ async function find(sql: string, isLimitJudged = true, isLimitCut = false) {
     expected: rowsOf(sql),
     isLimitJudged,
     isLimitCut,
-    run: async (other) => {
+    run: async (other, isReversed = false) => {
       runs.push(other);
-      return rowsOf(other);
+      sqlite.pragma(`reverse_unordered_selects = ${isReversed ? 'ON' : 'OFF'}`);
+      const rows = rowsOf(other);
+      sqlite.pragma('reverse_unordered_selects = OFF');
+      return rows;
     },
   });
 }
@@ -268,6 +271,24 @@ describe('what is not open', () => {
     const joined =
       'SELECT DISTINCT d.name FROM dept d JOIN emp e ON e.dept_id = d.id ORDER BY e.score LIMIT 1';
     expect((await find(joined, false)).caveats).toContain('tie');
+  });
+});
+
+describe('SQL that cannot be bound', () => {
+  it.each([
+    "SELECT name FROM person, json_each('[1]') LIMIT 1",
+    'SELECT COUNT(*) FROM (SELECT note FROM "my visit", json_each(\'[1]\') LIMIT 3) ' +
+      "WHERE note = 'a'",
+    "SELECT (SELECT p.name FROM person p WHERE p.id > j.value) FROM json_each('[1,2]') j",
+  ])('%s is named where reading in reverse shows it', async (sql) => {
+    expect((await find(sql)).caveats).toEqual(['arbitrary_row']);
+  });
+
+  it.each([
+    "SELECT value FROM json_each('[1,2]')",
+    "SELECT COUNT(*), MAX(p.name) FROM person p, json_each('[1,2]')",
+  ])('%s is not open', async (sql) => {
+    expect((await find(sql)).caveats).toEqual([]);
   });
 });
 

@@ -21,7 +21,7 @@ export interface AmbiguityInput {
   /** Rows of `expected` that may come in any order among themselves. */
   readonly tied?: readonly TiedRows[];
   /** Undefined where the query does not run to its end. */
-  readonly run: (sql: string) => Promise<ResultSet | undefined>;
+  readonly run: (sql: string, isReversed?: boolean) => Promise<ResultSet | undefined>;
 }
 
 export interface Ambiguities {
@@ -45,13 +45,21 @@ const NONE: Ambiguities = { caveats: [], answers: async function* () {} };
  * that it is the same for every design.
  */
 export async function findAmbiguities(input: AmbiguityInput): Promise<Ambiguities> {
-  // What cannot be bound is not translated either.
   const parsed = tryReadSql(input.sql, input.catalog);
-  if (!parsed) return NONE;
+  if (!parsed) return { ...NONE, caveats: await openInReverse(input) };
   const open = openConstructs(parsed.binding.query);
   const search = new Search(input, parsed.statement, parsed.binding, open);
   const caveats = [...(await search.openOnThisData()), ...(await search.defects())];
   return { caveats, answers: caveats.length > 0 ? () => search.answers() : NONE.answers };
+}
+
+/**
+ * SQL that we cannot bind is not translated, but what it leaves open is named all the same, as far
+ * as reading the tables from their ends shows it.
+ */
+async function openInReverse({ sql, expected, run }: AmbiguityInput): Promise<string[]> {
+  const reversed = await run(sql, true);
+  return reversed && isSame(expected, reversed, 'bag') ? [] : ['arbitrary_row'];
 }
 
 class Search {

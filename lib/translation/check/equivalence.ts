@@ -174,8 +174,8 @@ function ambiguitiesOf(
     isLimitJudged: limit.isJudged,
     ...(limit.tied && { tied: limit.tied }),
     isLimitCut: limit.caveats.some((caveat) => (AMBIGUITIES as readonly string[]).includes(caveat)),
-    run: async (other) => {
-      const result = await tryAskSource(input, other, MAX_ROWS);
+    run: async (other, isReversed) => {
+      const result = await tryAskSource(input, other, MAX_ROWS, isReversed);
       return result?.more === false ? result : undefined;
     },
   });
@@ -422,13 +422,14 @@ async function askSource(
   input: SourceQuery,
   sql: string,
   maxRows: number,
+  isReversed = false,
 ): Promise<QueryResult | Verdict> {
+  const limits = { timeoutMs: TIMEOUT_MS, maxRows, isReversed };
   const ask = (): Promise<QueryResult> =>
-    input.queries.query(input.sourcePath, sql, { timeoutMs: TIMEOUT_MS, maxRows }, input.signal);
+    input.queries.query(input.sourcePath, sql, limits, input.signal);
+  const key = `${input.sourcePath}\n${maxRows}${isReversed ? ' reversed' : ''}\n${sql}`;
   try {
-    return await runPastStalls(() =>
-      input.known ? input.known.sourceRows(`${input.sourcePath}\n${maxRows}\n${sql}`, ask) : ask(),
-    );
+    return await runPastStalls(() => (input.known ? input.known.sourceRows(key, ask) : ask()));
   } catch (error) {
     if (error instanceof Unavailable)
       throw new Unavailable(error.resource, `the source query does not finish: ${error.message}`, {
@@ -448,9 +449,10 @@ async function tryAskSource(
   input: SourceQuery,
   sql: string,
   maxRows: number,
+  isReversed = false,
 ): Promise<QueryResult | undefined> {
   try {
-    const result = await askSource(input, sql, maxRows);
+    const result = await askSource(input, sql, maxRows, isReversed);
     return 'kind' in result ? undefined : result;
   } catch (error) {
     if (error instanceof Unavailable && !isOutage(error)) return undefined;
