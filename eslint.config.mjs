@@ -57,6 +57,46 @@ const serverRooms = [
 /** What starts the server; no room imports it. */
 const serverEntries = ['command', 'process', 'serve-folder', 'start', 'worker'];
 
+/** Files with functions over the limits, to be split where they change subject. */
+const longFunctions = [
+  'agents/conceptual-design/submission.ts',
+  'bench/access-pattern-gain.ts',
+  'bench/against-noql.ts',
+  'bench/cost-model.ts',
+  'bench/large-database.ts',
+  'bench/mutation-check.ts',
+  'bench/review-load.ts',
+  'bench/review-seed.ts',
+  'cli/commands/convert.ts',
+  'cli/commands/run.ts',
+  'components/queue/queue-page.tsx',
+  'components/review/gates/collection-validation.tsx',
+  'components/review/gates/field-rows.ts',
+  'components/review/gates/relationships-table.tsx',
+  'components/users/users-page.tsx',
+  'lib/bundle/card.ts',
+  'lib/bundle/export.ts',
+  'lib/bundle/json-schema.ts',
+  'lib/db/blob-store.ts',
+  'lib/design/loss-check.ts',
+  'lib/design/patterns.ts',
+  'lib/design/propose.ts',
+  'lib/mql/parse.ts',
+  'lib/pipeline/agent-runs.ts',
+  'lib/pipeline/artefact-store.ts',
+  'lib/pipeline/import-benchmark.ts',
+  'lib/pipeline/stages/check-edit.ts',
+  'lib/pipeline/worker.ts',
+  'lib/review/decide.ts',
+  'lib/sqlite/select/bind.ts',
+  'lib/sqlite/source/benchmark-folder.ts',
+  'lib/translation/emit/subquery-condition.ts',
+  'lib/translation/lower/function.ts',
+  'lib/validation/planted-faults.ts',
+  'lib/validation/table-validation.ts',
+  'sample/generate.ts',
+];
+
 /** Forbids imports that leave for one of these folders, however many levels up they start. */
 const forbid = (files, folders, why, ignores = []) => ({
   files,
@@ -128,15 +168,21 @@ export default tseslint.config(
       rules: { 'no-restricted-imports': ['error', { patterns: [outOfPackage, upwards] }] },
     };
   }),
+  { files: ['**/*.ts', '**/*.tsx'], rules: { 'no-nested-ternary': 'error' } },
   {
-    files: ['packages/**/*.ts'],
-    rules: { 'no-nested-ternary': 'error' },
-  },
-  {
-    files: ['packages/**/*.ts'],
-    ignores: ['**/*.test.ts'],
+    // A function that fits a screen has one subject; `longFunctions` are still to be split.
+    files: ['**/*.ts'],
+    ignores: ['**/*.test.ts', '**/test/**', 'e2e/**', ...longFunctions],
     rules: {
       'max-lines-per-function': ['error', { max: 80, skipBlankLines: true, skipComments: true }],
+      'max-depth': ['error', 4],
+    },
+  },
+  {
+    files: ['**/*.tsx'],
+    ignores: longFunctions,
+    rules: {
+      'max-lines-per-function': ['error', { max: 150, skipBlankLines: true, skipComments: true }],
     },
   },
   {

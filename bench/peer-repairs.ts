@@ -191,12 +191,8 @@ class Repair {
           `${inner(node.high)})`
         );
       case 'in': {
-        const set =
-          node.set.kind === 'list'
-            ? node.set.items.map(inner).join(', ')
-            : node.set.kind === 'query'
-              ? this.statement(node.set.query)
-              : '';
+        const query = node.set.kind === 'query' ? this.statement(node.set.query) : '';
+        const set = node.set.kind === 'list' ? node.set.items.map(inner).join(', ') : query;
         return `${inner(node.operand)} ${node.negated ? 'NOT ' : ''}IN (${set})`;
       }
       case 'case':

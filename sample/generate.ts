@@ -63,11 +63,9 @@ function writeDatabase(
     const text = rows.map((row) => row.map(cell).join(',')).join('\r\n') + '\r\n';
     // BIRD's own files come in several encodings: one of ours has a BOM, one is cp1252.
     const bytes =
-      table === 'members'
-        ? Buffer.from(`\ufeff${text}`, 'utf8')
-        : table === 'station'
-          ? Buffer.from(text, 'latin1')
-          : Buffer.from(text, 'utf8');
+      table === 'station'
+        ? Buffer.from(text, 'latin1')
+        : Buffer.from(table === 'members' ? `\ufeff${text}` : text, 'utf8');
     fs.writeFileSync(path.join(home, 'database_description', `${table}.csv`), bytes);
   }
 }
@@ -261,7 +259,8 @@ function fillSensors(sqlite: Database.Database, random: Random): void {
     insert('sensor.type', [index + 1, label, ['m', '°C', 'm³/s', 'NTU'][index]]),
   );
   for (let id = 1; id <= 40; id++) {
-    const station = random.chance(0.1) ? (random.chance(0.5) ? null : 'ST99') : random.pick(codes);
+    const unknown = (): string | null => (random.chance(0.5) ? null : 'ST99');
+    const station = random.chance(0.1) ? unknown() : random.pick(codes);
     insert('sensor', [
       id,
       station,

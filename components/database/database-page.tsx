@@ -2,7 +2,11 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { BadgeCheck, ListChecks, Play, RotateCcw, Square } from 'lucide-react';
 import Link from 'next/link';
-import type { DatabaseDetail, FinaliseReport } from '../../lib/benchmarks/benchmark-api';
+import type {
+  DatabaseDetail,
+  FinaliseReport,
+  MissingRow,
+} from '../../lib/benchmarks/benchmark-api';
 import { api } from '../api';
 import { bytes, gateLabel, number, stageLabel, when } from '../format';
 import { useDatabase, useFinaliseReport, useSession } from '../queries';
@@ -220,36 +224,40 @@ function Finalise({
       {finalise.error ? <ErrorNote error={finalise.error} /> : null}
       {report.error ? <ErrorNote error={report.error} /> : null}
       {report.isPending ? <Loading what="what is missing" of={report} /> : null}
-      {report.data ? (
-        report.data.missing.length === 0 ? (
-          <p className="text-good">
-            {database.finalisedAt
-              ? 'Everything is approved and current.'
-              : 'Every gate is approved and current.'}
-          </p>
-        ) : (
-          <ul className="list-disc space-y-1 pl-5">
-            {report.data.missing.map((row, at) => (
-              <li key={at}>
-                {row.taskId ? (
-                  <Link className="text-accent hover:underline" href={`/tasks/${row.taskId}`}>
-                    {row.what}
-                  </Link>
-                ) : row.gate ? (
-                  <Link
-                    className="text-accent hover:underline"
-                    href={`/queue?benchmark=${database.benchmarkId}&database=${database.id}&gate=${row.gate}`}
-                  >
-                    {row.what}
-                  </Link>
-                ) : (
-                  row.what
-                )}
-              </li>
-            ))}
-          </ul>
-        )
+      {report.data?.missing.length === 0 ? (
+        <p className="text-good">
+          {database.finalisedAt
+            ? 'Everything is approved and current.'
+            : 'Every gate is approved and current.'}
+        </p>
       ) : null}
+      <ul className="list-disc space-y-1 pl-5">
+        {report.data?.missing.map((row, index) => (
+          <li key={index}>
+            <Missing row={row} database={database} />
+          </li>
+        ))}
+      </ul>
     </Card>
+  );
+}
+
+/** What is missing, with the way to it. */
+function Missing({
+  row: { what, taskId, gate },
+  database,
+}: {
+  readonly row: MissingRow;
+  readonly database: DatabaseDetail;
+}) {
+  if (taskId === null && gate === null) return what;
+  const queue = `/queue?benchmark=${database.benchmarkId}&database=${database.id}&gate=${gate}`;
+  return (
+    <Link
+      className="text-accent hover:underline"
+      href={taskId === null ? queue : `/tasks/${taskId}`}
+    >
+      {what}
+    </Link>
   );
 }

@@ -2,7 +2,7 @@
 import { useMutation } from '@tanstack/react-query';
 import Link from 'next/link';
 import { usePathname, useRouter, useSearchParams } from 'next/navigation';
-import type { AuditVerdict } from '../../lib/benchmarks/overview-api';
+import type { AuditVerdict, Overview } from '../../lib/benchmarks/overview-api';
 import { api } from '../api';
 import { counted, gateLabel, number } from '../format';
 import { useBenchmarks, useOverview } from '../queries';
@@ -56,15 +56,11 @@ export function OverviewPage() {
 
 function BenchmarkOverview({ id }: { readonly id: string }) {
   const overview = useOverview(id);
-  const audit = useMutation({
-    mutationFn: () => api<AuditVerdict>(`/api/benchmarks/${id}/audit/verify`),
-  });
   if (overview.isPending) return <Loading what="the overview" of={overview} />;
   if (overview.error)
     return <ErrorNote error={overview.error} retry={() => void overview.refetch()} />;
   const { databases, reviewers, burnDown, forecast } = overview.data;
   const gates = databases[0]?.gates.map((gate) => gate.gate) ?? [];
-  const mostLeft = Math.max(1, ...burnDown.map((day) => day.remaining));
   return (
     <>
       <Card
@@ -181,64 +177,89 @@ function BenchmarkOverview({ id }: { readonly id: string }) {
         </Card>
       </div>
       <div className="grid items-start gap-3 lg:grid-cols-2">
-        <Card
-          title="Burn-down"
-          actions={
-            <span className="text-[13px] text-muted">
-              {forecast ? `at this pace done on ${forecast}` : 'no pace yet'}
-            </span>
-          }
-        >
-          {burnDown.length === 0 ? <p className="text-muted">Nothing decided yet.</p> : null}
-          <ul className="space-y-1">
-            {burnDown.slice(-14).map((day) => (
-              <li
-                key={day.day}
-                className="grid grid-cols-[6rem_1fr_auto] items-center gap-2 text-[13px]"
-              >
-                <span className="text-muted">{day.day}</span>
-                <span
-                  className="h-2 rounded bg-accent-strong"
-                  style={{ width: `${(100 * day.remaining) / mostLeft}%` }}
-                />
-                <span className="tabular-nums">
-                  {number(day.remaining)} left, {number(day.decided)} decided
-                </span>
-              </li>
-            ))}
-          </ul>
-        </Card>
-        <Card
-          title="Audit trail"
-          actions={
-            <Button disabled={audit.isPending} onClick={() => audit.mutate()}>
-              {audit.isPending ? 'Verifying…' : 'Verify the chain'}
-            </Button>
-          }
-        >
-          {audit.error ? <ErrorNote error={audit.error} /> : null}
-          {audit.data ? (
-            audit.data.ok ? (
-              <p className="text-good">
-                {counted(audit.data.events, 'event')}, unbroken.{' '}
-                <code className="font-mono text-xs break-all">{audit.data.head}</code>
-              </p>
-            ) : (
-              <p className="text-bad">{audit.data.broken}</p>
-            )
-          ) : (
-            <p className="text-muted">
-              Every decision is an event whose hash includes the one before it.
-            </p>
-          )}
-          <a
-            className="mt-2 inline-block text-[13px] text-accent hover:underline"
-            href={`/api/benchmarks/${id}/decisions.csv`}
-          >
-            Decisions as CSV
-          </a>
-        </Card>
+        <BurnDown days={burnDown} forecast={forecast} />
+        <AuditTrail benchmarkId={id} />
       </div>
     </>
+  );
+}
+
+function AuditResult({ verdict }: { readonly verdict: AuditVerdict | undefined }) {
+  if (!verdict)
+    return (
+      <p className="text-muted">
+        Every decision is an event whose hash includes the hash of the previous event.
+      </p>
+    );
+  if (!verdict.ok) return <p className="text-bad">{verdict.broken}</p>;
+  return (
+    <p className="text-good">
+      {counted(verdict.events, 'event')}, valid.{' '}
+      <code className="font-mono text-xs break-all">{verdict.head}</code>
+    </p>
+  );
+}
+
+function BurnDown({
+  days,
+  forecast,
+}: {
+  readonly days: Overview['burnDown'];
+  readonly forecast: string | null;
+}) {
+  const mostLeft = Math.max(1, ...days.map((day) => day.remaining));
+  return (
+    <Card
+      title="Burn-down"
+      actions={
+        <span className="text-[13px] text-muted">
+          {forecast ? `at this pace done on ${forecast}` : 'no pace yet'}
+        </span>
+      }
+    >
+      {days.length === 0 ? <p className="text-muted">Nothing decided yet.</p> : null}
+      <ul className="space-y-1">
+        {days.slice(-14).map((day) => (
+          <li
+            key={day.day}
+            className="grid grid-cols-[6rem_1fr_auto] items-center gap-2 text-[13px]"
+          >
+            <span className="text-muted">{day.day}</span>
+            <span
+              className="h-2 rounded bg-accent-strong"
+              style={{ width: `${(100 * day.remaining) / mostLeft}%` }}
+            />
+            <span className="tabular-nums">
+              {number(day.remaining)} left, {number(day.decided)} decided
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+function AuditTrail({ benchmarkId: id }: { readonly benchmarkId: string }) {
+  const audit = useMutation({
+    mutationFn: () => api<AuditVerdict>(`/api/benchmarks/${id}/audit/verify`),
+  });
+  return (
+    <Card
+      title="Audit trail"
+      actions={
+        <Button disabled={audit.isPending} onClick={() => audit.mutate()}>
+          {audit.isPending ? 'Verifying…' : 'Verify the chain'}
+        </Button>
+      }
+    >
+      {audit.error ? <ErrorNote error={audit.error} /> : null}
+      <AuditResult verdict={audit.data} />
+      <a
+        className="mt-2 inline-block text-[13px] text-accent hover:underline"
+        href={`/api/benchmarks/${id}/decisions.csv`}
+      >
+        Decisions as CSV
+      </a>
+    </Card>
   );
 }

@@ -93,20 +93,19 @@ export function ArtefactPage({ id }: { readonly id: string }) {
           <CodeBlock text={text(version.data.version.content)} label="Content" tall />
         ) : null}
         {from !== null && diff.data ? (
-          text(diff.data.to.content).length > DIFF_LIMIT ? (
-            <p className="text-muted">
-              These versions are too long to be compared here; look at one at a time.
-            </p>
-          ) : (
-            <CodeDiff
-              before={text(diff.data.from.content)}
-              after={text(diff.data.to.content)}
-              language="mql"
-              label="Content"
-            />
-          )
+          <Difference before={text(diff.data.from.content)} after={text(diff.data.to.content)} />
         ) : null}
       </Card>
     </Page>
   );
+}
+
+function Difference({ before, after }: { readonly before: string; readonly after: string }) {
+  if (after.length > DIFF_LIMIT)
+    return (
+      <p className="text-muted">
+        These versions are too long to be compared here; look at one at a time.
+      </p>
+    );
+  return <CodeDiff before={before} after={after} language="mql" label="Content" />;
 }

@@ -34,13 +34,7 @@ export function Changes({
   const { current } = task;
   return (
     <Card
-      title={
-        unseen
-          ? current.seq > before.seq
-            ? `Version ${current.seq} replaces version ${before.seq}, which you saw last`
-            : `Version ${current.seq} is current again; you saw version ${before.seq} last`
-          : `Changes since version ${before.seq}`
-      }
+      title={changesTitle(current.seq, before.seq, unseen)}
       actions={
         <>
           <span className="text-xs text-muted">
@@ -178,3 +172,10 @@ const Decision = ({ text }: { readonly text: string | null }) =>
   );
 
 const isSame = ({ before, after }: TextPair): boolean => before === after;
+
+function changesTitle(current: number, before: number, unseen: boolean): string {
+  if (!unseen) return `Changes since version ${before}`;
+  return current > before
+    ? `Version ${current} replaces version ${before}, which you saw last`
+    : `Version ${current} is current again; you saw version ${before} last`;
+}

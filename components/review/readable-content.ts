@@ -26,7 +26,8 @@ export function readableContent(gate: GateName, content: unknown): string {
         .map((reference) =>
           [
             reference.relationship,
-            `  ${reference.holds ? (reference.violations > 0 ? 'violated exactly as in the source' : 'holds') : 'violated'}: ${reference.violations} in the documents, ${reference.sourceViolations} in the source`,
+            `  ${referenceInWords(reference)}: ${reference.violations} in the documents, ` +
+              `${reference.sourceViolations} in the source`,
             `  ${reference.from} against ${reference.to}, ${reference.distinctValues} distinct`,
           ].join('\n'),
         )
@@ -75,7 +76,11 @@ export function decisionsOf({
     })),
     ...collections.map(({ name, rootTable, id, attributes }) => ({
       subject: `collection ${name}`,
-      text: `${id.kind === 'bucket' ? `buckets of up to ${id.size} rows with the same ${id.columns.join(', ')} of` : 'the rows of'} ${rootTable}, _id ${id.kind !== 'column' ? 'by position' : id.transform.kind === 'identity' ? `from ${id.column}` : `from ${id.column}, ${describe(id.transform)}`}${attributes ? `; repeats names and values as ${attributes.field}: ${attributes.columns.join(', ')}` : ''}`,
+      text:
+        `${rowsIn(id)} ${rootTable}, _id ${idInWords(id)}` +
+        (attributes
+          ? `; repeats names and values as ${attributes.field}: ${attributes.columns.join(', ')}`
+          : ''),
     })),
     ...patterns.map(({ pattern, target, status }) => ({
       subject: `${pattern} at ${target}`,
@@ -169,4 +174,26 @@ function table({ rows, place, rowsApart, columns, flags }: TableValidation): str
         `${flag.explanation}`,
     ),
   ].join('\n');
+}
+
+function referenceInWords({
+  holds,
+  violations,
+}: Pick<CrossValidation['references'][number], 'holds' | 'violations'>): string {
+  if (!holds) return 'violated';
+  return violations > 0 ? 'violated exactly as in the source' : 'holds';
+}
+
+type IdRule = ConceptualDesign['collections'][number]['id'];
+
+const rowsIn = (id: IdRule): string =>
+  id.kind === 'bucket'
+    ? `buckets of up to ${id.size} rows with the same ${id.columns.join(', ')} of`
+    : 'the rows of';
+
+function idInWords(id: IdRule): string {
+  if (id.kind !== 'column') return 'by position';
+  return id.transform.kind === 'identity'
+    ? `from ${id.column}`
+    : `from ${id.column}, ${describe(id.transform)}`;
 }

@@ -10,23 +10,31 @@ export function SaveState() {
   const { pending, offline } = useDecisionSaver();
   return (
     <span role="status" className="flex items-center gap-1.5 text-[13px] text-muted">
-      {pending === 0 ? (
-        <>
-          <CircleCheck className="size-4 text-good" aria-hidden /> Saved
-        </>
-      ) : offline ? (
-        <>
-          <CloudOff className="size-4 text-bad" aria-hidden />{' '}
-          <span className="text-bad">
-            Not saved ({pending}): the server cannot be reached, trying again
-          </span>
-        </>
-      ) : (
-        <>
-          <LoaderCircle className="size-4 animate-spin" aria-hidden /> Saving {pending}…
-        </>
-      )}
+      <State pending={pending} offline={offline} />
     </span>
+  );
+}
+
+function State({ pending, offline }: { readonly pending: number; readonly offline: boolean }) {
+  if (pending === 0)
+    return (
+      <>
+        <CircleCheck className="size-4 text-good" aria-hidden /> Saved
+      </>
+    );
+  if (!offline)
+    return (
+      <>
+        <LoaderCircle className="size-4 animate-spin" aria-hidden /> Saving {pending}…
+      </>
+    );
+  return (
+    <>
+      <CloudOff className="size-4 text-bad" aria-hidden />{' '}
+      <span className="text-bad">
+        Not saved ({pending}): the server cannot be reached, trying again
+      </span>
+    </>
   );
 }
 

@@ -74,12 +74,9 @@ export function Loading({
   readonly what: string;
   readonly of?: { readonly failureCount: number; readonly fetchStatus: string };
 }) {
+  const failing = of && of.failureCount > 0 ? 'the server does not answer, trying again' : null;
   const trouble =
-    of?.fetchStatus === 'paused'
-      ? 'this browser is offline; it goes on by itself'
-      : of && of.failureCount > 0
-        ? 'the server does not answer, trying again'
-        : null;
+    of?.fetchStatus === 'paused' ? 'this browser is offline; it goes on by itself' : failing;
   return (
     <p
       role="status"

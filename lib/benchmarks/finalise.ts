@@ -55,14 +55,7 @@ async function unfinishedStages(on: Tx, databaseId: string): Promise<MissingRow[
     if (run?.state === 'done') continue;
     const name =
       stage === 'cross_validation' ? 'cross-collection validation' : stage.replaceAll('_', ' ');
-    const what = !run
-      ? `${name} has not run`
-      : run.state === 'failed'
-        ? `${name} failed: ${run.failure ?? ''}`
-        : run.state === 'cancelled'
-          ? `${name} was cancelled`
-          : `${name} is not finished`;
-    rows.push({ what, gate: null, taskId: null, count: 1 });
+    rows.push({ what: `${name} ${stateInWords(run)}`, gate: null, taskId: null, count: 1 });
   }
   return rows;
 }
@@ -216,4 +209,12 @@ export async function finalise(
     if (!isUniqueViolation(error)) throw error; // otherwise the same request was made twice at once
   }
   return finaliseReport(db.prisma, blobs, databaseId);
+}
+
+function stateInWords(
+  run: { readonly state: string; readonly failure: string | null } | undefined,
+) {
+  if (!run) return 'has not run';
+  if (run.state === 'failed') return `failed: ${run.failure ?? ''}`;
+  return run.state === 'cancelled' ? 'was cancelled' : 'is not finished';
 }

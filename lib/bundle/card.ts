@@ -100,7 +100,8 @@ export function bundleCard(content: BundleContent, missing: readonly string[]): 
 /** Levels of objects and arrays below a stage, as the paper's Table 1 counts nesting. */
 function depth(node: unknown): number {
   if (node === null || typeof node !== 'object') return 0;
-  const inner = Array.isArray(node) ? node : node.constructor === Object ? Object.values(node) : [];
+  const isPlain = Array.isArray(node) || node.constructor === Object;
+  const inner: unknown[] = isPlain ? Object.values(node) : [];
   return (
     inner.reduce<number>((deepest, value) => Math.max(deepest, depth(value)), 0) +
     (Array.isArray(node) ? 0 : 1)

@@ -80,14 +80,7 @@ export async function verifyAudit(db: Database, chain: string): Promise<AuditChe
       take: 1000,
     });
     for (const event of page) {
-      const broken =
-        event.seq !== events + 1
-          ? `event ${events + 1} is missing`
-          : event.previous !== previous
-            ? `event ${event.seq} does not follow event ${events}`
-            : event.hash !== eventHash(event)
-              ? `event ${event.seq} was altered`
-              : null;
+      const broken = breakAt(event, events, previous);
       if (broken) return { ok: false, events, head: previous || null, broken };
       previous = event.hash;
       events = event.seq;
@@ -98,3 +91,14 @@ export async function verifyAudit(db: Database, chain: string): Promise<AuditChe
 
 export const auditDetail = (bytes: Uint8Array): unknown =>
   parseCanonical(Buffer.from(bytes).toString('utf8'));
+
+/** What does not fit in the event after `events` others, in words; undefined where all does. */
+function breakAt(
+  event: Parameters<typeof eventHash>[0] & { readonly hash: string },
+  events: number,
+  previous: string,
+): string | undefined {
+  if (event.seq !== events + 1) return `event ${events + 1} is missing`;
+  if (event.previous !== previous) return `event ${event.seq} does not follow event ${events}`;
+  return event.hash === eventHash(event) ? undefined : `event ${event.seq} was altered`;
+}

@@ -491,15 +491,7 @@ function run(
 export async function portProblem(port: number, host = '127.0.0.1'): Promise<string | undefined> {
   return new Promise((resolve) => {
     const probe = createServer();
-    probe.once('error', (error: NodeJS.ErrnoException) =>
-      resolve(
-        error.code === 'EADDRINUSE'
-          ? 'is in use by another program'
-          : error.code === 'EACCES'
-            ? 'may not be used by this user (ports below 1024 need more rights)'
-            : `cannot be used: ${error.message}`,
-      ),
-    );
+    probe.once('error', (error: NodeJS.ErrnoException) => resolve(whyNoPort(error)));
     probe.listen(port, host, () => probe.close(() => resolve(undefined)));
   });
 }
@@ -536,3 +528,10 @@ const exists = (file: string): Promise<boolean> =>
   );
 const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);
+
+function whyNoPort(error: NodeJS.ErrnoException): string {
+  if (error.code === 'EADDRINUSE') return 'is in use by another program';
+  return error.code === 'EACCES'
+    ? 'may not be used by this user (ports below 1024 need more rights)'
+    : `cannot be used: ${error.message}`;
+}

@@ -213,11 +213,7 @@ function kindsOf(
     const kind = column.column === idColumn ? undefined : kindOf(table, column, profile);
     if (kind === undefined) continue;
     const isSparse = column.stored.null / found.rowCount > SPARSE;
-    const family = /\d/.test(column.column)
-      ? column.column.toLowerCase().replace(/\d+/g, '#')
-      : isSparse
-        ? ''
-        : undefined;
+    const family = familyOf(column.column, isSparse);
     if (family === undefined) continue;
     const families = kinds.get(kind) ?? new Map<string, ColumnProfile[]>();
     kinds.set(kind, families.set(family, [...(families.get(family) ?? []), column]));
@@ -248,4 +244,10 @@ function kindOf(
     typeOf(profile, table.name, column, { retype: 'proven', identifiers }),
   );
   return JSON.stringify([classes, types]);
+}
+
+/** Columns whose names differ in their numbers alone; columns that are mostly null form one, too. */
+function familyOf(column: string, isSparse: boolean): string | undefined {
+  if (/\d/.test(column)) return column.toLowerCase().replace(/\d+/g, '#');
+  return isSparse ? '' : undefined;
 }

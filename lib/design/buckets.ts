@@ -84,7 +84,8 @@ export function bucketAdvice(
     );
   const queries = workload.assumed ? 0 : queriesByKey(relationship, workload);
   if (queries >= MIN_QUERIES) return undefined;
-  return `${queries === 0 ? 'no query finds' : queries === 1 ? 'one query finds' : 'two queries find'} rows of ${childTable} by ${childColumns.join(', ')}`;
+  const finders = ['no query finds', 'one query finds', 'two queries find'][queries];
+  return `${finders} rows of ${childTable} by ${childColumns.join(', ')}`;
 }
 
 /**

@@ -247,21 +247,18 @@ function describeResult(design: Draft, profile: Profile): string {
   const homes = homesOf(design, profile);
   const lines: string[] = [];
   for (const { name, rootTable, id } of design.collections) {
-    lines.push(
-      `- **${text(name)}**, ${text('_id')} ` +
-        `${id.kind === 'column' ? `from ${text(id.column)}` : id.kind === 'bucket' ? `counts the buckets from 1: up to ${id.size} rows with the same ${text(id.columns.join(', '))} in each` : 'counts the rows from 1'}`,
-    );
+    lines.push(`- **${text(name)}**, ${text('_id')} ${describeId(id)}`);
     for (const { table, rowCount } of profile.tables) {
       const { root, steps } = homes.get(table)!;
       if (root !== rootTable) continue;
       const path = steps.map(({ field }) => text(field)).join('.');
-      const place =
-        steps.length === 0
-          ? id.kind === 'bucket'
-            ? `in ${text(bucketName(design, profile, table))}, an array`
-            : 'each a document'
-          : `in ${path}, ` +
-            `${steps.at(-1)!.cardinality === 'one' ? 'one document at most for each parent' : 'an array'}`;
+      const rootPlace =
+        id.kind === 'bucket'
+          ? `in ${text(bucketName(design, profile, table))}, an array`
+          : 'each a document';
+      const isOne = steps.at(-1)?.cardinality === 'one';
+      const below = `in ${path}, ${isOne ? 'one document at most for each parent' : 'an array'}`;
+      const place = steps.length === 0 ? rootPlace : below;
       lines.push(
         `  - ${text(table)}: ${rowCount.toLocaleString('en')} ` +
           `${rowCount === 1 ? 'row' : 'rows'}, ${place}`,
@@ -370,14 +367,10 @@ export function dispositions(design: Draft, profile: Profile): Disposition[] {
     if (attributes) copies.push({ of: rootTable, within: rootTable });
   return profile.tables.map(({ table }) => {
     const collections = collectionsOf(table);
+    const placed = homes.get(table)?.root === table ? 'standalone' : 'embedded';
     return {
       table,
-      disposition:
-        collections.length === 0
-          ? 'missing'
-          : homes.get(table)!.root === table
-            ? 'standalone'
-            : 'embedded',
+      disposition: collections.length === 0 ? 'missing' : placed,
       collections,
       copies: [
         ...new Set(
@@ -386,4 +379,12 @@ export function dispositions(design: Draft, profile: Profile): Disposition[] {
       ].sort(),
     };
   });
+}
+
+function describeId(id: Draft['collections'][number]['id']): string {
+  if (id.kind === 'column') return `from ${text(id.column)}`;
+  return id.kind === 'bucket'
+    ? `counts the buckets from 1: up to ${id.size} rows with the same ` +
+        `${text(id.columns.join(', '))} in each`
+    : 'counts the rows from 1';
 }

@@ -16,6 +16,8 @@ import {
   type ColumnField,
   type DocumentDesign,
   type Field,
+  type SubsetField,
+  type OutlierField,
   type IdRule,
 } from './document-design';
 import { outliersOf } from './outlier-share';
@@ -194,15 +196,22 @@ function placedRows(
     const copy = copyBytes(field.fields, field.table, profile);
     const entries = isKeptRows(field) ? Math.min(field.limit, fanOut?.max ?? 0) : 1;
     if (isKeptRows(field)) longest[path] = entries;
-    const mean = !isKeptRows(field)
-      ? 1
-      : field.kind === 'outlier' && relationship
-        ? meanKept(relationship, field.limit, profile)
-        : Math.min(entries, fanOut?.mean ?? 0);
+    const mean = isKeptRows(field) ? meanEntries(field, relationship, profile) : 1;
     copies.mean += (ROW_FRAMING + copy.mean) * mean;
     copies.largest += (ROW_FRAMING + copy.largest) * entries;
   }
   return { table, framing, below, copies };
+}
+
+/** Copied rows for a parent on average. */
+function meanEntries(
+  field: SubsetField | OutlierField,
+  relationship: Relationship | undefined,
+  profile: Profile,
+): number {
+  if (field.kind === 'outlier' && relationship) return meanKept(relationship, field.limit, profile);
+  const { max = 0, mean = 0 } = relationship?.fanOut ?? {};
+  return Math.min(field.limit, max, mean);
 }
 
 /** Entries for a parent on average, where those with more children than the limit have none. */

@@ -42,9 +42,7 @@ export function outliersOf(
     return { ...known, exact: true };
   const most = Math.max(
     known.parents,
-    Math.floor(
-      rowCount(profile, parentTable) * (fanOut.p99 <= limit ? 0.01 : fanOut.p50 <= limit ? 0.5 : 1),
-    ),
+    Math.floor(rowCount(profile, parentTable) * largestShare(fanOut, limit)),
   );
   const children = known.children + (most - known.parents) * Math.min(fanOut.max, ...counts);
   return {
@@ -52,4 +50,10 @@ export function outliersOf(
     children: Math.min(children, rowCount(profile, childTable)),
     exact: false,
   };
+}
+
+/** Of the parents, the share that may have more children than the limit, by the percentiles. */
+function largestShare(fanOut: Relationship['fanOut'], limit: number): number {
+  if (fanOut.p99 <= limit) return 0.01;
+  return fanOut.p50 <= limit ? 0.5 : 1;
 }

@@ -45,12 +45,7 @@ export function proposeDesign(input: ProposalInput): Proposal {
   const { catalog, profile, workload, strategy } = input;
   const { directed, cannotAct } = readDirectives(input);
   const search = new DesignSearch(input, directed);
-  const choices =
-    strategy === 'access-pattern'
-      ? search.best()
-      : strategy === 'fk-embedding'
-        ? embedForeignKeys(catalog, profile, directed)
-        : directed;
+  const choices = choicesOf(strategy, { catalog, profile, directed, search });
   const byCost = strategy === 'access-pattern';
   const proposed = byCost ? search.attributes(choices) : [];
   const attributes = new Map(
@@ -67,11 +62,15 @@ export function proposeDesign(input: ProposalInput): Proposal {
       ? alternativesOf(relationship, choices, own, search, input, attributes)
       : undefined;
     const isDirected = directed.has(relationship.id);
-    const reason = isDirected
-      ? directedReason(relationship, choice, alternatives ?? [])
-      : byCost
-        ? `${reasonFor(relationship, choice, alternatives ?? [], choices, input)}${cheaperLeft(relationship, choice, alternatives ?? [], input)}`
-        : baselineReason(relationship, choice, choices, input);
+    const reasonOf = (): string => {
+      if (isDirected) return directedReason(relationship, choice, alternatives ?? []);
+      if (!byCost) return baselineReason(relationship, choice, choices, input);
+      return (
+        reasonFor(relationship, choice, alternatives ?? [], choices, input) +
+        cheaperLeft(relationship, choice, alternatives ?? [], input)
+      );
+    };
+    const reason = reasonOf();
     return {
       ...choice,
       reason,
@@ -122,20 +121,51 @@ function readDirectives({ catalog, profile, limits, directives }: ProposalInput)
   }
   for (const [id, directive] of wishes) {
     const relationship = relationshipById(profile, id);
-    const obstacle = !relationship
-      ? `there is no relationship ${id}`
-      : directive.choice === 'embed'
-        ? (embedIntoBuckets(relationship, directed, profile) ??
-          hardObstacle(relationship, { profile, limits }, embeddedBy(directed, profile)))
-        : directive.choice === 'copy'
-          ? copyObstacle(relationship, profile)
-          : directive.choice === 'bucket'
-            ? directedBucketObstacle(relationship, { profile, limits }, directed)
-            : undefined;
+    const obstacle = relationship
+      ? obstacleTo(directive.choice, relationship, { profile, limits }, directed)
+      : `there is no relationship ${id}`;
     if (obstacle) cannotAct.push({ directive, reason: obstacle });
     else directed.set(id, directive.choice);
   }
   return { directed, cannotAct };
+}
+
+/** Why a directed choice cannot be made, given the choices directed before it. */
+function obstacleTo(
+  choice: Choice,
+  relationship: Relationship,
+  context: Pick<ProposalInput, 'profile' | 'limits'>,
+  directed: Choices,
+): string | undefined {
+  switch (choice) {
+    case 'embed':
+      return (
+        embedIntoBuckets(relationship, directed, context.profile) ??
+        hardObstacle(relationship, context, embeddedBy(directed, context.profile))
+      );
+    case 'copy':
+      return copyObstacle(relationship, context.profile);
+    case 'bucket':
+      return directedBucketObstacle(relationship, context, directed);
+    default:
+      return undefined;
+  }
+}
+
+function choicesOf(
+  strategy: Strategy,
+  {
+    catalog,
+    profile,
+    directed,
+    search,
+  }: Pick<ProposalInput, 'catalog' | 'profile'> & {
+    readonly directed: Choices;
+    readonly search: DesignSearch;
+  },
+): Choices {
+  if (strategy === 'access-pattern') return search.best();
+  return strategy === 'fk-embedding' ? embedForeignKeys(catalog, profile, directed) : directed;
 }
 
 function embedForeignKeys(catalog: Catalog, profile: Profile, directed: Choices): Choices {
@@ -312,11 +342,13 @@ function reasonFor(
         `without ${relationship.parentTable} and ${together} with it, and the estimate alone is ` +
         'too close to decide.'
       : 'the workload costs no less with it embedded.';
-  const why = obstacle
-    ? `${obstacle}.`
-    : taken
+  const whyNot = (): string => {
+    if (obstacle) return `${obstacle}.`;
+    return taken
       ? `${relationship.childTable} is embedded in ${taken.parentTable} already.`
       : `${unconvincing}${against('embed', 'Embedded,')}`;
+  };
+  const why = whyNot();
   const proposal =
     choice === 'copy' ? proposeCopy(relationship, input.profile, input.workload) : undefined;
   if (proposal && columns) {

@@ -77,12 +77,11 @@ export function whatIf(input: WhatIfInput): WhatIf {
       ([table]) => table !== relationship.childTable,
     ),
   );
-  const advice =
-    change.choice === 'embed'
-      ? softObstacle(relationship, input, others)
-      : change.choice === 'bucket'
-        ? bucketAdvice(relationship, input)
-        : undefined;
+  const adviceOn = (): string | undefined => {
+    if (change.choice === 'embed') return softObstacle(relationship, input, others);
+    return change.choice === 'bucket' ? bucketAdvice(relationship, input) : undefined;
+  };
+  const advice = adviceOn();
   const {
     columns,
     field,

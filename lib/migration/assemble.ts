@@ -159,12 +159,10 @@ function* buckets(
     }
     const document: Record<string, unknown> = { _id: new Int32(++ordinal) };
     for (const field of fields) {
-      const value =
-        field.kind === 'column'
-          ? carryField(field, first.values[stream.position(field.column)]!)
-          : field.kind === 'extendedReference'
-            ? ofParent(field, first)
-            : entries;
+      let value: unknown = entries;
+      if (field.kind === 'column')
+        value = carryField(field, first.values[stream.position(field.column)]!);
+      else if (field.kind === 'extendedReference') value = ofParent(field, first);
       if (value !== undefined) defineKey(document, field.name, value);
     }
     yield { document, position: last.keys };

@@ -367,7 +367,8 @@ async function endUnfinished(
   if (stopped?.why === 'lost') return; // another worker has it, or will
   const message = pgText(error instanceof Error ? error.message : String(error));
   const isRepeated = stopped ? stopped.why === 'shutdown' : outage;
-  const state = isRepeated ? 'queued' : stopped ? 'cancelled' : 'failed';
+  const ended = stopped ? 'cancelled' : 'failed';
+  const state = isRepeated ? 'queued' : ended;
   if (state === 'failed')
     console.error(
       `${run.database.name}: ${run.stage} failed: ` +

@@ -316,11 +316,8 @@ export async function changeComment(
     where: { id },
     data: {
       ...(change.body === undefined ? {} : { body: pgText(change.body) }),
-      ...(change.resolved === undefined
-        ? {}
-        : change.resolved
-          ? { resolvedAt: new Date(), resolvedId: user.id }
-          : { resolvedAt: null, resolvedId: null }),
+      ...(change.resolved === true && { resolvedAt: new Date(), resolvedId: user.id }),
+      ...(change.resolved === false && { resolvedAt: null, resolvedId: null }),
     },
   });
   return commentRow((await loadComment(db.prisma, id))!);

@@ -109,8 +109,7 @@ export async function listTasks(
   query: QueueQuery,
   userId: string,
 ): Promise<Page<TaskRow>> {
-  const states =
-    query.state === 'actionable' ? ['open', 'stale'] : query.state === 'all' ? null : [query.state];
+  const states = statesOf(query.state);
   const search = query.search ? `%${query.search.replaceAll(/[\\%_]/g, '\\$&')}%` : null;
   const where = Prisma.sql`${filterSql(query, userId)}
     AND ${states === null ? Prisma.sql`true` : Prisma.sql`task.state = ANY(${states}::text[])`}
@@ -175,4 +174,10 @@ export function sumCounts(counts: readonly TaskCounts[]): TaskCounts {
     sum.done += done;
   }
   return sum;
+}
+
+/** The states that a filter names; null for all. */
+function statesOf(filter: QueueQuery['state']): readonly string[] | null {
+  if (filter === 'actionable') return ['open', 'stale'];
+  return filter === 'all' ? null : [filter];
 }

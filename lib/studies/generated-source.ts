@@ -174,12 +174,9 @@ class Sower {
       if (!first || (cells.length === 1 && demands.length === 0)) continue;
       const key = cells.find(({ table, column }) => this.isKey(table, column));
       const typed = key ?? first;
-      const value =
-        demands.length > 0
-          ? satisfy(demands, () => this.plain(typed.table, typed.column))
-          : key
-            ? this.fresh(key.table, key.column)
-            : this.plain(typed.table, typed.column);
+      const plain = () => this.plain(typed.table, typed.column);
+      const free = () => (key ? this.fresh(key.table, key.column) : plain());
+      const value = demands.length > 0 ? satisfy(demands, plain) : free();
       for (const cell of cells)
         values
           .get(cell.row)

@@ -57,12 +57,7 @@ export function comparedConstants(
 ): { readonly table: string; readonly column: string; readonly value: Constant }[] {
   const found: { table: string; column: string; value: Constant }[] = [];
   const visit = (expression: BoundExpression): void => {
-    const columns =
-      expression.kind === 'compare'
-        ? [expression.left, expression.right]
-        : expression.kind === 'inList'
-          ? [expression.operand, ...expression.items]
-          : [];
+    const columns = comparedIn(expression);
     for (const side of columns) {
       const column = side.kind === 'column' ? tableColumn(side) : undefined;
       if (column)
@@ -250,7 +245,7 @@ class WitnessReader {
     if (expression.name === 'strftime' && first && second) {
       const format = constantOf(first);
       if (typeof format !== 'string' || !('value' in demand)) return undefined;
-      const step = demand.kind === 'above' ? 1 : demand.kind === 'below' ? -1 : 0;
+      const step = { above: 1, below: -1 }[demand.kind as string] ?? 0;
       const value = /^\d+$/.test(String(demand.value))
         ? String(Number(demand.value) + step).padStart(String(demand.value).length, '0')
         : String(demand.value);
@@ -330,4 +325,10 @@ function constantOf(expression: BoundExpression): Constant | undefined {
   )
     return undefined;
   return expression.value;
+}
+
+/** Both sides of a comparison, or an operand and the list that it is compared with. */
+function comparedIn(expression: BoundExpression): readonly BoundExpression[] {
+  if (expression.kind === 'compare') return [expression.left, expression.right];
+  return expression.kind === 'inList' ? [expression.operand, ...expression.items] : [];
 }

@@ -82,11 +82,7 @@ export async function checkContainment(
   }
   const sides = [...new Map([...violating, ...sourceViolating])].map(([key, value]) => ({
     value,
-    side: !violating.has(key)
-      ? ('source only' as const)
-      : sourceViolating.has(key)
-        ? ('both' as const)
-        : ('documents only' as const),
+    side: sideOf(violating.has(key), sourceViolating.has(key)),
   }));
   sides.sort((a, b) => Number(a.side === 'both') - Number(b.side === 'both'));
   return {
@@ -158,4 +154,12 @@ function* sourceKeys(
   );
   for (const row of rows)
     yield row.map((value, index) => applyTransform(paths[index]!.transform, value as SqliteValue));
+}
+
+function sideOf(
+  inDocuments: boolean,
+  inSource: boolean,
+): 'both' | 'source only' | 'documents only' {
+  if (!inDocuments) return 'source only';
+  return inSource ? 'both' : 'documents only';
 }

@@ -62,12 +62,7 @@ export async function checkCopiedFields(
     distinctValues++;
     if (!originals.has(by(values))) violating.push(values);
   }
-  const what =
-    copy.kind === 'subset'
-      ? `first ${copy.limit} copied`
-      : copy.kind === 'outlier'
-        ? `all copied up to ${copy.limit}`
-        : 'copied';
+  const what = copiedRows(copy);
   return claim(
     {
       relationship: `${relationship.id}, ${what}`,
@@ -158,7 +153,8 @@ export async function checkKeptLength(
     const key = (document.key as unknown[]).map(fromBson);
     const entries = fromBson(document.entries) as bigint;
     const count = counts.get(by(key)) ?? 0;
-    const expected = BigInt(count <= kept.limit ? count : kept.kind === 'subset' ? kept.limit : 0);
+    const beyond = kept.kind === 'subset' ? kept.limit : 0;
+    const expected = BigInt(count <= kept.limit ? count : beyond);
     if (entries !== expected) violating.push([...key, entries, expected]);
   }
   const what =
@@ -245,4 +241,10 @@ async function countChildren(
     counts.set(key, (counts.get(key) ?? 0) + Number(n));
   }
   return { own, by, toPipeline, counts };
+}
+
+/** Which rows a copy holds, in words. */
+function copiedRows(copy: ExtendedReferenceField | SubsetField | OutlierField): string {
+  if (copy.kind === 'subset') return `first ${copy.limit} copied`;
+  return copy.kind === 'outlier' ? `all copied up to ${copy.limit}` : 'copied';
 }

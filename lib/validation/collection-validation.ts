@@ -56,13 +56,13 @@ export function reportCoverage(
 }
 
 function leafPaths(design: LogicalDesign): string[] {
+  const pathsOf = (field: Field, path: string): readonly string[] => {
+    if (isNested(field)) return visit(field.fields, `${path}.`);
+    return field.kind === 'attribute' ? entryPaths(path) : [path];
+  };
   const visit = (fields: readonly Field[], prefix: string): string[] =>
     fields.flatMap((field) => [
-      ...(isNested(field)
-        ? visit(field.fields, `${prefix}${field.name}.`)
-        : field.kind === 'attribute'
-          ? entryPaths(prefix + field.name)
-          : [prefix + field.name]),
+      ...pathsOf(field, prefix + field.name),
       ...(field.kind === 'outlier' ? [prefix + field.flag] : []),
     ]);
   return ['_id', ...visit(design.fields, '')];

@@ -179,13 +179,14 @@ const embeddedPaths = (fields: readonly Field[], prefix: string): string[] =>
 
 const leafPaths = (fields: readonly Field[], prefix: string): string[] =>
   fields.flatMap((field) => [
-    ...(isNested(field)
-      ? leafPaths(field.fields, `${prefix}${field.name}.`)
-      : field.kind === 'attribute'
-        ? entryPaths(prefix + field.name)
-        : [prefix + field.name]),
+    ...pathsOf(field, prefix + field.name),
     ...(field.kind === 'outlier' ? [prefix + field.flag] : []),
   ]);
+
+function pathsOf(field: Field, path: string): readonly string[] {
+  if (isNested(field)) return leafPaths(field.fields, `${path}.`);
+  return field.kind === 'attribute' ? entryPaths(path) : [path];
+}
 
 const outlierPaths = (fields: readonly Field[], prefix: string): { path: string; flag: string }[] =>
   fields.flatMap((field) => {

@@ -131,10 +131,8 @@ function smooth([first, ...rest]: readonly Point[]): string {
     return `Q ${point.x} ${point.y} ${end.x} ${end.y}`;
   });
   const last = rest.at(-1);
-  return [
-    `M ${first.x} ${first.y}`,
-    ...(bends.length > 0 ? bends : last ? [`L ${last.x} ${last.y}`] : []),
-  ].join(' ');
+  const straight = last ? [`L ${last.x} ${last.y}`] : [];
+  return [`M ${first.x} ${first.y}`, ...(bends.length > 0 ? bends : straight)].join(' ');
 }
 
 const nodeTypes = { box: Box };

@@ -32,23 +32,8 @@ export function EvidenceGate({ task, content, edit }: GateProps<EvidenceContent>
         ) : null}
         <div className="mt-2 flex flex-wrap gap-1.5">
           {content.paths.map((path) => (
-            <Badge
-              key={path.path}
-              tone={!path.inDesign ? 'bad' : path.inQuery ? 'good' : 'warn'}
-              title={
-                !path.inDesign
-                  ? 'the design has no such field'
-                  : path.inQuery
-                    ? 'in the design and in the gold query'
-                    : 'in the design, but not in the gold query'
-              }
-            >
-              {path.path}{' '}
-              {!path.inDesign
-                ? '· not in the design'
-                : path.inQuery
-                  ? '· in design and query'
-                  : '· not in the query'}
+            <Badge key={path.path} tone={pathUse(path).tone} title={pathUse(path).title}>
+              {path.path} · {pathUse(path).label}
             </Badge>
           ))}
           {content.unmatched.map((name) => (
@@ -68,4 +53,25 @@ export function EvidenceGate({ task, content, edit }: GateProps<EvidenceContent>
       </div>
     </div>
   );
+}
+
+/** Where a field that the evidence names is found. */
+function pathUse({ inDesign, inQuery }: EvidenceContent['paths'][number]) {
+  if (!inDesign)
+    return {
+      tone: 'bad',
+      title: 'the design has no such field',
+      label: 'not in the design',
+    } as const;
+  return inQuery
+    ? ({
+        tone: 'good',
+        title: 'in the design and in the gold query',
+        label: 'in design and query',
+      } as const)
+    : ({
+        tone: 'warn',
+        title: 'in the design, but not used by the gold pipeline',
+        label: 'not used by the gold pipeline',
+      } as const);
 }

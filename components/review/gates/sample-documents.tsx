@@ -112,12 +112,8 @@ function SourceRows({
     <div className="min-w-0 space-y-2">
       <div className="space-y-1">
         <p className="text-xs text-muted">
-          {total === 1
-            ? 'The row'
-            : total > rows.length
-              ? `The first ${number(rows.length)} of ${counted(total, 'row')}`
-              : counted(total, 'row')}{' '}
-          of <code className="font-mono">{rootTable}</code> in the source
+          {rowsShown(rows.length, total)} of <code className="font-mono">{rootTable}</code> in the
+          source
         </p>
         {total === 0 ? <Badge tone="bad">no source row belongs to this document</Badge> : null}
         {row && total === 1 ? (
@@ -198,4 +194,11 @@ function Held({
     );
   if (expected === rows) return number(entries);
   return expected === 0 ? <>none: an outlier, flagged</> : <>the first {number(entries)}</>;
+}
+
+function rowsShown(shown: number, total: number): string {
+  if (total === 1) return 'The row';
+  return total > shown
+    ? `The first ${number(shown)} of ${counted(total, 'row')}`
+    : counted(total, 'row');
 }

@@ -160,7 +160,7 @@ function Answer({ answer }: { readonly answer: WhatIf }) {
 export function CostBadge({ before, after }: { readonly before: number; readonly after: number }) {
   const change = before === 0 ? 0 : Math.round((100 * (after - before)) / before);
   return (
-    <Badge tone={change > 0 ? 'bad' : change < 0 ? 'good' : 'neutral'}>
+    <Badge tone={toneOf(change)}>
       {change === 0
         ? 'costs the same'
         : `costs ${Math.abs(change)} % ${change > 0 ? 'more' : 'less'}`}
@@ -225,10 +225,9 @@ export function SizesTable({
     row: (typeof rows)[number],
     pick: (forecast: NonNullable<(typeof row)['then']>) => string,
   ): string => {
-    const [now, then] = [
-      row.now ? pick(row.now) : before ? '–' : undefined,
-      row.then ? pick(row.then) : '–',
-    ];
+    const absent = before ? '–' : undefined;
+    const now = row.now ? pick(row.now) : absent;
+    const then = row.then ? pick(row.then) : '–';
     return now === undefined || now === then ? then : `${now} → ${then}`;
   };
   return (
@@ -267,4 +266,9 @@ export function SizesTable({
       ]}
     />
   );
+}
+
+function toneOf(change: number): 'bad' | 'good' | 'neutral' {
+  if (change === 0) return 'neutral';
+  return change > 0 ? 'bad' : 'good';
 }

@@ -119,9 +119,10 @@ async function bundleItem(
       ? await read<GoldContent>({ kind: 'gold', key })
       : undefined;
   const evidence = await read<EvidenceContent>({ kind: 'evidence', key });
+  const withoutGold = translation?.status === 'excluded' ? 'excluded' : 'untranslated';
   return {
     item,
-    status: gold ? 'translated' : translation?.status === 'excluded' ? 'excluded' : 'untranslated',
+    status: gold ? 'translated' : withoutGold,
     mql: gold
       ? {
           collection: gold.mql.collection,

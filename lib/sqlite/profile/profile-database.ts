@@ -125,13 +125,14 @@ function settle(
   scan: ColumnScan,
 ): ColumnProfile {
   const { mayBeKey, suspectText, orderUnsure, distinctEstimated, distinct, ...known } = scan;
-  const exact = !distinctEstimated
-    ? distinct
-    : mayBeKey && table.rowidAlias && table.primaryKey[0] === column
-      ? rowCount
-      : mayBeKey || rowCount <= COUNTED_ROWS
-        ? countDistinct(sqlite, table.name, column)
-        : undefined;
+  const countExactly = (): number | undefined => {
+    if (!distinctEstimated) return distinct;
+    if (mayBeKey && table.rowidAlias && table.primaryKey[0] === column) return rowCount;
+    return mayBeKey || rowCount <= COUNTED_ROWS
+      ? countDistinct(sqlite, table.name, column)
+      : undefined;
+  };
+  const exact = countExactly();
   return {
     ...known,
     column,

@@ -61,6 +61,12 @@ class SelectParser {
     };
   }
 
+  /** `INDEXED BY name`; null for `NOT INDEXED`. */
+  private indexedBy(): string | null | undefined {
+    if (this.cursor.takeKeyword('INDEXED', 'BY')) return this.cursor.name();
+    return this.cursor.takeKeyword('NOT', 'INDEXED') ? null : undefined;
+  }
+
   private commonTable(): CommonTable {
     const { cursor } = this;
     const name = cursor.name();
@@ -204,16 +210,9 @@ class SelectParser {
     while (JOIN_WORDS.has(cursor.current.keyword)) words.add(cursor.next().keyword);
     if (words.size === 0) return undefined;
     cursor.expectKeyword('JOIN');
-    const full = words.has('FULL') || (words.has('LEFT') && words.has('RIGHT'));
-    const join = full
-      ? 'FULL'
-      : words.has('LEFT')
-        ? 'LEFT'
-        : words.has('RIGHT')
-          ? 'RIGHT'
-          : words.has('CROSS')
-            ? 'CROSS'
-            : 'INNER';
+    const isFull = words.has('FULL') || (words.has('LEFT') && words.has('RIGHT'));
+    const named = (['LEFT', 'RIGHT', 'CROSS'] as const).find((word) => words.has(word));
+    const join = isFull ? 'FULL' : (named ?? 'INNER');
     return { join, natural: words.has('NATURAL') };
   }
 
@@ -245,11 +244,7 @@ class SelectParser {
       };
     }
     const alias = this.alias();
-    const indexedBy = cursor.takeKeyword('INDEXED', 'BY')
-      ? cursor.name()
-      : cursor.takeKeyword('NOT', 'INDEXED')
-        ? null
-        : undefined;
+    const indexedBy = this.indexedBy();
     return {
       kind: 'table',
       ...(second !== undefined && { schema: first }),

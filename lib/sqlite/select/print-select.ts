@@ -19,8 +19,8 @@ import { quoteName } from '../catalog';
 export function printSelect(statement: SelectStatement): string {
   const { recursive, with: tables, body, orderBy, limit, offset } = statement;
   const common = tables.map(({ name, columns, query, materialized }) => {
-    const hint =
-      materialized === undefined ? '' : materialized ? 'MATERIALIZED ' : 'NOT MATERIALIZED ';
+    const word = materialized ? 'MATERIALIZED ' : 'NOT MATERIALIZED ';
+    const hint = materialized === undefined ? '' : word;
     return (
       `${quoteName(name)}${columns ? `(${columns.map(quoteName).join(', ')})` : ''} AS ` +
       `${hint}(${printSelect(query)})`
@@ -113,7 +113,8 @@ function printName({ schema, table, name, quote }: NameReference): string {
   const bare = quote === 'none' && /^(true|false)$/i.test(name);
   // A name written as 'x' or "x" keeps double quotes; any other gets quotes that can never mean a
   // string.
-  const last = bare ? name : quote === '"' || quote === "'" ? quoteName(name) : backtick(name);
+  const quoted = quote === '"' || quote === "'" ? quoteName(name) : backtick(name);
+  const last = bare ? name : quoted;
   return (
     [schema, table]
       .filter((part) => part !== undefined)
@@ -162,12 +163,7 @@ function printFrom(item: FromItem): string {
     alias === undefined ? body : `${body} AS ${quoteName(alias)}`;
   switch (item.kind) {
     case 'table': {
-      const hint =
-        item.indexedBy === undefined
-          ? ''
-          : item.indexedBy === null
-            ? ' NOT INDEXED'
-            : ` INDEXED BY ${quoteName(item.indexedBy)}`;
+      const hint = indexHint(item.indexedBy);
       return (
         named(
           (item.schema === undefined ? '' : `${quoteName(item.schema)}.`) + quoteName(item.name),
@@ -184,11 +180,8 @@ function printFrom(item: FromItem): string {
     case 'join': {
       const operator =
         item.join === 'COMMA' ? ', ' : ` ${item.natural ? 'NATURAL ' : ''}${item.join} JOIN `;
-      const condition = item.on
-        ? ` ON ${printExpression(item.on)}`
-        : item.using
-          ? ` USING (${item.using.map(quoteName).join(', ')})`
-          : '';
+      const using = item.using ? ` USING (${item.using.map(quoteName).join(', ')})` : '';
+      const condition = item.on ? ` ON ${printExpression(item.on)}` : using;
       return printFrom(item.left) + operator + printFrom(item.right) + condition;
     }
   }
@@ -222,4 +215,9 @@ function printCore({ distinct, items, from, where, groupBy, having, windows }: S
   ]
     .filter(Boolean)
     .join(' ');
+}
+
+function indexHint(indexedBy: string | null | undefined): string {
+  if (indexedBy === undefined) return '';
+  return indexedBy === null ? ' NOT INDEXED' : ` INDEXED BY ${quoteName(indexedBy)}`;
 }

@@ -213,12 +213,8 @@ function readQuery(
 
 function topOf({ orderBy, body, columns }: BoundQuery, block: BlockBuilder): BlockOrder[] | null {
   const keys = orderBy.map(({ key, direction, nulls, collation }): BlockOrder | undefined => {
-    const expression =
-      key.kind === 'expression'
-        ? key.expression
-        : body.kind === 'select'
-          ? body.items[key.index]?.expression
-          : undefined;
+    const items = body.kind === 'select' ? body.items : [];
+    const expression = key.kind === 'expression' ? key.expression : items[key.index]?.expression;
     const column = expression?.kind === 'column' ? expression : undefined;
     const found = column && block.find(column);
     const plain =

@@ -82,16 +82,13 @@ class Bounded<T> {
 /** About what rows take in memory. */
 function rowsBytes(rows: readonly (readonly Value[])[]): number {
   let bytes = 0;
-  for (const row of rows)
-    for (const value of row)
-      bytes +=
-        24 +
-        (typeof value === 'string'
-          ? 2 * value.length
-          : value instanceof Uint8Array
-            ? value.length
-            : Array.isArray(value)
-              ? 64 * value.length
-              : 0);
+  for (const row of rows) for (const value of row) bytes += 24 + bytesBeside(value);
   return bytes;
+}
+
+/** What a value takes beside its place in the row, about. */
+function bytesBeside(value: Value): number {
+  if (typeof value === 'string') return 2 * value.length;
+  if (value instanceof Uint8Array) return value.length;
+  return Array.isArray(value) ? 64 * value.length : 0;
 }

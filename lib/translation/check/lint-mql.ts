@@ -35,17 +35,7 @@ function shapeOf(collection: string, design: DocumentDesign): Shape | undefined 
 
 const fieldShapes = (fields: readonly Field[]): [string, Shape][] =>
   fields.flatMap((field): [string, Shape][] => [
-    [
-      field.name,
-      isNested(field)
-        ? new Map(fieldShapes(field.fields))
-        : field.kind === 'attribute'
-          ? new Map<string, Shape>([
-              ['k', 'any'],
-              ['v', 'any'],
-            ])
-          : 'any',
-    ],
+    [field.name, fieldShape(field)],
     ...(field.kind === 'outlier' ? [[field.flag, 'any'] as [string, Shape]] : []),
   ]);
 
@@ -85,11 +75,12 @@ function lintInside(
       ([name, inner]) =>
         lintStages(inner as MqlDocument[], shape, design, `${at}.${name}.`).problems,
     );
+  const united = isDocument(union)
+    ? { from: union['coll'], stages: union['pipeline'], key: undefined }
+    : undefined;
   const inner = isDocument(lookup)
     ? { from: lookup['from'], stages: lookup['pipeline'], key: lookup['foreignField'] }
-    : isDocument(union)
-      ? { from: union['coll'], stages: union['pipeline'], key: undefined }
-      : undefined;
+    : united;
   if (!inner) return [];
   const from = String(inner.from);
   const other = shapeOf(from, design);
@@ -245,4 +236,13 @@ function projectedShape(
       withField(sum, path, value === 1 || value === true ? at(shape, path) : valueShape(value)),
     start,
   );
+}
+
+function fieldShape(field: Field): Shape {
+  if (isNested(field)) return new Map(fieldShapes(field.fields));
+  if (field.kind !== 'attribute') return 'any';
+  return new Map<string, Shape>([
+    ['k', 'any'],
+    ['v', 'any'],
+  ]);
 }

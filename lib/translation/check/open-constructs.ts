@@ -162,11 +162,7 @@ class Finder {
 
   private within(expression: BoundExpression): void {
     const query = subqueryOf(expression);
-    if (query)
-      this.query(
-        query,
-        expression.kind === 'exists' ? 'exists' : expression.kind === 'inQuery' ? 'in' : 'scalar',
-      );
+    if (query) this.query(query, roleOf(expression));
     for (const child of childrenOf(expression)) this.within(child);
   }
 
@@ -347,4 +343,9 @@ function mayBeNull(expression: BoundExpression): boolean {
     return expression.name !== 'count' && expression.name !== 'total';
   if (expression.kind !== 'column' || expression.source.content.kind !== 'table') return true;
   return !expression.source.content.table.columns[expression.index]?.notNull;
+}
+
+function roleOf({ kind }: BoundExpression): Role {
+  if (kind === 'exists') return 'exists';
+  return kind === 'inQuery' ? 'in' : 'scalar';
 }

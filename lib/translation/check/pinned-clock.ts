@@ -39,15 +39,20 @@ export function pinSql(sql: string, clock: string): string {
 /** The pipeline with the moment in place of every `$$NOW`. */
 export function pinPipeline(pipeline: readonly Document[], clock: string): Document[] {
   const now = new Date(clock);
+  const inStage = (key: string, inner: unknown): unknown => {
+    if (key === '$literal') return inner;
+    return key === '$match' ? predicate(inner as Mql) : expression(inner);
+  };
+  const inPredicate = (key: string, inner: Mql): unknown => {
+    if (key === '$expr') return expression(inner);
+    return ['$and', '$or', '$nor'].includes(key) ? predicate(inner) : inner;
+  };
   const expression = (value: unknown): unknown => {
     if (value === '$$NOW') return now;
     if (Array.isArray(value)) return value.map(expression);
     if (!isDocument(value)) return value;
     return Object.fromEntries(
-      Object.entries(value).map(([key, inner]) => [
-        key,
-        key === '$literal' ? inner : key === '$match' ? predicate(inner) : expression(inner),
-      ]),
+      Object.entries(value).map(([key, inner]) => [key, inStage(key, inner)]),
     );
   };
   // In a predicate a text is a text, whatever it looks like; only $expr evaluates.
@@ -55,14 +60,7 @@ export function pinPipeline(pipeline: readonly Document[], clock: string): Docum
     if (Array.isArray(value)) return (value as readonly Mql[]).map(predicate);
     if (!isDocument(value)) return value;
     return Object.fromEntries(
-      Object.entries(value).map(([key, inner]) => [
-        key,
-        key === '$expr'
-          ? expression(inner)
-          : ['$and', '$or', '$nor'].includes(key)
-            ? predicate(inner)
-            : inner,
-      ]),
+      Object.entries(value).map(([key, inner]) => [key, inPredicate(key, inner)]),
     );
   };
   return pipeline.map((stage) => expression(stage) as Document);

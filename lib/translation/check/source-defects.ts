@@ -62,12 +62,9 @@ function datePart({ left, right, operator }: BoundComparison): SourceDefect | un
       number.kind === 'literal' &&
       (typeof number.value === 'bigint' || typeof number.value === 'number')
     ) {
+      const outcomes: Readonly<Record<string, string>> = { '=': 'never true', '<>': 'always true' };
       const outcome =
-        operator === '='
-          ? 'never true'
-          : operator === '<>'
-            ? 'always true'
-            : 'decided by the types alone, text being greater than any number';
+        outcomes[operator] ?? 'decided by the types alone, text being greater than any number';
       return {
         kind: 'date_part_as_number',
         detail:

@@ -155,12 +155,9 @@ class FromCompiler {
   private lookupField(source: BoundSource): string {
     const known = this.fields.get(source.id);
     if (known !== undefined) return known;
+    const { content } = source;
     const name = this.draft.names.take(
-      source.content.kind === 'table'
-        ? source.content.table.name
-        : source.name === ''
-          ? 'rows'
-          : source.name,
+      content.kind === 'table' ? content.table.name : source.name || 'rows',
     );
     this.fields.set(source.id, name);
     return name;

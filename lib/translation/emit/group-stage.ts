@@ -74,7 +74,8 @@ export function compileGroup(
     const counts = aggregate.name === 'count' || aggregate.name === 'total';
     for (const [index, { field, accumulator }] of lowered.accumulators.entries()) {
       accumulators[field] = accumulator;
-      whenEmpty[field] = collects(accumulator) ? [] : counts || index > 0 ? 0 : null;
+      const noRows = counts || index > 0 ? 0 : null;
+      whenEmpty[field] = collects(accumulator) ? [] : noRows;
     }
     const nullable = lowered.value.type.nullable || (mayBeEmpty && !counts);
     grouped.setComputed(aggregate, { ...lowered.value, type: { ...lowered.value.type, nullable } });
@@ -274,11 +275,8 @@ export function inScanOrder({ from }: BoundSelect, env: RowEnvironment): void {
   if (location?.kind !== 'table' || location.placement.steps.length === 0) return;
   const first = table.columns[0]?.name;
   const keys = tableProfile(env.translation.profile, table.name)?.keys ?? [];
-  const numbered = table.rowidAlias
-    ? table.primaryKey[0]
-    : keys.some((key) => key.length === 1 && key[0] === first)
-      ? first
-      : undefined;
+  const isFirstKey = keys.some((key) => key.length === 1 && key[0] === first);
+  const numbered = table.rowidAlias ? table.primaryKey[0] : isFirstKey && first;
   const index = source.columns.findIndex(({ name }) => name === numbered);
   if (index < 0) return;
   const { path, type } = env.column({ kind: 'column', source, index });

@@ -324,7 +324,8 @@ function valueAfter(
   if (/^\s*(?:=|==|is|refers to)\s*$/i.test(operator))
     return { text: rangeOf(path, period), length: whole.length };
   // As texts, a part of a date is less than what it begins.
-  const side = operator.includes('<') ? '<' : operator.includes('>') ? '>=' : undefined;
+  const upper = operator.includes('>') ? '>=' : undefined;
+  const side = operator.includes('<') ? '<' : upper;
   return side && { text: `${path} ${side} ${printed(period.start)}`, length: whole.length };
 }
 

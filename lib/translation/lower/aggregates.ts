@@ -153,7 +153,7 @@ function sum(
       ? { min: value.type.min }
       : {};
   const type: ValueType = {
-    kinds: total ? REAL : value.type.kinds === 0 ? INTEGER : value.type.kinds,
+    kinds: total ? REAL : value.type.kinds || INTEGER,
     nullable: false,
     missing: false,
     ...range,

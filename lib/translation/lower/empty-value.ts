@@ -22,7 +22,8 @@ export function valueOverNoRows(expression: BoundExpression): KnownValue | undef
     case 'rowid':
       return NULL;
     case 'aggregate':
-      return { value: expression.name === 'count' ? 0n : expression.name === 'total' ? 0 : null };
+      if (expression.name === 'count') return { value: 0n };
+      return { value: expression.name === 'total' ? 0 : null };
     case 'collate':
       return valueOverNoRows(expression.operand);
     case 'negate':

@@ -235,14 +235,7 @@ export class Lowering {
       for (const { when, then } of [...expression.branches].reverse()) {
         const here = this.present(then);
         const test = this.truth(when);
-        rest =
-          here === true && rest === false
-            ? test
-            : here === true
-              ? or(test, rest)
-              : here === false
-                ? and(not(test), rest)
-                : cond(test, here, rest);
+        rest = branchOf(test, here, rest);
       }
       return rest;
     }
@@ -377,12 +370,13 @@ export class Lowering {
     }
     const values = others.map(({ right }) => right.mql);
     if (negated && hasNull) return false;
-    const isIn: Mql =
-      values.length === 0
-        ? false
-        : values.length === 1
-          ? { $eq: [first.left.mql, values[0] ?? null] }
-          : { $in: [first.left.mql, values] };
+    const isOneOf = (): Mql => {
+      if (values.length === 0) return false;
+      return values.length === 1
+        ? { $eq: [first.left.mql, values[0] ?? null] }
+        : { $in: [first.left.mql, values] };
+    };
+    const isIn = isOneOf();
     return negated ? and(isPresent(first.left), not(isIn)) : isIn;
   }
 
@@ -560,12 +554,9 @@ export class Lowering {
     for (const { when, then } of [...expression.branches].reverse()) {
       const here = polarity === 'truth' ? this.truth(then) : this.falsity(then);
       const test = this.truth(when);
-      rest =
-        here === true && rest === false
-          ? test
-          : here === false && rest === true
-            ? not(test)
-            : cond(test, here, rest);
+      if (here === true && rest === false) rest = test;
+      else if (here === false && rest === true) rest = not(test);
+      else rest = cond(test, here, rest);
     }
     return rest;
   }
@@ -742,4 +733,10 @@ export function isOrderPreserving(transform: Transform): boolean {
     case 'bytes':
       return false;
   }
+}
+
+/** `test ? here : rest` for booleans, in its shortest form. */
+function branchOf(test: Mql, here: Mql, rest: Mql): Mql {
+  if (here === true) return rest === false ? test : or(test, rest);
+  return here === false ? and(not(test), rest) : cond(test, here, rest);
 }

@@ -23,12 +23,9 @@ export function periodPredicate(
   const wanted = swapped ? MIRRORED[operator] : operator;
   const cut = cutOf(subject, lowering);
   if (!cut) return undefined;
-  const text =
-    typeof literal.value === 'string'
-      ? literal.value
-      : cut.isNumber && typeof literal.value === 'bigint'
-        ? String(literal.value)
-        : undefined;
+  const isText = typeof literal.value === 'string';
+  const isNumber = cut.isNumber && typeof literal.value === 'bigint';
+  const text = isText || isNumber ? String(literal.value) : undefined;
   const period =
     text === undefined || (cut.isNumber && typeof literal.value === 'string')
       ? undefined
@@ -164,14 +161,12 @@ export function periodOf(text: string): Period | undefined {
   // What is no date would be another one.
   const written = start.toISOString().replace('T', ' ').slice(0, text.length);
   if (written !== text || y < 100) return undefined;
-  const end =
-    second !== undefined
-      ? at(y, m, d, 1)
-      : day !== undefined
-        ? at(y, m, d + 1)
-        : month !== undefined
-          ? at(y, m + 1, 1)
-          : at(y + 1, 0, 1);
+  const endOf = (): Date => {
+    if (second !== undefined) return at(y, m, d, 1);
+    if (day !== undefined) return at(y, m, d + 1);
+    return month !== undefined ? at(y, m + 1, 1) : at(y + 1, 0, 1);
+  };
+  const end = endOf();
   return { text, length: text.length, start, end };
 }
 

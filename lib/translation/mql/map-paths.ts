@@ -76,16 +76,8 @@ function inExpression(value: Mql, map: (path: string) => string): Mql {
   if (Array.isArray(value))
     return (value as readonly Mql[]).map((inner) => inExpression(inner, map));
   if (!isDocument(value)) return value;
-  // `sortBy` of $top and its like names paths without a dollar.
   return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [
-      key,
-      key === '$literal'
-        ? inner
-        : key === 'sortBy' && isDocument(inner)
-          ? keys(inner, map)
-          : inExpression(inner, map),
-    ]),
+    Object.entries(value).map(([key, inner]) => [key, mapEntry(key, inner, map)]),
   );
 }
 
@@ -99,4 +91,10 @@ function inMatch(value: Mql | undefined, map: (path: string) => string): Mql {
       return [map(key), inner];
     }),
   );
+}
+
+function mapEntry(key: string, value: Mql, map: (path: string) => string): Mql {
+  if (key === '$literal') return value;
+  // `sortBy` of $top and its like names paths without a dollar.
+  return key === 'sortBy' && isDocument(value) ? keys(value, map) : inExpression(value, map);
 }

@@ -154,8 +154,7 @@ export function makesNewDocuments(stage: MqlDocument): boolean {
 
 export function unwindPath(stage: MqlDocument): string | undefined {
   const operand = stage['$unwind'];
-  const path =
-    typeof operand === 'string' ? operand : isDocument(operand) ? operand['path'] : undefined;
+  const path = isDocument(operand) ? operand['path'] : operand;
   return typeof path === 'string' ? path.slice(1) : undefined;
 }
 
@@ -219,3 +218,9 @@ export function storedArrayGroup(
 /** Whether an expression reads an array, or anything in it. */
 export const readsArray = (value: Mql, path: string): boolean =>
   [...pathsInExpression(value)].some((read) => read === '*' || isUnder(read, path));
+
+/** The path that a field of `$project` only repeats; undefined where it is computed. */
+export function projectedPath(name: string, value: Mql): string | undefined {
+  if (value === 1 || value === true) return name;
+  return typeof value === 'string' && /^\$[^$]/.test(value) ? value.slice(1) : undefined;
+}

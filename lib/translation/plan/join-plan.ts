@@ -146,19 +146,15 @@ function growFrom(
     const { source } = attachment.entry;
     // A copy is not the row: nothing is embedded in it, and no array leads to it.
     const placement = attachment.kind === 'copied' ? undefined : placements.get(source.id);
-    const base =
-      attachment.kind === 'lookup' || attachment.kind === 'copied'
-        ? lookupBase(source)
-        : attachment.kind === 'root'
-          ? ''
-          : attachment.base;
+    const base = baseOf(attachment);
     state.placed.set(source.id, { placement, base, optional: attachment.entry.on !== undefined });
     for (const step of placement?.steps ?? []) state.unwound.add(under(base, step.path));
     cost +=
       COST[attachment.kind] + (attachment.kind === 'root' ? (placement?.steps.length ?? 0) : 0);
     // A derived table looked up runs once for each row; embedded rows are unwound and compared for
     // each row.
-    if (attachment.kind === 'lookup') cost += !placement ? 5 : placement.steps.length > 0 ? 8 : 0;
+    const isEmbedded = placement !== undefined && placement.steps.length > 0;
+    if (attachment.kind === 'lookup') cost += placement ? Number(isEmbedded) * 8 : 5;
     plan.push(attachment);
   };
   add({ kind: 'root', entry: root });
@@ -455,4 +451,11 @@ export function equates(
   const is = (side: BoundColumn): boolean =>
     side.source.id === source && sameName(columnOf(side).name, column);
   return (is(left) && test(right)) || (is(right) && test(left));
+}
+
+/** Path at which the rows of a source are found once it is attached. */
+function baseOf(attachment: Attachment): string {
+  if (attachment.kind === 'lookup' || attachment.kind === 'copied')
+    return lookupBase(attachment.entry.source);
+  return attachment.kind === 'root' ? '' : attachment.base;
 }

@@ -116,17 +116,17 @@ function otherwise(match: MqlDocument, context: RuleContext): number {
   return keys
     .filter(([path]) => leads.has(path))
     .reduce(
-      (fewest, [path, value]) =>
-        Math.min(
-          fewest,
-          constants(value)
-            ? foundBy([path], constants(value)!.values, context)
-            : isDocument(value) && !('$ne' in value || '$not' in value || '$nin' in value)
-              ? rows / 3
-              : fewest,
-        ),
+      (fewest, [path, value]) => Math.min(fewest, documentsWith(path, value, rows, context)),
       rows,
     );
+}
+
+/** Documents that a condition on a field leaves, about; all of them where it says little. */
+function documentsWith(path: string, value: Mql, rows: number, context: RuleContext): number {
+  const equal = constants(value);
+  if (equal) return foundBy([path], equal.values, context);
+  const isRange = isDocument(value) && !('$ne' in value || '$not' in value || '$nin' in value);
+  return isRange ? rows / 3 : rows;
 }
 
 /** Documents in which one of these fields has one of so many values. */

@@ -3,7 +3,13 @@ import { isTotal, tableProfile, relationshipById } from '../../sqlite/profile/pr
 import { columnFields, computedPaths } from '../../design/column-fields';
 import { renamePath } from '../mql/map-paths';
 import { isDocument, type Mql, type MqlDocument } from '../mql/mql';
-import { isUnder, pathsInMatch, pathsWrittenBy, stageName } from '../mql/pipeline-paths';
+import {
+  isUnder,
+  pathsInMatch,
+  pathsWrittenBy,
+  projectedPath,
+  stageName,
+} from '../mql/pipeline-paths';
 import { replaceStages, type Rule, type RuleContext } from './rule';
 import { REASONS } from './reasons';
 
@@ -184,12 +190,8 @@ function readThrough(
   if (!isClear) return { stages: [alone], count: 0 };
   const renamed: MqlDocument[] = [];
   for (const stage of following.slice(0, end)) {
-    const read =
-      '$match' in stage
-        ? pathsInMatch(stage['$match'])
-        : '$sort' in stage
-          ? new Set(Object.keys(stage['$sort'] as object))
-          : new Set<string>();
+    const sorted = '$sort' in stage ? Object.keys(stage['$sort'] as object) : [];
+    const read = '$match' in stage ? pathsInMatch(stage['$match']) : new Set(sorted);
     if (![...read].every((path) => paths.has(path))) return { stages: [alone], count: 0 };
     renamed.push(
       [...paths].reduce(
@@ -201,12 +203,7 @@ function readThrough(
   const out: Record<string, Mql> = { _id: 0 };
   for (const [name, value] of Object.entries(project)) {
     if (name === '_id') continue;
-    const source =
-      value === 1 || value === true
-        ? name
-        : typeof value === 'string' && /^\$[^$]/.test(value)
-          ? value.slice(1)
-          : undefined;
+    const source = projectedPath(name, value);
     const inner = source === undefined ? undefined : values.get(source);
     if (inner === undefined) return { stages: [alone], count: 0 };
     out[name] = inner;

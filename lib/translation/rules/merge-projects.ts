@@ -1,3 +1,4 @@
+import { projectedPath } from '../mql/pipeline-paths';
 import { fingerprint, isDocument, type Mql, type MqlDocument } from '../mql/mql';
 import { replaceStages, type Rule } from './rule';
 import { REASONS } from './reasons';
@@ -30,12 +31,7 @@ function plainPaths(project: MqlDocument): Map<string, string> | undefined {
   const paths = new Map<string, string>();
   for (const [name, value] of Object.entries(project)) {
     if (name === '_id') continue;
-    const path =
-      value === 1 || value === true
-        ? name
-        : typeof value === 'string' && /^\$[^$]/.test(value)
-          ? value.slice(1)
-          : undefined;
+    const path = projectedPath(name, value);
     if (path === undefined) return undefined;
     paths.set(name, path);
   }

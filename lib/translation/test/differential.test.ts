@@ -58,7 +58,8 @@ function expressions(tables: readonly TableName[]): {
   const column = fc.constantFrom(
     ...tables.flatMap((table) => COLUMNS[table].map((name) => `${table}.${name}`)),
   );
-  const outer = tables.includes('a') ? 'a.id' : tables.includes('b') ? 'b.a_id' : '1';
+  const other = tables.includes('b') ? 'b.a_id' : '1';
+  const outer = tables.includes('a') ? 'a.id' : other;
   const { value, condition } = fc.letrec<{ value: string; condition: string }>((tie) => {
     const both = fc.tuple(tie('value'), tie('value'));
     return {
