@@ -77,7 +77,6 @@ const longFunctions = [
   'lib/bundle/card.ts',
   'lib/bundle/export.ts',
   'lib/bundle/json-schema.ts',
-  'lib/db/blob-store.ts',
   'lib/design/loss-check.ts',
   'lib/design/patterns.ts',
   'lib/design/propose.ts',

@@ -42,14 +42,20 @@ export interface BlobStore {
   removeUnreferenced(olderThanMs?: number): Promise<number>;
 }
 
-export function openBlobStore(db: Database, cacheFolder: string): BlobStore {
-  const { prisma } = db;
+export const openBlobStore = (db: Database, cacheFolder: string): BlobStore =>
+  new PostgresBlobStore(db, cacheFolder);
 
-  async function* chunks(hash: string): AsyncGenerator<Buffer> {
-    const bytes = await size(hash);
+class PostgresBlobStore implements BlobStore {
+  constructor(
+    private readonly db: Database,
+    private readonly cacheFolder: string,
+  ) {}
+
+  private async *chunks(hash: string): AsyncGenerator<Buffer> {
+    const bytes = await this.size(hash);
     if (bytes === undefined) throw new BlobMissingError(hash);
     for (let seq = 0, read = 0; read < bytes; seq++) {
-      const { rows } = await db.pool.query<{ data: Buffer }>(
+      const { rows } = await this.db.pool.query<{ data: Buffer }>(
         'SELECT data FROM blob_chunk WHERE hash = $1 AND seq = $2',
         [hash, seq],
       );
@@ -60,12 +66,20 @@ export function openBlobStore(db: Database, cacheFolder: string): BlobStore {
     }
   }
 
-  const size = async (hash: string): Promise<number | undefined> => {
-    const blob = await prisma.blob.findUnique({ where: { hash } });
+  async size(hash: string): Promise<number | undefined> {
+    const blob = await this.db.prisma.blob.findUnique({ where: { hash } });
     return blob ? Number(blob.bytes) : undefined;
-  };
+  }
 
-  async function putMany(blobs: readonly Uint8Array[], tx?: Tx): Promise<string[]> {
+  stream(hash: string): Readable {
+    return Readable.from(this.chunks(hash), { objectMode: false });
+  }
+
+  async put(bytes: Uint8Array, tx?: Tx): Promise<string> {
+    return (await this.putMany([bytes], tx))[0]!;
+  }
+
+  async putMany(blobs: readonly Uint8Array[], tx?: Tx): Promise<string[]> {
     const hashes = blobs.map((bytes) => sha256(bytes));
     const byHash = new Map(blobs.map((bytes, index) => [hashes[index]!, bytes]));
     const write = async (on: Tx) => {
@@ -81,20 +95,20 @@ export function openBlobStore(db: Database, cacheFolder: string): BlobStore {
       for (const batch of batches(data))
         await on.blobChunk.createMany({ data: batch, skipDuplicates: true });
     };
-    await (tx ? write(tx) : db.transaction(write));
+    await (tx ? write(tx) : this.db.transaction(write));
     return hashes;
   }
 
-  async function putFile(
+  async putFile(
     file: string,
     progress?: (bytes: number) => void,
   ): Promise<{ hash: string; bytes: number }> {
     const { hash, bytes } = await hashFile(file);
-    if ((await touch(prisma, [hash])) > 0) {
+    if ((await touch(this.db.prisma, [hash])) > 0) {
       progress?.(bytes);
       return { hash, bytes };
     }
-    await transfer(db, async (client) => {
+    await transfer(this.db, async (client) => {
       await client.query('INSERT INTO blob (hash, bytes) VALUES ($1, $2) ON CONFLICT DO NOTHING', [
         hash,
         bytes,
@@ -116,18 +130,22 @@ export function openBlobStore(db: Database, cacheFolder: string): BlobStore {
     return { hash, bytes };
   }
 
-  async function readMany(hashes: readonly string[]): Promise<Map<string, Buffer>> {
+  async read(hash: string): Promise<Buffer> {
+    return (await this.readMany([hash])).get(hash)!;
+  }
+
+  async readMany(hashes: readonly string[]): Promise<Map<string, Buffer>> {
     const parts = new Map<string, Buffer[]>(hashes.map((hash) => [hash, []]));
     const wanted = [...parts.keys()];
     for (let at = 0; at < wanted.length; at += 500) {
       const slice = wanted.slice(at, at + 500);
-      const present = await prisma.blob.findMany({
+      const present = await this.db.prisma.blob.findMany({
         where: { hash: { in: slice } },
         select: { hash: true },
       });
       const missing = slice.find((hash) => !present.some((blob) => blob.hash === hash));
       if (missing) throw new BlobMissingError(missing);
-      const rows = await prisma.blobChunk.findMany({
+      const rows = await this.db.prisma.blobChunk.findMany({
         where: { hash: { in: slice } },
         orderBy: [{ hash: 'asc' }, { seq: 'asc' }],
       });
@@ -136,8 +154,8 @@ export function openBlobStore(db: Database, cacheFolder: string): BlobStore {
     return new Map([...parts].map(([hash, pieces]) => [hash, Buffer.concat(pieces)]));
   }
 
-  async function materialise(hash: string): Promise<string> {
-    const folder = path.join(/* turbopackIgnore: true */ cacheFolder, hash.slice(0, 2));
+  async materialise(hash: string): Promise<string> {
+    const folder = path.join(/* turbopackIgnore: true */ this.cacheFolder, hash.slice(0, 2));
     const file = path.join(/* turbopackIgnore: true */ folder, hash);
     if (
       await fs.access(file).then(
@@ -149,7 +167,7 @@ export function openBlobStore(db: Database, cacheFolder: string): BlobStore {
     await fs.mkdir(folder, { recursive: true });
     const partial = path.join(/* turbopackIgnore: true */ folder, `.${randomUUID()}`);
     try {
-      await pipeline(Readable.from(chunks(hash)), createWriteStream(partial));
+      await pipeline(Readable.from(this.chunks(hash)), createWriteStream(partial));
       const read = await hashFile(partial);
       if (read.hash !== hash)
         throw new Error(`the blob ${hash} is damaged in the store: its bytes hash to ${read.hash}`);
@@ -161,26 +179,18 @@ export function openBlobStore(db: Database, cacheFolder: string): BlobStore {
     return file;
   }
 
-  return {
-    put: async (bytes, tx) => (await putMany([bytes], tx))[0]!,
-    putMany,
-    putFile,
-    read: async (hash) => (await readMany([hash])).get(hash)!,
-    readMany,
-    size,
-    stream: (hash) => Readable.from(chunks(hash), { objectMode: false }),
-    materialise,
-    removeUnreferenced: async (olderThanMs = 3_600_000) => {
-      const before = new Date(Date.now() - olderThanMs);
-      return prisma.$executeRaw`
-        DELETE FROM blob WHERE created_at < ${before}
-          AND NOT EXISTS (SELECT 1 FROM artefact_version WHERE blob_hash = blob.hash)
-          AND NOT EXISTS (SELECT 1 FROM source_database WHERE blob_hash = blob.hash)
-          AND NOT EXISTS (SELECT 1 FROM bundle WHERE blob_hash = blob.hash)
-          AND NOT EXISTS (SELECT 1 FROM import WHERE blob_hash = blob.hash AND state IN ('queued', 'running'))
-          AND NOT EXISTS (SELECT 1 FROM benchmark WHERE position(convert_to(blob.hash, 'UTF8') in question_files) > 0)`;
-    },
-  };
+  async removeUnreferenced(olderThanMs = 3_600_000): Promise<number> {
+    const before = new Date(Date.now() - olderThanMs);
+    return this.db.prisma.$executeRaw`
+      DELETE FROM blob WHERE created_at < ${before}
+        AND NOT EXISTS (SELECT 1 FROM artefact_version WHERE blob_hash = blob.hash)
+        AND NOT EXISTS (SELECT 1 FROM source_database WHERE blob_hash = blob.hash)
+        AND NOT EXISTS (SELECT 1 FROM bundle WHERE blob_hash = blob.hash)
+        AND NOT EXISTS (SELECT 1 FROM import
+          WHERE blob_hash = blob.hash AND state IN ('queued', 'running'))
+        AND NOT EXISTS (SELECT 1 FROM benchmark
+          WHERE position(convert_to(blob.hash, 'UTF8') in question_files) > 0)`;
+  }
 }
 
 /**
