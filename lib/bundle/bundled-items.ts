@@ -34,6 +34,9 @@ const resultSchema = z.object({
   row_count: z.coerce.number(),
   rows: z.array(z.record(z.string(), z.unknown())),
   tied_rows: z.array(tiedSchema).optional(),
+  open_rows: z
+    .array(z.object({ rows: tiedSchema, among: z.array(z.record(z.string(), z.unknown())) }))
+    .optional(),
 });
 
 /** An item's line in `results/<split>.jsonl.gz`. */
@@ -46,6 +49,11 @@ export interface BundledResult {
    * count.
    */
   readonly tied?: readonly TiedRows[];
+  /** See `OpenChoice`; absent where what is open is not known exactly, and in older bundles. */
+  readonly choices?: readonly {
+    readonly rows: TiedRows;
+    readonly among: readonly Record<string, unknown>[];
+  }[];
 }
 
 /**
@@ -92,13 +100,18 @@ export async function readResults(
       for await (const line of gunzippedLines(path.join(home, name))) {
         lineNumber++;
         if (line === '') continue;
-        const { question_id, db_id, row_count, rows, tied_rows } = resultSchema.parse(
+        const { question_id, db_id, row_count, rows, tied_rows, open_rows } = resultSchema.parse(
           BSON.EJSON.parse(line, { relaxed: false }),
         );
         const key = itemKey(split, db_id, question_id);
         if (results.has(key))
           problems.push(`results/${name}, line ${lineNumber}: repeats ${question_id}`);
-        results.set(key, { rowCount: row_count, rows, ...(tied_rows && { tied: tied_rows }) });
+        results.set(key, {
+          rowCount: row_count,
+          rows,
+          ...(tied_rows && { tied: tied_rows }),
+          ...(open_rows && { choices: open_rows }),
+        });
       }
     } catch (error) {
       const place = lineNumber > 0 ? `, line ${lineNumber}` : '';

@@ -70,8 +70,11 @@ export function bundleCard(content: BundleContent, missing: readonly string[]): 
     '`data/<split>.jsonl`: one item a line; `MQL` is present when `status` is `translated`. ' +
       '`results/`: expected rows with their BSON types; where the order counts, `tied_rows` ' +
       'lists the first and last position of each run of rows that may come in any order among ' +
-      'themselves. `databases/<db>/`: documents (`ejson/` keeps types; `dump/` is for ' +
-      'mongorestore), design, indexes, migration script, validation. `provenance/`: decisions, effort, agent runs, source defects, and what of the source is left out.',
+      'themselves. Where a limit cuts through a tie, `open_rows` names the positions (`rows`) ' +
+      'that may hold any of the documents `among`, each at most as often as it stands there. ' +
+      '`databases/<db>/`: documents (`ejson/` keeps types; `dump/` is for mongorestore), ' +
+      'design, indexes, migration script, validation. `provenance/`: decisions, effort, agent ' +
+      'runs, source defects, and what of the source is left out.',
     '',
     'A retyped column states its transform in `columns`: the SQL side goes through it before it ' +
       'is compared. Nothing is coerced.',

@@ -7,7 +7,7 @@ import { printMql } from '../mql/print';
 import { extendedPipeline } from '../mql/extended-pipeline';
 import { rowToDocument } from '../results/compare';
 import { relaxedJson } from '../results/extended-json';
-import { toBsonValue } from '../results/value';
+import { toBsonValue, type Value } from '../results/value';
 import { sourceIdOf } from '../sqlite/benchmark';
 import { isOutermostOrdered } from '../sqlite/select/outermost-order';
 import { QueryProcess } from '../sqlite/query/query-process';
@@ -342,11 +342,18 @@ async function itemLines(
     else {
       rowCount = checked.expected.rowCount;
       digest = checked.expected.digest;
-      const { tied } = checked.expected;
-      expected = { rowCount, rows, tied };
+      const { tied, choices } = checked.expected;
+      expected = { rowCount, rows, tied, ...(choices && { choices }) };
       const paths = entry.columns.map((column) => column.path);
-      const shipped = rows.map((row) => toBsonValue(rowToDocument(paths, row)));
+      const asDocument = (row: readonly Value[]) => toBsonValue(rowToDocument(paths, row));
+      const shipped = rows.map(asDocument);
       const tiedRows = tied && { tied_rows: tied };
+      const openRows = choices && {
+        open_rows: choices.map(({ rows: open, among }) => ({
+          rows: open,
+          among: among.map(asDocument),
+        })),
+      };
       result = BSON.EJSON.stringify(
         {
           question_id: sourceId,
@@ -354,6 +361,7 @@ async function itemLines(
           row_count: rowCount,
           rows: shipped,
           ...tiedRows,
+          ...openRows,
         },
         { relaxed: false },
       );

@@ -4,6 +4,7 @@ import { LogicalCsvError, logicalCsv, readLogicalCsv } from '../design/logical-c
 import type { TiedRows } from '../results/compare';
 import { isIdentical } from '../results/equality';
 import { contentHash } from '../results/hash';
+import type { OpenChoice } from '../results/open-choice';
 import { fromBson, type Value } from '../results/value';
 import { sourceIdOf } from '../sqlite/benchmark';
 import {
@@ -26,6 +27,7 @@ export interface WrittenItem {
     readonly rowCount: number;
     readonly rows: readonly (readonly Value[])[];
     readonly tied: readonly TiedRows[] | undefined;
+    readonly choices?: readonly OpenChoice[];
   };
 }
 
@@ -159,10 +161,29 @@ function resultProblems(
     return [`row_count is ${result.rowCount} instead of ${expected.rowCount}`];
   if (JSON.stringify(result.tied) !== JSON.stringify(expected.tied))
     return ['tied_rows are others'];
-  const rows = result.rows.map((row) => columns.map((column) => fromBson(row[column.path])));
+  const asRow = (document: Record<string, unknown>): Value[] =>
+    columns.map((column) => fromBson(document[column.path]));
+  if (!isSameChoices(expected.choices, result.choices, asRow)) return ['open_rows are others'];
+  const rows = result.rows.map(asRow);
   if (rows.length !== expected.rows.length) {
     return [`${rows.length} rows ship instead of ${expected.rows.length}`];
   }
   const differing = expected.rows.findIndex((row, index) => !isIdentical([...row], rows[index]!));
   return differing < 0 ? [] : [`row ${differing + 1} is not what SQLite returned`];
+}
+
+function isSameChoices(
+  expected: readonly OpenChoice[] = [],
+  read: BundledResult['choices'] = [],
+  asRow: (document: Record<string, unknown>) => Value[],
+): boolean {
+  const isSame = ({ rows, among }: OpenChoice, at: number): boolean => {
+    const other = read[at]!;
+    return (
+      JSON.stringify(rows) === JSON.stringify(other.rows) &&
+      among.length === other.among.length &&
+      among.every((row, index) => isIdentical([...row], asRow(other.among[index]!)))
+    );
+  };
+  return expected.length === read.length && expected.every(isSame);
 }

@@ -175,7 +175,9 @@ describe('contents that were signed, but are not what a bundle holds', () => {
     [
       'an item of a database that is not there',
       {
-        'data/dev.jsonl': `${JSON.stringify(item)}\n${JSON.stringify({ ...item, question_id: 'q2', db_id: 'gone' })}\n`,
+        'data/dev.jsonl': [item, { ...item, question_id: 'q2', db_id: 'gone' }]
+          .map((entry) => `${JSON.stringify(entry)}\n`)
+          .join(''),
       },
       [/item q2 is of gone, which is not in databases/],
     ],
@@ -246,6 +248,12 @@ describe('gold against its expected rows', () => {
     readonly item?: object;
     readonly shown?: number;
     readonly expected?: readonly (readonly Value[])[];
+    readonly choices?:
+      | readonly {
+          readonly rows: readonly [number, number];
+          readonly among: readonly (readonly Value[])[];
+        }[]
+      | undefined;
   }
 
   const verified = async ({
@@ -254,17 +262,24 @@ describe('gold against its expected rows', () => {
     item: change,
     shown = 4,
     expected = rows,
+    choices,
   }: Gold): Promise<readonly string[]> => {
     const whole = { columns: ['v', 'n'], rows: expected };
     const entry = { ...ordered, MQL: { collection: 'c', pipeline }, ...change };
     const digest = resultDigest(whole, entry.order_sensitive);
-    const shipped = expected.slice(0, shown).map(([v, n]) => toBsonValue({ v: v!, n: n! }));
+    const asDocument = ([v, n]: readonly Value[]) => toBsonValue({ v: v!, n: n! });
+    const shipped = expected.slice(0, shown).map(asDocument);
+    const open = choices?.map(({ rows: at, among }) => ({
+      rows: at,
+      among: among.map(asDocument),
+    }));
     const line = {
       question_id: 'q1',
       db_id: 'shop',
-      row_count: 4,
+      row_count: expected.length,
       rows: shipped,
       ...(tied && { tied_rows: tied }),
+      ...(open && { open_rows: open }),
     };
     write({
       ...sound,
@@ -279,6 +294,24 @@ describe('gold against its expected rows', () => {
   const ascending = [{ $sort: { v: 1, n: 1 } }, project];
   const descending = [{ $sort: { v: -1, n: 1 } }, project];
   const swapped = [{ $sort: { v: 1, n: -1 } }, project];
+  const only = (...ids: readonly number[]) => [
+    { $match: { _id: { $in: ids } } },
+    { $sort: { v: -1 } },
+    project,
+  ];
+  /** `ORDER BY v DESC LIMIT 3`: two rows tie at the last place. */
+  const cut = {
+    item: { caveats: ['tie'], row_count: 3 },
+    tied: [],
+    expected: [rows[3], rows[2], rows[0]],
+    choices: [{ rows: [2, 2], among: [rows[0], rows[1]] }],
+  } as const;
+  /** `LIMIT 2` without an order. */
+  const any = {
+    item: { caveats: ['unordered_limit'], row_count: 2, order_sensitive: false },
+    expected: [rows[0], rows[1]],
+    choices: [{ rows: [0, 1], among: rows }],
+  } as const;
 
   test.each<[string, Gold]>([
     ['rows in order', { pipeline: ascending, tied: [] }],
@@ -289,6 +322,17 @@ describe('gold against its expected rows', () => {
     [
       'another order of a tie that is named',
       { pipeline: descending, tied: [], item: { caveats: ['tie'] } },
+    ],
+    ['another row of a tie at a limit', { ...cut, pipeline: only(4, 3, 2) }],
+    ['the same row of a tie at a limit', { ...cut, pipeline: only(4, 3, 1) }],
+    ['any rows of a limit without order', { ...any, pipeline: only(4, 2) }],
+    [
+      'another row of a tie at a limit that older bundles do not describe',
+      { ...cut, choices: undefined, pipeline: only(4, 3, 2) },
+    ],
+    [
+      'the first rows of a longer result, and another row of the tie',
+      { ...cut, shown: 2, pipeline: only(4, 3, 2) },
     ],
     [
       'a float within the tolerance',
@@ -358,6 +402,31 @@ describe('gold against its expected rows', () => {
       'a status without MQL',
       { pipeline: ascending, tied: [], item: { status: 'untranslated' } },
       /its MQL says otherwise/,
+    ],
+    [
+      'a sure row of a limit left out',
+      { ...cut, pipeline: only(4, 1, 2) },
+      /rows have no equal.*; no choice of the rows that tie gives these/,
+    ],
+    [
+      'one row of a tie twice',
+      { ...any, pipeline: [...only(4), { $set: { w: [1, 2] } }, { $unwind: '$w' }, project] },
+      /no choice of the rows that tie/,
+    ],
+    [
+      'a row that no legal answer has',
+      { ...any, pipeline: [...only(4, 1), { $set: { n: { $add: ['$n', 10] } } }] },
+      /no choice of the rows that tie/,
+    ],
+    [
+      'too few rows of a limit',
+      { ...any, pipeline: only(4) },
+      /2 rows expected, 1 found; no choice of the rows that tie/,
+    ],
+    [
+      'sure rows in another order',
+      { ...cut, pipeline: [{ $match: { _id: { $gt: 1 } } }, { $sort: { n: 1 } }, project] },
+      /no choice of the rows that tie/,
     ],
   ])('%s: named', async (_, gold, problem) => {
     const found = await verified({ ...gold });

@@ -140,6 +140,10 @@ test('reading back names what is not as it was meant', async () => {
   expect(await found({ entry: entry!, expected: { ...expected, tied: [] } })).toContain(
     'tied_rows are others',
   );
+  const choices = [{ rows: [0, 0] as const, among: rows }];
+  expect(await found({ entry: entry!, expected: { ...expected, choices } })).toContain(
+    'open_rows are others',
+  );
   const pipeline = [...entry!.mql!.pipeline, { $limit: 5 }];
   expect(await found({ entry: { ...entry!, mql: { ...entry!.mql!, pipeline } } })).toMatch(
     /MQL reads as another pipeline[^]*MQL_text reads as another/,

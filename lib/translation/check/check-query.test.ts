@@ -27,7 +27,8 @@ let catalog: Catalog;
 beforeAll(async () => {
   const sqlite = new Database(file);
   sqlite.exec(`CREATE TABLE reading (id INTEGER PRIMARY KEY, level INTEGER, note TEXT);
-    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${ROWS}) INSERT INTO reading SELECT i, i / 10, 'a note of some length ' || i FROM n`);
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${ROWS})
+    INSERT INTO reading SELECT i, i / 10, 'a note of some length ' || i FROM n`);
   sqlite.close();
   const source = openSource(file);
   catalog = catalogOf(source, { name: 'source', sha256: '', descriptions: {} });
@@ -85,7 +86,7 @@ async function asked(
   }
 }
 
-test('the same query on the same data is run once; another pipeline asks for no source rows again', async () => {
+test('on the same data a query runs once; another pipeline asks for no source rows', async () => {
   const known = new KnownResults();
   const query = ids('SELECT id FROM reading WHERE level = 7', { $match: { level: 7 } });
   const first = await checkQuery(query, known);
@@ -128,7 +129,7 @@ test('what failed, or stopped early, is not remembered', async () => {
   expect((await asked(() => checkQuery(failing, known))).pipelines).toBe(1);
 });
 
-test('of many expected rows the number and digest are kept; the rows are asked for again', async () => {
+test('of many expected rows number and digest are kept; the rows are asked for again', async () => {
   const known = new KnownResults();
   const query = {
     ...ids('SELECT note || note || note || note AS id FROM reading'),
@@ -179,6 +180,35 @@ test.each<[string, string, Document[], string[], number[]]>([
     caveats,
     verdict: { kind: sql.includes('> 0') ? 'tie' : 'equal' },
   });
+});
+
+test.each<[string, string, unknown]>([
+  [
+    'a cut through a tie',
+    'SELECT id FROM reading ORDER BY level LIMIT 12',
+    [{ rows: [9, 11], among: Array.from({ length: 10 }, (_, at) => [BigInt(at + 10)]) }],
+  ],
+  [
+    'no order',
+    'SELECT id FROM reading WHERE id < 4 LIMIT 2',
+    [{ rows: [0, 1], among: [[1n], [2n], [3n]] }],
+  ],
+  [
+    'a cut between an offset and a limit',
+    'SELECT id FROM reading WHERE id < 4 ORDER BY level LIMIT 1 OFFSET 1',
+    [{ rows: [0, 0], among: [[1n], [2n], [3n]] }],
+  ],
+  ['a tie of more rows than ship', 'SELECT id FROM reading ORDER BY level < 0 LIMIT 2', undefined],
+  ['no tie', 'SELECT id FROM reading ORDER BY id LIMIT 2', undefined],
+  [
+    'a tie below the top level as well',
+    'SELECT id FROM reading WHERE id > (SELECT id FROM reading ORDER BY level LIMIT 1) ' +
+      'ORDER BY level LIMIT 2',
+    undefined,
+  ],
+])('%s: what may be chosen is known where that is all that is open', async (_, sql, choices) => {
+  const { expected } = await checkQuery(ids(sql), undefined);
+  expect(expected?.choices).toEqual(choices);
 });
 
 const pick = (id: number): Document => ({ $match: { _id: id } });

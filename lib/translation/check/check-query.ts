@@ -1,5 +1,6 @@
 import type { TiedRows, Verdict } from '../../results/compare';
 import { contentHash } from '../../results/hash';
+import type { OpenChoice } from '../../results/open-choice';
 import type { ResultSet, Value } from '../../results/value';
 import { isOutermostOrdered } from '../../sqlite/select/outermost-order';
 import {
@@ -27,6 +28,8 @@ export interface CheckedQuery {
     readonly rows: readonly (readonly Value[])[] | undefined;
     /** Runs of rows with equal sort keys; undefined where the order does not count. */
     readonly tied: readonly TiedRows[] | undefined;
+    /** See `Equivalence`. */
+    readonly choices?: readonly OpenChoice[];
   };
   /** Of the pipeline's run. */
   readonly run?: PipelineRun;
@@ -42,14 +45,16 @@ export async function checkQuery(
   const key = keyOf(input);
   const before = known?.checked(key);
   if (before) return before;
-  const { verdict, caveats, expected, tied, run } = await checkEquivalence({
+  const { verdict, caveats, expected, tied, choices, run } = await checkEquivalence({
     ...input,
     ...(known && { known }),
   });
   const checked: CheckedQuery = {
     verdict,
     caveats,
-    ...(expected && { expected: summary(expected, tied, input.sql) }),
+    ...(expected && {
+      expected: { ...summary(expected, tied, input.sql), ...(choices && { choices }) },
+    }),
     ...(run && { run }),
   };
   // What did not run may run another time, and a candidate that stopped early tells less than a

@@ -6,6 +6,7 @@ import { isOutermostOrdered } from '../../sqlite/select/outermost-order';
 import { runnableSql } from '../../sqlite/select/runnable-sql';
 import { compareResults, type TiedRows, type Verdict } from '../../results/compare';
 import { rowKey, valueKey } from '../../results/equality';
+import type { OpenChoice } from '../../results/open-choice';
 import { isOutage, Unavailable } from '../../results/unavailable';
 import {
   fromBson,
@@ -16,6 +17,7 @@ import {
 } from '../../results/value';
 import { applyTransform, type Transform } from '../../design/transform';
 import { GuardedError, runGuarded } from '../../mongo/guarded';
+import { cutChoices } from './cut-choices';
 import { documentsDigest, MOST_DIGESTED } from './documents-digest';
 import { HiddenOrder } from './hidden-order';
 import { findAmbiguities, type Ambiguities } from './ambiguity';
@@ -51,6 +53,10 @@ export interface Equivalence {
    * read off the query, no run is known.
    */
   readonly tied?: readonly TiedRows[];
+  /**
+   * What makes another answer checkable, where ties at the outermost LIMIT are all that is open.
+   */
+  readonly choices?: readonly OpenChoice[];
   readonly run?: PipelineRun;
 }
 
@@ -96,6 +102,8 @@ export const TIMEOUT_MS = 60_000;
 /** So many rows behind a LIMIT nearly always show where the ties at it end. */
 const BEYOND_CUT = 1000;
 
+const isOpenName = (caveat: string): boolean => (AMBIGUITIES as readonly string[]).includes(caveat);
+
 /** A tie is as legal an answer as the source's own. */
 export const isEquivalent = (verdict: Verdict): boolean =>
   verdict.kind === 'equal' || verdict.kind === 'tie';
@@ -138,7 +146,14 @@ export async function checkEquivalence(input: EquivalenceInput): Promise<Equival
     : await judgeOpen(limit.verdict, inner, actual, (other) =>
         carry(other, expected.columns, transforms),
       );
-  return { ...outcome, ...(ordered && { tied: limit.tied ?? [] }), verdict, caveats };
+  const choices = inner.caveats.some(isOpenName) ? undefined : limit.choices;
+  return {
+    ...outcome,
+    ...(ordered && { tied: limit.tied ?? [] }),
+    ...(choices && { choices }),
+    verdict,
+    caveats,
+  };
 }
 
 /**
@@ -173,7 +188,7 @@ function ambiguitiesOf(
     expected,
     isLimitJudged: limit.isJudged,
     ...(limit.tied && { tied: limit.tied }),
-    isLimitCut: limit.caveats.some((caveat) => (AMBIGUITIES as readonly string[]).includes(caveat)),
+    isLimitCut: limit.caveats.some(isOpenName),
     run: async (other, isReversed) => {
       const result = await tryAskSource(input, other, MAX_ROWS, isReversed);
       return result?.more === false ? result : undefined;
@@ -186,6 +201,7 @@ interface JudgedLimit {
   readonly caveats: readonly string[];
   /** See `Equivalence`. */
   readonly tied?: readonly TiedRows[];
+  readonly choices?: readonly OpenChoice[];
   /** It is known whether the outermost LIMIT cuts a tie. */
   readonly isJudged: boolean;
 }
@@ -207,7 +223,11 @@ async function judgeLimit(
   }
   const shown = (row: readonly Value[]): Value[] =>
     row.map((value, index) => (index < keyed.width ? cell(transforms[index], value) : value));
-  const carried = (rows: QueryResult['rows']): Whole => ({ ...keyed, rows: rows.map(shown) });
+  const carried = ({ rows, more }: QueryResult): Whole => ({
+    ...keyed,
+    rows: rows.map(shown),
+    more,
+  });
   const whole = await wholeRows(input, keyed, carried, verdict.kind === 'equal');
   if (!whole) return { verdict, caveats: [], isJudged: false };
   const isCut = keyed.limit !== undefined && cutsATie(whole);
@@ -223,7 +243,8 @@ async function judgeLimit(
     whole.rows.slice(whole.offset, whole.offset + expected.rows.length),
     whole.keys,
   );
-  return { verdict: judged, caveats, tied, isJudged: true };
+  const choices = isCut ? cutChoices({ ...whole, count: expected.rows.length }) : undefined;
+  return { verdict: judged, caveats, tied, ...(choices && { choices }), isJudged: true };
 }
 
 /** DISTINCT sorted by what it does not return, with its LIMIT. */
@@ -285,7 +306,7 @@ async function judgeOpen(
   actual: ResultSet,
   shown: (answer: ResultSet) => ResultSet,
 ): Promise<Verdict> {
-  const named = caveats.filter((caveat) => (AMBIGUITIES as readonly string[]).includes(caveat));
+  const named = caveats.filter(isOpenName);
   if (named.length === 0) return verdict;
   if (verdict.kind === 'value' || verdict.kind === 'order') {
     for await (const answer of answers()) {
@@ -332,7 +353,7 @@ function sourceSql(input: SourceQuery): { sql: string; timed: readonly string[] 
 type Whole = Pick<
   NonNullable<ReturnType<typeof keyedSql>>,
   'width' | 'keys' | 'limit' | 'offset' | 'ordered'
-> & { readonly rows: readonly (readonly Value[])[] };
+> & { readonly rows: readonly (readonly Value[])[]; readonly more: boolean };
 
 const sortKey = (whole: Whole, row: readonly Value[]): Value[] =>
   whole.keys.map((at) => row[at] ?? null);
@@ -347,21 +368,21 @@ const sameKey = (whole: Whole, a: readonly Value[], b: readonly Value[]): boolea
 async function wholeRows(
   input: SourceQuery,
   keyed: KeyedSql,
-  carried: (rows: QueryResult['rows']) => Whole,
+  carried: (result: QueryResult) => Whole,
   equal: boolean,
 ): Promise<Whole | undefined> {
   const cut = keyed.limit === undefined ? undefined : keyed.offset + keyed.limit;
   if (cut !== undefined && cut + BEYOND_CUT < MAX_ROWS) {
     const first = await tryAskSource(input, keyed.sql, cut + BEYOND_CUT);
     if (!first) return undefined;
-    const whole = carried(first.rows);
+    const whole = carried(first);
     const [inside, last] = [whole.rows[cut - 1], whole.rows.at(-1)];
     const tieEnds =
       !first.more || (inside !== undefined && last !== undefined && !sameKey(whole, inside, last));
     if (tieEnds || (equal && cutsATie(whole))) return whole;
   }
   const all = await tryAskSource(input, keyed.sql, MAX_ROWS);
-  return !all || (all.more && cut === undefined) ? undefined : carried(all.rows);
+  return !all || (all.more && cut === undefined) ? undefined : carried(all);
 }
 
 /** A row on one side of the cut has the keys of a row on the other, and is another row. */
