@@ -7,11 +7,15 @@ import { findAmbiguities } from './ambiguity';
 const sqlite = new Database(':memory:');
 sqlite.defaultSafeIntegers(true);
 sqlite.exec(`
-  CREATE TABLE person (id INTEGER PRIMARY KEY, name TEXT NOT NULL, height REAL, city TEXT COLLATE NOCASE, score TEXT, code TEXT);
-  INSERT INTO person VALUES (1, 'ann', 1.5, 'Oslo', '9', '001'), (2, 'bob', 1.5, 'OSLO', '10', '002'), (3, 'cid', NULL, 'Rome', '100', '010'),
+  CREATE TABLE person (id INTEGER PRIMARY KEY, name TEXT NOT NULL, height REAL,
+    city TEXT COLLATE NOCASE, score TEXT, code TEXT);
+  INSERT INTO person VALUES
+    (1, 'ann', 1.5, 'Oslo', '9', '001'), (2, 'bob', 1.5, 'OSLO', '10', '002'),
+    (3, 'cid', NULL, 'Rome', '100', '010'),
     (4, 'dan', 1.7, 'Rome', '9', '011'), (5, 'eve', 1.7, NULL, NULL, '100');
   CREATE TABLE "my visit" (id INTEGER PRIMARY KEY, person INTEGER, "the weight" INTEGER, note TEXT);
-  INSERT INTO "my visit" VALUES (1, 3, 10, 'a'), (2, 1, 10, 'b'), (3, 2, 5, 'a'), (4, 2, 10, 'c'), (5, 5, 1, 'a'), (6, 4, NULL, 'b');
+  INSERT INTO "my visit" VALUES (1, 3, 10, 'a'), (2, 1, 10, 'b'), (3, 2, 5, 'a'),
+    (4, 2, 10, 'c'), (5, 5, 1, 'a'), (6, 4, NULL, 'b');
   CREATE TABLE pair (a TEXT, b INTEGER, PRIMARY KEY (a, b)) WITHOUT ROWID;
   INSERT INTO pair VALUES ('x', 1), ('x', 2), ('y', 1);
   CREATE TABLE middle (id INTEGER PRIMARY KEY, kind TEXT, value TEXT);
@@ -20,6 +24,9 @@ sqlite.exec(`
   INSERT INTO dept VALUES (1, 'A'), (2, 'B'), (3, 'C');
   CREATE TABLE emp (id INTEGER PRIMARY KEY, dept_id INTEGER REFERENCES dept(id), score INTEGER);
   INSERT INTO emp VALUES (1, 1, 5), (2, 2, 5), (3, 3, 5), (4, 1, 9);
+  CREATE TABLE many (id INTEGER PRIMARY KEY, kind TEXT);
+  WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40)
+    INSERT INTO many SELECT i, 'A' FROM n;
   CREATE VIEW tall (who, height) AS SELECT name, height FROM person WHERE height > 1.6;`);
 const catalog = catalogOf(sqlite, { name: 'source', sha256: '', descriptions: {} });
 afterAll(() => sqlite.close());
@@ -300,6 +307,22 @@ it('finds other answers that are as legal', async () => {
   const names = new Set<Value>();
   for await (const { rows } of answers()) for (const [name] of rows) names.add(name ?? null);
   expect([...names].sort()).toEqual(['ann', 'bob', 'cid']);
+});
+
+describe('each row of a long tie is a legal answer', () => {
+  it.each([
+    'SELECT id FROM many WHERE id = (SELECT id FROM many ORDER BY kind LIMIT 1)',
+    'SELECT top.id FROM (SELECT id FROM many ORDER BY kind DESC LIMIT 1) top',
+    'SELECT kind, id FROM many GROUP BY kind',
+    'SELECT (SELECT m.id FROM many m WHERE m.kind >= d.name) FROM dept d WHERE d.id = 1',
+  ])('%s', async (sql) => {
+    const found = new Set<Value>();
+    for await (const { rows } of (await find(sql)).answers())
+      for (const row of rows) found.add(row.at(-1) ?? null);
+    expect([...found].sort((a, b) => Number(a) - Number(b))).toEqual(
+      Array.from({ length: 40 }, (_, at) => BigInt(at + 1)),
+    );
+  });
 });
 
 it('reports what does not run in another order', async () => {

@@ -6,7 +6,7 @@ import type { SelectStatement } from '../../sqlite/select/ast';
 import { printSelect } from '../../sqlite/select/print-select';
 import { tryReadSql } from '../../sqlite/select/read-sql';
 import { openConstructs, type OpenConstructs } from './open-constructs';
-import { reorderedSql, type Reordering } from './reordered-sql';
+import { namesRead, reorderedSql, type Reordering } from './reordered-sql';
 
 export interface AmbiguityInput {
   /** As it runs: the clock is pinned. */
@@ -36,6 +36,9 @@ export interface Ambiguities {
  * far.
  */
 const SHUFFLES = [618_034, 381_966, 250_001, 700_003, 145_898, 333_335];
+
+/** Tables of so many rows are read from each of them on, so that each row of a tie comes first. */
+const MOST_STARTS = 200;
 
 const NONE: Ambiguities = { caveats: [], answers: async function* () {} };
 
@@ -131,6 +134,26 @@ class Search {
       const answer = await this.shuffled(shuffle);
       if (answer) yield answer;
     }
+    const starts = await this.starts();
+    for (let startsAt = 2; startsAt <= starts; startsAt++) {
+      const answer = await this.run({
+        direction: 'ASC',
+        scanned: undefined,
+        outermost: false,
+        startsAt,
+      });
+      if (answer) yield answer;
+    }
+  }
+
+  /** Rows of the largest table that is read; none where there are too many to begin with each. */
+  private async starts(): Promise<number> {
+    let most = 0;
+    for (const name of namesRead(this.statement)) {
+      const counted = `SELECT 1 FROM main.${quoteName(name)} LIMIT ${MOST_STARTS + 1}`;
+      most = Math.max(most, (await this.input.run(counted))?.rows.length ?? 0);
+    }
+    return most > MOST_STARTS ? 0 : most;
   }
 
   private async changesWithNullsLast(): Promise<boolean> {

@@ -32,6 +32,8 @@ export interface Reordering {
    * first, so that each is an answer that SQL allows.
    */
   readonly shuffle?: number;
+  /** Likewise, but tables are read from this row on (the first is 1), and then from the first. */
+  readonly startsAt?: number;
   /** By table, columns whose texts are read as numbers. */
   readonly numeric?: ReadonlyMap<string, ReadonlySet<string>>;
 }
@@ -46,7 +48,7 @@ export function reorderedSql(
   catalog: Catalog,
   reordering: Reordering,
 ): string {
-  if (reordering.shuffle !== undefined) {
+  if (reordering.shuffle !== undefined || reordering.startsAt !== undefined) {
     const shuffled = scannedTables(statement, catalog, new Map(), reordering);
     return printSelect({ ...statement, with: [...shuffled, ...statement.with] });
   }
@@ -231,13 +233,9 @@ function scannedTables(
   statement: SelectStatement,
   catalog: Catalog,
   scanned: ReadonlyMap<string, ReadonlySet<string>>,
-  { direction, numeric, shuffle }: Reordering,
+  { direction, numeric, shuffle, startsAt }: Reordering,
 ): CommonTable[] {
-  const named = new Set<string>();
-  const defined = new Set<string>();
-  collectNames(statement, named, defined);
-  const tables = [...named].filter((name) => !defined.has(name));
-  return tables.flatMap((name) => {
+  return namesRead(statement).flatMap((name) => {
     const table = catalog.tables.find((candidate) => sameName(candidate.name, name));
     const view = catalog.views?.some((candidate) => sameName(candidate.name, name));
     if (!table && !view) return [];
@@ -247,10 +245,8 @@ function scannedTables(
       !table.withoutRowid &&
       !table.columns.some((column) => sameName(column.name, 'rowid'));
     const last = hasRowid ? 'rowid' : 'row_number() OVER ()';
-    const order =
-      shuffle === undefined
-        ? [...columns, last].map((term) => `${term} ${direction}`).join(', ')
-        : shuffled(last, shuffle);
+    const inDirection = [...columns, last].map((term) => `${term} ${direction}`).join(', ');
+    const order = otherStart(startsAt) ?? otherOrder(last, shuffle) ?? inDirection;
     const asNumbers = table && numeric?.get(table.name);
     const items = asNumbers
       ? table.columns.map((column) => itemOf(column.name, asNumbers.has(column.name)))
@@ -263,8 +259,19 @@ function scannedTables(
 }
 
 /** An order that no index has and that nothing else in the query sorts by. */
-const shuffled = (place: string, multiplier: number): string =>
-  `(${place} % 1000003) * ${multiplier} % 1000003`;
+const otherOrder = (place: string, multiplier: number | undefined): string | undefined =>
+  multiplier === undefined ? undefined : `(${place} % 1000003) * ${multiplier} % 1000003`;
+
+const otherStart = (row: number | undefined): string | undefined =>
+  row === undefined ? undefined : `row_number() OVER () < ${row}, row_number() OVER ()`;
+
+/** Tables and views of the database that the query names. */
+export function namesRead(statement: SelectStatement): string[] {
+  const named = new Set<string>();
+  const defined = new Set<string>();
+  collectNames(statement, named, defined);
+  return [...named].filter((name) => !defined.has(name));
+}
 
 function itemOf(column: string, asNumber: boolean): string {
   const name = quoteName(column);
