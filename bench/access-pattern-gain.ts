@@ -108,13 +108,22 @@ function generate(file: string, orders: number): void {
   sqlite.pragma('journal_mode = OFF');
   sqlite.exec(`
     CREATE TABLE category (category_id INTEGER PRIMARY KEY, name TEXT NOT NULL);
-    CREATE TABLE product (product_id INTEGER PRIMARY KEY, category_id INTEGER NOT NULL REFERENCES category, name TEXT NOT NULL, price REAL NOT NULL);
-    CREATE TABLE customer (customer_id INTEGER PRIMARY KEY, name TEXT NOT NULL, email TEXT NOT NULL UNIQUE, city TEXT NOT NULL);
-    CREATE TABLE address (address_id INTEGER PRIMARY KEY, customer_id INTEGER NOT NULL REFERENCES customer, street TEXT NOT NULL, postcode TEXT);
-    CREATE TABLE orders (order_id INTEGER PRIMARY KEY, customer_id INTEGER NOT NULL REFERENCES customer, placed TEXT NOT NULL, status TEXT NOT NULL);
-    CREATE TABLE order_line (order_id INTEGER NOT NULL REFERENCES orders, line INTEGER NOT NULL, product_id INTEGER NOT NULL REFERENCES product, quantity INTEGER NOT NULL, price REAL NOT NULL, PRIMARY KEY (order_id, line));
-    CREATE TABLE shipment (shipment_id INTEGER PRIMARY KEY, order_id INTEGER NOT NULL UNIQUE REFERENCES orders, carrier TEXT NOT NULL, sent TEXT);
-    CREATE TABLE review (review_id INTEGER PRIMARY KEY, product_id INTEGER NOT NULL REFERENCES product, customer_id INTEGER NOT NULL REFERENCES customer, stars INTEGER NOT NULL, title TEXT);`);
+    CREATE TABLE product (product_id INTEGER PRIMARY KEY,
+      category_id INTEGER NOT NULL REFERENCES category, name TEXT NOT NULL, price REAL NOT NULL);
+    CREATE TABLE customer (customer_id INTEGER PRIMARY KEY, name TEXT NOT NULL,
+      email TEXT NOT NULL UNIQUE, city TEXT NOT NULL);
+    CREATE TABLE address (address_id INTEGER PRIMARY KEY,
+      customer_id INTEGER NOT NULL REFERENCES customer, street TEXT NOT NULL, postcode TEXT);
+    CREATE TABLE orders (order_id INTEGER PRIMARY KEY,
+      customer_id INTEGER NOT NULL REFERENCES customer, placed TEXT NOT NULL, status TEXT NOT NULL);
+    CREATE TABLE order_line (order_id INTEGER NOT NULL REFERENCES orders, line INTEGER NOT NULL,
+      product_id INTEGER NOT NULL REFERENCES product, quantity INTEGER NOT NULL,
+        price REAL NOT NULL, PRIMARY KEY (order_id, line));
+    CREATE TABLE shipment (shipment_id INTEGER PRIMARY KEY,
+      order_id INTEGER NOT NULL UNIQUE REFERENCES orders, carrier TEXT NOT NULL, sent TEXT);
+    CREATE TABLE review (review_id INTEGER PRIMARY KEY,
+      product_id INTEGER NOT NULL REFERENCES product,
+        customer_id INTEGER NOT NULL REFERENCES customer, stars INTEGER NOT NULL, title TEXT);`);
   const random = new Random(11);
   const customers = Math.round(orders / 5);
   const products = 2000;

@@ -27,14 +27,23 @@ function generate(file: string, transactions: number): void {
   const sqlite = new Database(file);
   sqlite.pragma('journal_mode = OFF');
   sqlite.exec(`
-    CREATE TABLE district (district_id INTEGER PRIMARY KEY, name TEXT, region TEXT, inhabitants INTEGER, salary REAL);
-    CREATE TABLE account (account_id INTEGER PRIMARY KEY, district_id INTEGER REFERENCES district, frequency TEXT, date TEXT);
-    CREATE TABLE client (client_id INTEGER PRIMARY KEY, gender TEXT, birth_date TEXT, district_id INTEGER REFERENCES district);
-    CREATE TABLE disp (disp_id INTEGER PRIMARY KEY, client_id INTEGER REFERENCES client, account_id INTEGER REFERENCES account, type TEXT);
-    CREATE TABLE loan (loan_id INTEGER PRIMARY KEY, account_id INTEGER REFERENCES account, date TEXT, amount INTEGER, duration INTEGER, payments REAL, status TEXT);
-    CREATE TABLE card (card_id INTEGER PRIMARY KEY, disp_id INTEGER REFERENCES disp, type TEXT, issued TEXT);
-    CREATE TABLE "order" (order_id INTEGER PRIMARY KEY, account_id INTEGER REFERENCES account, bank_to TEXT, account_to INTEGER, amount REAL, k_symbol TEXT);
-    CREATE TABLE trans (trans_id INTEGER PRIMARY KEY, account_id INTEGER REFERENCES account, date TEXT, type TEXT, operation TEXT, amount INTEGER, balance INTEGER, k_symbol TEXT, bank TEXT, account INTEGER);`);
+    CREATE TABLE district (district_id INTEGER PRIMARY KEY, name TEXT, region TEXT,
+      inhabitants INTEGER, salary REAL);
+    CREATE TABLE account (account_id INTEGER PRIMARY KEY, district_id INTEGER REFERENCES district,
+      frequency TEXT, date TEXT);
+    CREATE TABLE client (client_id INTEGER PRIMARY KEY, gender TEXT, birth_date TEXT,
+      district_id INTEGER REFERENCES district);
+    CREATE TABLE disp (disp_id INTEGER PRIMARY KEY, client_id INTEGER REFERENCES client,
+      account_id INTEGER REFERENCES account, type TEXT);
+    CREATE TABLE loan (loan_id INTEGER PRIMARY KEY, account_id INTEGER REFERENCES account,
+      date TEXT, amount INTEGER, duration INTEGER, payments REAL, status TEXT);
+    CREATE TABLE card (card_id INTEGER PRIMARY KEY, disp_id INTEGER REFERENCES disp, type TEXT,
+      issued TEXT);
+    CREATE TABLE "order" (order_id INTEGER PRIMARY KEY, account_id INTEGER REFERENCES account,
+      bank_to TEXT, account_to INTEGER, amount REAL, k_symbol TEXT);
+    CREATE TABLE trans (trans_id INTEGER PRIMARY KEY, account_id INTEGER REFERENCES account,
+      date TEXT, type TEXT, operation TEXT, amount INTEGER, balance INTEGER, k_symbol TEXT,
+        bank TEXT, account INTEGER);`);
   const random = new Random(7);
   const date = (): string =>
     `199${random.int(3, 8)}-${String(random.int(1, 12)).padStart(2, '0')}-${String(random.int(1, 28)).padStart(2, '0')}`;

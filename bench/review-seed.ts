@@ -35,7 +35,8 @@ export async function seedReview(pool: pg.Pool, tasks: number, people: number): 
   );
   await pool.query(
     `INSERT INTO source_database (id, benchmark_id, name, sha256, bytes, blob_hash, descriptions)
-     SELECT gen_random_uuid(), $1, 'database_' || n, 'none', 1, 'none', $2 FROM generate_series(1, $3) n`,
+     SELECT gen_random_uuid(), $1, 'database_' || n, 'none', 1, 'none', $2
+       FROM generate_series(1, $3) n`,
     [benchmarkId, encodeContent([]), DATABASES],
   );
   const item = encodeContent({
@@ -48,7 +49,8 @@ export async function seedReview(pool: pg.Pool, tasks: number, people: number): 
   });
   await pool.query(
     `INSERT INTO item (id, benchmark_id, database_id, question_id, split, position, title, content)
-     SELECT gen_random_uuid(), $1, source.id, n::text, 'dev', n, 'How many stations report in region ' || n || '?', $2
+     SELECT gen_random_uuid(), $1, source.id, n::text, 'dev', n,
+       'How many stations report in region ' || n || '?', $2
      FROM source_database source, generate_series(1, $3) n WHERE source.benchmark_id = $1`,
     [benchmarkId, item, perDatabase],
   );
@@ -66,7 +68,8 @@ export async function seedReview(pool: pg.Pool, tasks: number, people: number): 
   await artefacts('evidence', 'evidence', perDatabase);
   await pool.query(
     `CREATE TEMP TABLE seeded AS
-     SELECT artefact.id, artefact.kind, artefact.key, artefact.database_id, gen_random_uuid() AS version_id,
+     SELECT artefact.id, artefact.kind, artefact.key, artefact.database_id,
+       gen_random_uuid() AS version_id,
        convert_to('{"kind":"' || artefact.kind || '","key":"' || artefact.key || '","text":"' || repeat('a pipeline of several stages ', 30) || '"}', 'UTF8') AS content
      FROM artefact WHERE benchmark_id = '${benchmarkId}'`,
   );
@@ -91,7 +94,8 @@ export async function seedReview(pool: pg.Pool, tasks: number, people: number): 
     await pool.query(
       `INSERT INTO artefact_input (version_id, kind, key, part, hash, source_id, source_hash)
        SELECT one.version_id, $2, other.key, $3, other.hash, other.id, other.hash
-       FROM seeded one JOIN seeded other ON other.database_id = one.database_id AND other.kind = $2 AND other.key = ${key}
+       FROM seeded one JOIN seeded other ON other.database_id = one.database_id AND other.kind = $2
+         AND other.key = ${key}
        WHERE one.kind = $1`,
       [kind, source, part],
     );
@@ -105,7 +109,8 @@ export async function seedReview(pool: pg.Pool, tasks: number, people: number): 
   await feed('evidence', 'logical_design', 'fields', collection);
   await pool.query(
     `INSERT INTO task (id, benchmark_id, database_id, artefact_id, gate, title)
-     SELECT gen_random_uuid(), $1, database_id, id, CASE kind WHEN 'gold' THEN 'optimised_query' ELSE 'evidence' END, key
+     SELECT gen_random_uuid(), $1, database_id, id, CASE kind WHEN 'gold' THEN 'optimised_query'
+       ELSE 'evidence' END, key
      FROM seeded WHERE kind IN ('gold', 'evidence') ORDER BY database_id, kind, key`,
     [benchmarkId],
   );

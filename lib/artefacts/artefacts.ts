@@ -26,7 +26,8 @@ async function artefactRow(
       state: TaskState | null;
     }[]
   >`
-    SELECT artefact.id, artefact.kind, artefact.key, version.seq, artefact.database_id, state.gate, state.id AS task_id, state.state
+    SELECT artefact.id, artefact.kind, artefact.key, version.seq, artefact.database_id, state.gate,
+      state.id AS task_id, state.state
     FROM artefact JOIN artefact_version version ON version.id = artefact.current_id
     LEFT JOIN task_state state ON state.artefact_id = artefact.id AND state.state <> 'closed'
     WHERE artefact.id = ${id}::uuid LIMIT 1`;

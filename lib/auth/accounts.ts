@@ -82,8 +82,8 @@ export async function signIn(
   await db.prisma.failedSignIn.deleteMany({
     where: { OR: [{ key: keys[0]!.key }, { at: { lt: since } }] },
   });
-  await db.prisma
-    .$executeRaw`DELETE FROM failed_sign_in WHERE id = (SELECT max(id) FROM failed_sign_in WHERE key = ${keys[1]!.key})`;
+  await db.prisma.$executeRaw`DELETE FROM failed_sign_in
+      WHERE id = (SELECT max(id) FROM failed_sign_in WHERE key = ${keys[1]!.key})`;
   const token = newToken('s_');
   const expiresAt = new Date(Date.now() + sessionLifetime);
   await audited(db, async (tx) => {
@@ -113,10 +113,13 @@ export async function principalOfSession(
     role: string;
     outdated: boolean;
   }>(Prisma.sql`
-    SELECT app_user.id, app_user.email, app_user.name, app_user.role::text, session.last_seen_at < now() - interval '1 minute' AS outdated
+    SELECT app_user.id, app_user.email, app_user.name, app_user.role::text,
+      session.last_seen_at < now() - interval '1 minute' AS outdated
     FROM session JOIN app_user ON app_user.id = session.user_id
-    WHERE session.token_hash = ${tokenHash} AND session.revoked_at IS NULL AND session.expires_at > now()
-      AND session.last_seen_at > now() - make_interval(secs => ${sessionIdle / 1000}) AND app_user.disabled_at IS NULL`);
+    WHERE session.token_hash = ${tokenHash} AND session.revoked_at IS NULL
+      AND session.expires_at > now()
+      AND session.last_seen_at > now() - make_interval(secs => ${sessionIdle / 1000})
+      AND app_user.disabled_at IS NULL`);
   if (!session || !isRole(session.role)) return undefined;
   const { id, email, name, role, outdated } = session;
   if (outdated)

@@ -41,7 +41,9 @@ async function unfinishedStages(on: Tx, databaseId: string): Promise<MissingRow[
   // In the order in which work flows (request, run, task): what moves on between two of these reads
   // is then met again by the second, whereas the other way round it would be seen by neither.
   const [asked] = await on.$queryRaw<{ asked: boolean }[]>`
-    SELECT EXISTS (SELECT 1 FROM outbox WHERE handled_at IS NULL AND topic = 'request_stage' AND position(convert_to(${databaseId}, 'UTF8') in payload) > 0) AS asked`;
+    SELECT EXISTS (SELECT 1 FROM outbox
+      WHERE handled_at IS NULL AND topic = 'request_stage'
+        AND position(convert_to(${databaseId}, 'UTF8') in payload) > 0) AS asked`;
   if (asked?.asked)
     rows.push({
       what: 'the agents have just been asked for something',
@@ -78,7 +80,8 @@ async function undecidedTasks(on: Tx, databaseId: string): Promise<MissingRow[]>
       if (count === 0) return;
       const [first] = await on.$queryRaw<
         { id: string }[]
-      >`SELECT id FROM task WHERE database_id = ${databaseId}::uuid AND gate = ${gate} AND state = ${state} ORDER BY position LIMIT 1`;
+      >`SELECT id FROM task WHERE database_id = ${databaseId}::uuid AND gate = ${gate}
+        AND state = ${state} ORDER BY position LIMIT 1`;
       rows.push({ what: `${name}: ${count} ${what}`, gate, taskId: first?.id ?? null, count });
     };
     await row(tasks.open, 'open', tasks.open === 1 ? 'task to decide' : 'tasks to decide');
@@ -139,9 +142,9 @@ export async function standingFinalisations(
   });
   const standing = new Map<string, Date>();
   for (const decision of decisions) {
-    const [open] = await on.$queryRaw<
-      { open: boolean }[]
-    >`SELECT EXISTS (SELECT 1 FROM task WHERE database_id = ${decision.databaseId}::uuid AND state IN ('open', 'stale', 'waiting')) AS open`;
+    const [open] = await on.$queryRaw<{ open: boolean }[]>`SELECT EXISTS (SELECT 1 FROM task
+      WHERE database_id = ${decision.databaseId}::uuid
+        AND state IN ('open', 'stale', 'waiting')) AS open`;
     if (!open?.open && (await stateDigest(on, decision.databaseId)) === decision.contentHash)
       standing.set(decision.databaseId, decision.createdAt);
   }

@@ -201,10 +201,12 @@ export async function databaseDetail(
         state: TaskState | null;
       }[]
     >`
-      SELECT artefact.id, artefact.kind, artefact.key, version.seq, task.gate, task.id AS task_id, task.state
+      SELECT artefact.id, artefact.kind, artefact.key, version.seq, task.gate, task.id AS task_id,
+        task.state
       FROM artefact JOIN artefact_version version ON version.id = artefact.current_id
       LEFT JOIN task ON task.artefact_id = artefact.id AND task.state <> 'closed'
-      WHERE artefact.database_id = ${id}::uuid AND artefact.retired_at IS NULL AND artefact.kind NOT IN ('translation', 'gold', 'evidence')
+      WHERE artefact.database_id = ${id}::uuid AND artefact.retired_at IS NULL
+        AND artefact.kind NOT IN ('translation', 'gold', 'evidence')
       ORDER BY artefact.kind, artefact.key`,
     on.artefact.findFirst({
       where: { databaseId: id, kind: 'migration', retiredAt: null },
@@ -238,13 +240,16 @@ export async function overview(db: Database, benchmarkId: string): Promise<Overv
   const [effort, done, costs, reviewers] = await Promise.all([
     effortByGate(on, benchmarkId),
     on.$queryRaw<{ database_id: string; verdict: string; day: string; n: number }[]>`
-      SELECT task.database_id, decision.verdict, to_char(date_trunc('day', decision.created_at), 'YYYY-MM-DD') AS day, count(*)::int AS n
+      SELECT task.database_id, decision.verdict,
+        to_char(date_trunc('day', decision.created_at), 'YYYY-MM-DD') AS day, count(*)::int AS n
       FROM task JOIN decision ON decision.id = task.decision_id
       WHERE task.benchmark_id = ${benchmarkId}::uuid AND task.state = 'done'
-      GROUP BY task.database_id, decision.verdict, date_trunc('day', decision.created_at) ORDER BY day`,
+      GROUP BY task.database_id, decision.verdict, date_trunc('day', decision.created_at)
+        ORDER BY day`,
     on.$queryRaw<{ database_id: string; cost: number }[]>`
       SELECT database_id, sum(cost_usd)::float8 AS cost FROM agent_run
-      WHERE database_id IN (SELECT id FROM source_database WHERE benchmark_id = ${benchmarkId}::uuid) GROUP BY 1`,
+      WHERE database_id IN (SELECT id FROM source_database
+        WHERE benchmark_id = ${benchmarkId}::uuid) GROUP BY 1`,
     reviewerRows(on, benchmarkId),
   ]);
   const days = new Map<string, number>();
@@ -300,14 +305,17 @@ async function reviewerRows(on: Tx, benchmarkId: string): Promise<ReviewerRow[]>
     WITH made AS (
       SELECT decision.user_id, decision.task_id, decision.verdict, decision.settles
       FROM decision LEFT JOIN decision later ON later.undoes_id = decision.id
-      WHERE decision.benchmark_id = ${benchmarkId}::uuid AND decision.task_id IS NOT NULL AND decision.verdict <> 'undo' AND later.id IS NULL
+      WHERE decision.benchmark_id = ${benchmarkId}::uuid AND decision.task_id IS NOT NULL
+        AND decision.verdict <> 'undo' AND later.id IS NULL
     ), counted AS (
       SELECT user_id, count(*)::int AS decisions, count(*) FILTER (WHERE settles)::int AS approved,
         count(*) FILTER (WHERE verdict = 'request_changes')::int AS requested
       FROM made GROUP BY user_id
     ), spent AS (
-      SELECT effort_span.user_id, effort_span.task_id, sum(extract(epoch FROM ended_at - started_at)) AS seconds
-      FROM effort_span JOIN task ON task.id = effort_span.task_id WHERE task.benchmark_id = ${benchmarkId}::uuid GROUP BY 1, 2
+      SELECT effort_span.user_id, effort_span.task_id,
+        sum(extract(epoch FROM ended_at - started_at)) AS seconds
+      FROM effort_span JOIN task ON task.id = effort_span.task_id
+        WHERE task.benchmark_id = ${benchmarkId}::uuid GROUP BY 1, 2
     ), worked AS (
       SELECT user_id, sum(seconds) / 60 AS minutes FROM spent GROUP BY user_id
     ), dwelt AS (
@@ -315,10 +323,13 @@ async function reviewerRows(on: Tx, benchmarkId: string): Promise<ReviewerRow[]>
       FROM spent JOIN made USING (user_id, task_id) GROUP BY spent.user_id
     ), held AS (
       SELECT lease.user_id, count(*)::int AS tasks FROM lease JOIN task ON task.id = lease.task_id
-      WHERE lease.expires_at > now() AND task.benchmark_id = ${benchmarkId}::uuid GROUP BY lease.user_id
+      WHERE lease.expires_at > now() AND task.benchmark_id = ${benchmarkId}::uuid
+        GROUP BY lease.user_id
     )
-    SELECT app_user.id, app_user.name, coalesce(counted.decisions, 0) AS decisions, coalesce(counted.approved, 0) AS approved,
-      coalesce(counted.requested, 0) AS "requestedChanges", coalesce(worked.minutes, 0)::float8 AS minutes,
+    SELECT app_user.id, app_user.name, coalesce(counted.decisions, 0) AS decisions,
+      coalesce(counted.approved, 0) AS approved,
+      coalesce(counted.requested, 0) AS "requestedChanges",
+        coalesce(worked.minutes, 0)::float8 AS minutes,
       dwelt.seconds AS "dwellSeconds", coalesce(held.tasks, 0) AS holding
     FROM app_user
     LEFT JOIN counted ON counted.user_id = app_user.id

@@ -39,7 +39,8 @@ export async function leaveForAudit(on: Queries, audit: readonly AuditEntry[]): 
   for (const { chain, actor, action, subject, detail } of entries) {
     await on.query(Prisma.sql`
       INSERT INTO audit_pending (chain, actor, action, subject, detail)
-      VALUES (${chain}, ${pgText(actor)}, ${action}, ${pgText(subject)}, ${Buffer.from(canonicalText(detail))})`);
+      VALUES (${chain}, ${pgText(actor)}, ${action}, ${pgText(subject)},
+        ${Buffer.from(canonicalText(detail))})`);
   }
 }
 

@@ -59,10 +59,13 @@ export async function readCurrent<T>(
       first: Uint8Array | null;
     }[]
   >`
-    SELECT artefact.id, version.id AS version_id, version.content_hash, version.blob_hash, blob.bytes, chunk.data AS first
-    FROM artefact JOIN artefact_version version ON version.id = artefact.current_id JOIN blob ON blob.hash = version.blob_hash
+    SELECT artefact.id, version.id AS version_id, version.content_hash, version.blob_hash,
+      blob.bytes, chunk.data AS first
+    FROM artefact JOIN artefact_version version ON version.id = artefact.current_id
+      JOIN blob ON blob.hash = version.blob_hash
     LEFT JOIN blob_chunk chunk ON chunk.hash = blob.hash AND chunk.seq = 0
-    WHERE artefact.database_id = ${databaseId}::uuid AND artefact.kind = ${ref.kind} AND artefact.key = ${ref.key} AND artefact.retired_at IS NULL`;
+    WHERE artefact.database_id = ${databaseId}::uuid AND artefact.kind = ${ref.kind}
+      AND artefact.key = ${ref.key} AND artefact.retired_at IS NULL`;
   if (!row) return undefined;
   const whole =
     row.first?.length === Number(row.bytes) ? row.first : await blobs.read(row.blob_hash);
@@ -229,13 +232,19 @@ async function save(
   });
   const versionIds = current.map(({ versionId }) => versionId);
   await tx.$executeRaw`
-    UPDATE artefact_version SET inputs_hash = x.inputs FROM unnest(${versionIds}::uuid[], ${current.map((row) => row.inputsHash)}::text[]) AS x(id, inputs)
+    UPDATE artefact_version SET inputs_hash = x.inputs
+      FROM unnest(${versionIds}::uuid[], ${current.map((row) => row.inputsHash)}::text[]) AS x(id,
+        inputs)
     WHERE artefact_version.id = x.id AND inputs_hash <> x.inputs`;
   await tx.$executeRaw`
-    UPDATE artefact SET current_id = x.version, held_edit = false FROM unnest(${current.map((row) => row.artefactId)}::uuid[], ${versionIds}::uuid[]) AS x(id, version)
+    UPDATE artefact SET current_id = x.version, held_edit = false
+      FROM unnest(${current.map((row) => row.artefactId)}::uuid[], ${versionIds}::uuid[]) AS x(id,
+        version)
     WHERE artefact.id = x.id AND (current_id IS DISTINCT FROM x.version OR held_edit)`;
   const producedIds = prepared.map((artefact) => idOf.get(refKey(artefact))!);
-  await tx.$executeRaw`UPDATE artefact SET produced_at = clock_timestamp(), retired_at = NULL, stage = ${stage} WHERE id = ANY(${producedIds}::uuid[])`;
+  await tx.$executeRaw`UPDATE artefact
+    SET produced_at = clock_timestamp(), retired_at = NULL, stage = ${stage}
+      WHERE id = ANY(${producedIds}::uuid[])`;
 
   await replaceInputs(tx, idOf, current);
   for (const { artefactId, artefact } of current) {
@@ -278,7 +287,8 @@ async function outdatedVersions(tx: Tx, versionIds: readonly string[]): Promise<
     SELECT DISTINCT input.version_id AS id FROM artefact_input input
     JOIN artefact source ON source.id = input.source_id
     JOIN artefact_version source_version ON source_version.id = source.current_id
-    WHERE input.version_id = ANY(${[...versionIds]}::uuid[]) AND source_version.content_hash <> input.source_hash`;
+    WHERE input.version_id = ANY(${[...versionIds]}::uuid[])
+      AND source_version.content_hash <> input.source_hash`;
   return new Set(rows.map((row) => row.id));
 }
 

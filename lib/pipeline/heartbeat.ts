@@ -68,8 +68,11 @@ function ago(seconds: number): string {
  */
 export async function silenceFor(db: Database, databaseId: string): Promise<string | null> {
   const { rows } = await db.pool.query<{ waits: boolean }>(
-    `SELECT EXISTS (SELECT 1 FROM stage_run WHERE database_id = $1::uuid AND state IN ('queued', 'running'))
-       OR EXISTS (SELECT 1 FROM outbox WHERE handled_at IS NULL AND topic = 'request_stage' AND position(convert_to($1::text, 'UTF8') in payload) > 0) AS waits`,
+    `SELECT EXISTS (SELECT 1 FROM stage_run
+      WHERE database_id = $1::uuid AND state IN ('queued', 'running'))
+       OR EXISTS (SELECT 1 FROM outbox
+       WHERE handled_at IS NULL AND topic = 'request_stage'
+         AND position(convert_to($1::text, 'UTF8') in payload) > 0) AS waits`,
     [databaseId],
   );
   return rows[0]?.waits ? workerSilence(db) : null;

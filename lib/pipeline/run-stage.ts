@@ -340,7 +340,8 @@ async function isAwaited(tx: Tx, databaseId: string, stage: StageName): Promise<
       SELECT 1 FROM task_state state
       JOIN decision ON decision.id = state.decision_id AND decision.awaits
       JOIN artefact ON artefact.id = state.artefact_id
-      WHERE state.database_id = ${databaseId}::uuid AND state.state = 'waiting' AND artefact.produced_at <= decision.created_at
+      WHERE state.database_id = ${databaseId}::uuid AND state.state = 'waiting'
+        AND artefact.produced_at <= decision.created_at
         AND artefact.stage = ANY(${stageNames.slice(stageIndex(stage))}::text[])) AS awaited`;
   return row!.awaited;
 }

@@ -179,6 +179,8 @@ export async function postRequest(tx: Tx, request: StageRequest): Promise<void> 
 export async function readyRuns(db: Database): Promise<{ id: string; stage: StageName }[]> {
   return db.prisma.$queryRaw<{ id: string; stage: StageName }[]>`
     SELECT id, stage FROM (SELECT DISTINCT ON (database_id) id, stage, job_id FROM stage_run
-    WHERE state = 'queued' AND NOT EXISTS (SELECT 1 FROM stage_run busy WHERE busy.database_id = stage_run.database_id AND busy.state = 'running')
-    ORDER BY database_id, array_position(${[...stageNames]}::text[], stage)) AS earliest WHERE job_id IS NULL`;
+    WHERE state = 'queued' AND NOT EXISTS (SELECT 1 FROM stage_run busy
+      WHERE busy.database_id = stage_run.database_id AND busy.state = 'running')
+    ORDER BY database_id, array_position(${[...stageNames]}::text[], stage)) AS earliest
+    WHERE job_id IS NULL`;
 }

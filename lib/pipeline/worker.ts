@@ -194,7 +194,8 @@ async function relayOutbox({ db }: WorkerOptions): Promise<void> {
     try {
       await db.transaction(async (tx) => {
         const [row] = await tx.$queryRaw<{ id: bigint; topic: string; payload: Uint8Array }[]>`
-          SELECT id, topic, payload FROM outbox WHERE handled_at IS NULL AND attempts < 20 ORDER BY attempts, id LIMIT 1 FOR UPDATE SKIP LOCKED`;
+          SELECT id, topic, payload FROM outbox WHERE handled_at IS NULL AND attempts < 20
+            ORDER BY attempts, id LIMIT 1 FOR UPDATE SKIP LOCKED`;
         id = row?.id;
         if (!row) return;
         await tx.outbox.update({ where: { id: row.id }, data: { handledAt: new Date() } });
@@ -323,9 +324,11 @@ async function requeue(
 async function forgetLostJobs({ db }: WorkerOptions): Promise<void> {
   for (const table of ['stage_run', 'import', 'bundle']) {
     await db.pool.query(`
-      UPDATE ${table} SET job_id = NULL WHERE state = 'queued' AND job_id IS NOT NULL AND NOT EXISTS (
+      UPDATE ${table} SET job_id = NULL
+        WHERE state = 'queued' AND job_id IS NOT NULL AND NOT EXISTS (
         SELECT 1 FROM pgboss.job WHERE id = job_id::uuid
-        AND (state IN ('created', 'retry') OR (state = 'active' AND started_on > now() - interval '10 seconds')))`);
+        AND (state IN ('created', 'retry')
+        OR (state = 'active' AND started_on > now() - interval '10 seconds')))`);
   }
 }
 

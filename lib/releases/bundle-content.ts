@@ -133,8 +133,11 @@ async function itemDecisions(
     { key: string; gate: string; verdict: string; at: Date; by: string }[]
   >`
     SELECT artefact.key, state.gate, state.verdict, decision.created_at AS at, app_user.name AS by
-    FROM task_state state JOIN artefact ON artefact.id = state.artefact_id JOIN decision ON decision.id = state.decision_id JOIN app_user ON app_user.id = decision.user_id
-    WHERE state.database_id = ${databaseId}::uuid AND state.state = 'done' AND artefact.kind IN ('translation', 'gold', 'evidence')
+    FROM task_state state JOIN artefact ON artefact.id = state.artefact_id
+      JOIN decision ON decision.id = state.decision_id
+        JOIN app_user ON app_user.id = decision.user_id
+    WHERE state.database_id = ${databaseId}::uuid AND state.state = 'done'
+      AND artefact.kind IN ('translation', 'gold', 'evidence')
     ORDER BY decision.created_at, decision.id`;
   const byItem = new Map<string, ItemDecision[]>();
   for (const { key, at, ...row } of rows) {

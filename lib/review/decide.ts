@@ -511,7 +511,8 @@ async function takeBackWork(tx: Tx, decision: UndoneDecision): Promise<void> {
   if (!decision.restartStage) return;
   const stage = decision.restartStage as StageName;
   const unsent = await tx.$queryRaw<{ id: bigint }[]>`
-    UPDATE outbox SET handled_at = now(), failure = 'undone' WHERE handled_at IS NULL AND topic = 'request_stage'
+    UPDATE outbox SET handled_at = now(), failure = 'undone'
+      WHERE handled_at IS NULL AND topic = 'request_stage'
       AND position(convert_to(${decision.id}, 'UTF8') in payload) > 0 RETURNING id`;
   if (unsent.length > 0) return;
   const own = await tx.stageRun.findMany({

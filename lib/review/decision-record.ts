@@ -64,7 +64,8 @@ export async function lockTask(
   changesVersions: boolean,
 ): Promise<DecidableTask> {
   const [row] = await on.query<RawTask>(Prisma.sql`
-    SELECT * FROM decidable_task(${taskId}::uuid, ${idempotencyKey}::uuid, ${changesVersions}::boolean)`);
+    SELECT * FROM decidable_task(${taskId}::uuid, ${idempotencyKey}::uuid,
+      ${changesVersions}::boolean)`);
   if (!row) throw notFound('This task');
   return {
     id: row.id,
@@ -127,16 +128,23 @@ export async function writeDecision(on: Queries, made: NewDecision): Promise<str
   });
   await on.query(Prisma.sql`
     WITH decided AS (
-      INSERT INTO decision (id, benchmark_id, database_id, task_id, version_id, content_hash, inputs_hash, user_id, verdict, settles,
-        awaits, restart_stage, restart_only, restart_all, edited_id, reason_code, note, idempotency_key, replaced_id, previous_id, created_at)
-      VALUES (${id}::uuid, ${task.benchmarkId}::uuid, ${task.databaseId}::uuid, ${task.id}::uuid, ${bound.versionId}::uuid,
-        ${bound.contentHash}, ${bound.inputsHash}, ${userId}::uuid, ${input.verdict}, ${made.settles},
-        ${made.awaits}, ${restart?.stage ?? null}, ${[...(restart?.only ?? [])]}::text[], ${restart?.only === null}, ${made.editedId}::uuid,
-        ${reason}, ${note}, ${input.idempotencyKey}::uuid, ${made.replacedId}::uuid, ${task.decisionId}::uuid,
+      INSERT INTO decision (id, benchmark_id, database_id, task_id, version_id, content_hash,
+        inputs_hash, user_id, verdict, settles,
+        awaits, restart_stage, restart_only, restart_all, edited_id, reason_code, note,
+          idempotency_key, replaced_id, previous_id, created_at)
+      VALUES (${id}::uuid, ${task.benchmarkId}::uuid, ${task.databaseId}::uuid, ${task.id}::uuid,
+        ${bound.versionId}::uuid,
+        ${bound.contentHash}, ${bound.inputsHash}, ${userId}::uuid, ${input.verdict},
+          ${made.settles},
+        ${made.awaits}, ${restart?.stage ?? null}, ${[...(restart?.only ?? [])]}::text[],
+          ${restart?.only === null}, ${made.editedId}::uuid,
+        ${reason}, ${note}, ${input.idempotencyKey}::uuid, ${made.replacedId}::uuid,
+          ${task.decisionId}::uuid,
         date_trunc('milliseconds', clock_timestamp()) + interval '1 millisecond')
     ), bound AS (
       INSERT INTO decision_input (decision_id, kind, key, part, hash)
-      SELECT ${id}::uuid, kind, key, part, hash FROM artefact_input WHERE version_id = ${bound.versionId}::uuid
+      SELECT ${id}::uuid, kind, key, part, hash FROM artefact_input
+        WHERE version_id = ${bound.versionId}::uuid
     ), pointed AS (
       UPDATE task SET decision_id = ${id}::uuid WHERE id = ${task.id}::uuid
     ), released AS (
@@ -144,7 +152,8 @@ export async function writeDecision(on: Queries, made: NewDecision): Promise<str
     ), drafted AS (
       DELETE FROM draft_text WHERE task_id = ${task.id}::uuid AND user_id = ${userId}::uuid
     ), looked_at AS (
-      INSERT INTO seen (user_id, artefact_id, version_id) VALUES (${userId}::uuid, ${task.artefactId}::uuid, ${bound.versionId}::uuid)
+      INSERT INTO seen (user_id, artefact_id, version_id)
+        VALUES (${userId}::uuid, ${task.artefactId}::uuid, ${bound.versionId}::uuid)
       ON CONFLICT (user_id, artefact_id) DO UPDATE SET version_id = excluded.version_id, at = now()
     )
     SELECT ${notification(Prisma.sql`${message}`, Prisma.sql`true`)}`);

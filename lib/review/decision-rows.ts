@@ -21,7 +21,8 @@ interface RawDecision {
 }
 
 const selectDecisions = Prisma.sql`
-  SELECT decision.id, decision.task_id, decision.verdict, decision.settles, decision.created_at, decision.reason_code, decision.note,
+  SELECT decision.id, decision.task_id, decision.verdict, decision.settles, decision.created_at,
+    decision.reason_code, decision.note,
     decider.id AS user_id, decider.name AS user_name, version.seq, undoer.name AS undone_by,
     task.decision_id IS NOT DISTINCT FROM decision.id AS latest, task.state
   FROM decision
@@ -55,7 +56,8 @@ const decisionRow = (row: RawDecision): DecisionRow => ({
 /** A task's decisions, newest first, with what each is worth now. */
 export async function decisionRows(db: Database, taskId: string): Promise<DecisionRow[]> {
   const rows = await db.query<RawDecision>(
-    Prisma.sql`${selectDecisions} WHERE decision.task_id = ${taskId}::uuid ORDER BY decision.created_at DESC`,
+    Prisma.sql`${selectDecisions} WHERE decision.task_id = ${taskId}::uuid
+      ORDER BY decision.created_at DESC`,
   );
   return rows.map(decisionRow);
 }

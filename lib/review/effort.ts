@@ -87,6 +87,8 @@ export interface GateEffort {
 /** Measured minutes for each database and gate. */
 export async function effortByGate(on: Tx, benchmarkId: string): Promise<GateEffort[]> {
   return on.$queryRaw<GateEffort[]>`
-    SELECT task.database_id AS "databaseId", task.gate, sum(extract(epoch FROM ended_at - started_at) / 60)::float8 AS minutes
-    FROM effort_span JOIN task ON task.id = effort_span.task_id WHERE task.benchmark_id = ${benchmarkId}::uuid GROUP BY 1, 2`;
+    SELECT task.database_id AS "databaseId", task.gate,
+      sum(extract(epoch FROM ended_at - started_at) / 60)::float8 AS minutes
+    FROM effort_span JOIN task ON task.id = effort_span.task_id
+      WHERE task.benchmark_id = ${benchmarkId}::uuid GROUP BY 1, 2`;
 }

@@ -102,13 +102,18 @@ async function claimContext(
     own AS (
       SELECT task.id, task.database_id, gate_rank(task.gate) AS rank, task.position
       FROM lease JOIN task ON task.id = lease.task_id
-      WHERE lease.user_id = ${user.id}::uuid AND task.state IN ('open', 'stale') AND NOT task.id = ANY(${passOver}) AND ${condition}
+      WHERE lease.user_id = ${user.id}::uuid AND task.state IN ('open', 'stale')
+        AND NOT task.id = ANY(${passOver}) AND ${condition}
     )
-    SELECT (SELECT database_id FROM origin) AS "databaseId", (SELECT benchmark_id FROM origin) AS "benchmarkId",
+    SELECT (SELECT database_id FROM origin) AS "databaseId", (SELECT benchmark_id
+      FROM origin) AS "benchmarkId",
       (SELECT count(*)::int FROM lease
-        WHERE user_id = ${user.id}::uuid AND expires_at > now() AND NOT task_id = ANY(${[...leaveOut]}::uuid[])) AS held,
-      EXISTS (SELECT 1 FROM task WHERE assignee_id = ${user.id}::uuid AND state IN ('open', 'stale')) AS assigned,
-      (SELECT own.id FROM own WHERE NOT EXISTS (SELECT 1 FROM origin WHERE origin.database_id <> own.database_id)
+        WHERE user_id = ${user.id}::uuid AND expires_at > now()
+          AND NOT task_id = ANY(${[...leaveOut]}::uuid[])) AS held,
+      EXISTS (SELECT 1 FROM task WHERE assignee_id = ${user.id}::uuid
+        AND state IN ('open', 'stale')) AS assigned,
+      (SELECT own.id FROM own WHERE NOT EXISTS (SELECT 1 FROM origin
+        WHERE origin.database_id <> own.database_id)
         ORDER BY own.rank, own.position LIMIT 1) AS "resumeHere",
       (SELECT own.id FROM own ORDER BY own.rank, own.position LIMIT 1) AS "resumeElsewhere"`);
   return row!;
@@ -169,12 +174,16 @@ async function claimOnce(
       SELECT task.id, task.benchmark_id, task.database_id FROM task
       WHERE task.state IN ('open', 'stale') AND ${condition}
         AND NOT task.id = ANY(${passOver})
-        AND NOT EXISTS (SELECT 1 FROM lease WHERE lease.task_id = task.id AND lease.expires_at > now())
+        AND NOT EXISTS (SELECT 1 FROM lease
+        WHERE lease.task_id = task.id AND lease.expires_at > now())
       ORDER BY ${queueOrder}
       LIMIT 1 FOR NO KEY UPDATE OF task SKIP LOCKED
     ), claimed AS (
-      INSERT INTO lease (task_id, user_id, expires_at) SELECT id, ${user.id}::uuid, ${expiry} FROM candidate
-      ON CONFLICT (task_id) DO UPDATE SET user_id = excluded.user_id, acquired_at = now(), heartbeat_at = now(), expires_at = excluded.expires_at
+      INSERT INTO lease (task_id, user_id, expires_at) SELECT id, ${user.id}::uuid, ${expiry}
+        FROM candidate
+      ON CONFLICT (task_id) DO UPDATE
+        SET user_id = excluded.user_id, acquired_at = now(), heartbeat_at = now(),
+          expires_at = excluded.expires_at
         WHERE lease.expires_at <= now()
       RETURNING task_id, expires_at
     )
@@ -195,8 +204,10 @@ export async function leaseTask(db: Database, user: Principal, taskId: string): 
   if (!(await db.prisma.task.findUnique({ where: { id: taskId }, select: { id: true } })))
     throw notFound('This task');
   const [lease] = await db.query<{ task_id: string; expires_at: Date }>(Prisma.sql`
-    INSERT INTO lease (task_id, user_id, expires_at) VALUES (${taskId}::uuid, ${user.id}::uuid, ${expiry})
-    ON CONFLICT (task_id) DO UPDATE SET user_id = excluded.user_id, heartbeat_at = now(), expires_at = excluded.expires_at,
+    INSERT INTO lease (task_id, user_id, expires_at)
+      VALUES (${taskId}::uuid, ${user.id}::uuid, ${expiry})
+    ON CONFLICT (task_id) DO UPDATE
+      SET user_id = excluded.user_id, heartbeat_at = now(), expires_at = excluded.expires_at,
       acquired_at = CASE WHEN lease.user_id = excluded.user_id THEN lease.acquired_at ELSE now() END
       WHERE lease.expires_at <= now() OR lease.user_id = excluded.user_id
     RETURNING task_id, expires_at`);
@@ -247,12 +258,17 @@ export async function explainEmptyQueue(
     db.prisma.$queryRaw<{ name: string; tasks: number; until: Date }[]>`
       SELECT app_user.name, count(*)::int AS tasks, max(lease.expires_at) AS until
       FROM lease JOIN task ON task.id = lease.task_id JOIN app_user ON app_user.id = lease.user_id
-      WHERE lease.expires_at > now() AND lease.user_id <> ${user.id}::uuid AND task.state IN ('open', 'stale') AND ${filterSql(filter, user.id)}
+      WHERE lease.expires_at > now() AND lease.user_id <> ${user.id}::uuid
+        AND task.state IN ('open', 'stale') AND ${filterSql(filter, user.id)}
       GROUP BY app_user.id, app_user.name ORDER BY app_user.name`,
     db.prisma.$queryRaw<{ n: number }[]>`
-      SELECT count(*)::int AS n FROM task WHERE task.id = ANY(${[...skipped]}::uuid[]) AND task.state IN ('open', 'stale')
-        AND (task.assignee_id IS NULL OR task.assignee_id = ${user.id}::uuid) AND ${filterSql(filter, user.id)}
-        AND NOT EXISTS (SELECT 1 FROM lease WHERE lease.task_id = task.id AND lease.expires_at > now() AND lease.user_id <> ${user.id}::uuid)`,
+      SELECT count(*)::int AS n FROM task
+        WHERE task.id = ANY(${[...skipped]}::uuid[]) AND task.state IN ('open', 'stale')
+        AND (task.assignee_id IS NULL OR task.assignee_id = ${user.id}::uuid)
+        AND ${filterSql(filter, user.id)}
+        AND NOT EXISTS (SELECT 1 FROM lease
+        WHERE lease.task_id = task.id AND lease.expires_at > now()
+          AND lease.user_id <> ${user.id}::uuid)`,
     unfinishedStages(db, filter),
     workerSilence(db),
   ]);
@@ -305,7 +321,8 @@ async function unfinishedStages(db: Database, filter: QueueFilter): Promise<Empt
     }[]
   >`
     SELECT * FROM (
-      SELECT DISTINCT ON (stage_run.database_id, stage) stage_run.database_id, source_database.name AS database, stage, state::text, failure
+      SELECT DISTINCT ON (stage_run.database_id, stage) stage_run.database_id,
+        source_database.name AS database, stage, state::text, failure
       FROM stage_run JOIN source_database ON source_database.id = stage_run.database_id
       WHERE ${filter.benchmarkId ? Prisma.sql`source_database.benchmark_id = ${filter.benchmarkId}::uuid` : Prisma.sql`true`}
         AND ${filter.databaseId ? Prisma.sql`source_database.id = ${filter.databaseId}::uuid` : Prisma.sql`true`}

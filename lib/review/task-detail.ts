@@ -55,10 +55,12 @@ interface ScreenRow extends RawRow {
 async function screenRow(db: Database, userId: string, taskId: string): Promise<ScreenRow> {
   const [row] = await db.query<ScreenRow>(Prisma.sql`
     SELECT ${rowColumns},
-      task.artefact_id, benchmark.name AS benchmark_name, task.decision_id, artefact.current_id, version.content_hash,
+      task.artefact_id, benchmark.name AS benchmark_name, task.decision_id, artefact.current_id,
+        version.content_hash,
       version.created_at, author.name AS author, agent_run.agent, version.agent_run_id,
       version.blob_hash, blob.bytes, chunk.data AS first,
-      seen.version_id AS seen_id, draft_text.text AS draft, item.id AS item_id, item.content AS item_content,
+      seen.version_id AS seen_id, draft_text.text AS draft, item.id AS item_id,
+        item.content AS item_content,
       EXISTS (SELECT 1 FROM artefact_version other
         WHERE other.artefact_id = artefact.id AND other.id <> version.id) AS versions,
       EXISTS (SELECT 1 FROM decision made WHERE made.task_id = task.id) AS decisions,
@@ -74,7 +76,8 @@ async function screenRow(db: Database, userId: string, taskId: string): Promise<
     LEFT JOIN agent_run ON agent_run.id = version.agent_run_id
     LEFT JOIN seen ON seen.artefact_id = artefact.id AND seen.user_id = ${userId}::uuid
     LEFT JOIN draft_text ON draft_text.task_id = task.id AND draft_text.user_id = ${userId}::uuid
-    LEFT JOIN item ON artefact.kind = ANY(${[...itemKinds]}::text[]) AND item.database_id = task.database_id
+    LEFT JOIN item ON artefact.kind = ANY(${[...itemKinds]}::text[])
+      AND item.database_id = task.database_id
       AND item.question_id = substr(artefact.key, strpos(artefact.key, '/') + 1)
     WHERE task.id = ${taskId}::uuid`);
   if (!row) throw notFound('This task');
@@ -201,7 +204,8 @@ const inputColumn = Prisma.sql`(
       coalesce(source_version.content_hash <> input.source_hash, false) AS behind,
       decided.hash AS decided,
       (SELECT feeding.id FROM task feeding
-        WHERE feeding.artefact_id = input.source_id AND feeding.closed_at IS NULL LIMIT 1) AS task_id
+        WHERE feeding.artefact_id = input.source_id AND feeding.closed_at IS NULL
+          LIMIT 1) AS task_id
     FROM artefact_input input
     LEFT JOIN artefact source ON source.id = input.source_id
     LEFT JOIN artefact_version source_version ON source_version.id = source.current_id

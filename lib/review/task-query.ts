@@ -60,10 +60,14 @@ export interface RawRow {
 }
 
 export const rowColumns = Prisma.sql`
-  task.id, task.benchmark_id, task.database_id, source_database.name AS database, task.gate, artefact.kind, artefact.key,
-    task.title, task.state, decision.verdict, decider.name AS decided_by, decision.created_at AS decided_at,
-    holder.name AS leased_by, lease.expires_at AS leased_until, task.assignee_id, assignee.name AS assignee, version.seq,
-    (SELECT count(*)::int FROM comment WHERE comment.task_id = task.id AND comment.resolved_at IS NULL) AS comments`;
+  task.id, task.benchmark_id, task.database_id, source_database.name AS database, task.gate,
+    artefact.kind, artefact.key,
+    task.title, task.state, decision.verdict, decider.name AS decided_by,
+      decision.created_at AS decided_at,
+    holder.name AS leased_by, lease.expires_at AS leased_until, task.assignee_id,
+      assignee.name AS assignee, version.seq,
+    (SELECT count(*)::int FROM comment
+      WHERE comment.task_id = task.id AND comment.resolved_at IS NULL) AS comments`;
 export const rowTables = Prisma.sql`
   task
   JOIN source_database ON source_database.id = task.database_id
@@ -122,9 +126,11 @@ export async function listTasks(
   const [rows, totals] = await Promise.all([
     db.prisma.$queryRaw<
       RawRow[]
-    >`SELECT ${rowColumns} FROM ${rowTables} WHERE ${where} ORDER BY ${order} LIMIT ${query.pageSize} OFFSET ${(query.page - 1) * query.pageSize}`,
+    >`SELECT ${rowColumns} FROM ${rowTables} WHERE ${where} ORDER BY ${order}
+      LIMIT ${query.pageSize} OFFSET ${(query.page - 1) * query.pageSize}`,
     db.prisma.$queryRaw<{ total: number }[]>`
-      SELECT count(*)::int AS total FROM task JOIN artefact ON artefact.id = task.artefact_id WHERE ${where}`,
+      SELECT count(*)::int AS total FROM task JOIN artefact ON artefact.id = task.artefact_id
+        WHERE ${where}`,
   ]);
   return {
     rows: rows.map(taskRow),
