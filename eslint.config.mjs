@@ -86,7 +86,6 @@ const longFunctions = [
   'lib/pipeline/import-benchmark.ts',
   'lib/pipeline/stages/check-edit.ts',
   'lib/pipeline/worker.ts',
-  'lib/review/decide.ts',
   'lib/sqlite/select/bind.ts',
   'lib/sqlite/source/benchmark-folder.ts',
   'lib/translation/emit/subquery-condition.ts',

@@ -6,7 +6,7 @@ import type { Principal } from '../lib/auth/accounts';
 import { notify } from '../lib/db/notify';
 import { sha256 } from '../lib/results/hash';
 import { claimTask } from '../lib/review/leases';
-import { decide } from '../lib/review/decide';
+import { decide } from '../lib/review/decide-task';
 import { finalise } from '../lib/benchmarks/finalise';
 import { extractBenchmarkZip } from '../lib/sqlite/source/benchmark-zip';
 import { patiently } from './outage-product';

@@ -10,7 +10,9 @@ import type { Worker } from '../pipeline/worker';
 import type { Role } from '../auth/account-api';
 import type { DecideInput } from './decision-api';
 import { assignTasks } from './assign';
-import { decide, undo, type DecisionServices } from './decide';
+import { decide } from './decide-task';
+import { undo } from './undo-decision';
+import type { DecisionServices } from './check-task-edit';
 import { claimTask, explainEmptyQueue, leaseTask, releaseTask } from './leases';
 import { taskDetail } from './task-detail';
 

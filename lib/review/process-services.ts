@@ -1,5 +1,5 @@
 import { processStores } from '../db/process-database';
-import type { DecisionServices } from './decide';
+import type { DecisionServices } from './check-task-edit';
 import { runUserWork } from './user-work/user-work';
 
 /** What decisions need, with this process's connections. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { handler } from '@/lib/http/handler';
 import { idSchema } from '@/lib/api-fields';
 import { checkBody } from '@/lib/review/decision-api';
-import { checkTaskEdit } from '@/lib/review/decide';
+import { checkTaskEdit } from '@/lib/review/check-task-edit';
 import { decisionServices } from '@/lib/review/process-services';
 
 export const POST = handler(
