@@ -328,7 +328,7 @@ test('the sample benchmark goes from the queue to a verified bundle', async ({ p
       page.getByRole('table', { name: 'Reviewers' }).getByText('Rita Reviewer'),
     ).toBeVisible();
     await page.getByRole('button', { name: 'Verify the chain' }).click();
-    await expect(page.getByText(/events, unbroken/)).toBeVisible();
+    await expect(page.getByText(/events, valid/)).toBeVisible();
   });
   await context.close();
 });
