@@ -51,9 +51,15 @@ async function find(sql: string, isLimitJudged = true, isLimitCut = false) {
     run: async (other, isReversed = false) => {
       runs.push(other);
       sqlite.pragma(`reverse_unordered_selects = ${isReversed ? 'ON' : 'OFF'}`);
-      const rows = rowsOf(other);
-      sqlite.pragma('reverse_unordered_selects = OFF');
-      return rows;
+      try {
+        return rowsOf(other);
+      } catch (error) {
+        // Tables that are read in another order have no rowids; any other error is a mistake.
+        if (String(error).includes('no such column: p.rowid')) return undefined;
+        throw error;
+      } finally {
+        sqlite.pragma('reverse_unordered_selects = OFF');
+      }
     },
   });
 }
@@ -287,13 +293,17 @@ describe('SQL that cannot be bound', () => {
     'SELECT COUNT(*) FROM (SELECT note FROM "my visit", json_each(\'[1]\') LIMIT 3) ' +
       "WHERE note = 'a'",
     "SELECT (SELECT p.name FROM person p WHERE p.id > j.value) FROM json_each('[1,2]') j",
-  ])('%s is named where reading in reverse shows it', async (sql) => {
+    "SELECT m.id, j.value FROM middle m, json_each('[1]') j ORDER BY m.kind LIMIT 1",
+    "SELECT COUNT(*) FROM middle WHERE value = (SELECT m.value FROM middle m, json_each('[1]') " +
+      'ORDER BY m.kind DESC LIMIT 1)',
+  ])('%s is named where reading in another order shows it', async (sql) => {
     expect((await find(sql)).caveats).toEqual(['arbitrary_row']);
   });
 
   it.each([
     "SELECT value FROM json_each('[1,2]')",
     "SELECT COUNT(*), MAX(p.name) FROM person p, json_each('[1,2]')",
+    "SELECT p.rowid, j.value FROM person p, json_each('[1,2]') j ORDER BY 1, 2 LIMIT 3",
   ])('%s is not open', async (sql) => {
     expect((await find(sql)).caveats).toEqual([]);
   });

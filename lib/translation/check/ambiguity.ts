@@ -3,10 +3,12 @@ import type { ResultSet } from '../../results/value';
 import { quoteName, type Catalog } from '../../sqlite/catalog';
 import { columnOf, type Binding, type BoundColumn } from '../../sqlite/select/bound';
 import type { SelectStatement } from '../../sqlite/select/ast';
+import { parseSelect } from '../../sqlite/select/parse-select';
 import { printSelect } from '../../sqlite/select/print-select';
 import { tryReadSql } from '../../sqlite/select/read-sql';
+import { SqlSyntaxError } from '../../sqlite/select/syntax-error';
 import { openConstructs, type OpenConstructs } from './open-constructs';
-import { namesRead, reorderedSql, type Reordering } from './reordered-sql';
+import { namesRead, reorderedSql, rereadSql, type Reordering } from './reordered-sql';
 
 export interface AmbiguityInput {
   /** As it runs: the clock is pinned. */
@@ -49,7 +51,7 @@ const NONE: Ambiguities = { caveats: [], answers: async function* () {} };
  */
 export async function findAmbiguities(input: AmbiguityInput): Promise<Ambiguities> {
   const parsed = tryReadSql(input.sql, input.catalog);
-  if (!parsed) return { ...NONE, caveats: await openInReverse(input) };
+  if (!parsed) return { ...NONE, caveats: await openUnbound(input) };
   const open = openConstructs(parsed.binding.query);
   const search = new Search(input, parsed.statement, parsed.binding, open);
   const caveats = [...(await search.openOnThisData()), ...(await search.defects())];
@@ -58,11 +60,29 @@ export async function findAmbiguities(input: AmbiguityInput): Promise<Ambiguitie
 
 /**
  * SQL that we cannot bind is not translated, but what it leaves open is named all the same, as far
- * as reading the tables from their ends shows it.
+ * as reading the tables from their ends and in other orders shows it.
  */
-async function openInReverse({ sql, expected, run }: AmbiguityInput): Promise<string[]> {
+async function openUnbound({ sql, catalog, expected, run }: AmbiguityInput): Promise<string[]> {
   const reversed = await run(sql, true);
-  return reversed && isSame(expected, reversed, 'bag') ? [] : ['arbitrary_row'];
+  if (!reversed || !isSame(expected, reversed, 'bag')) return ['arbitrary_row'];
+  const statement = tryParse(sql);
+  for (const shuffle of statement ? SHUFFLES : []) {
+    const order = { direction: 'ASC', scanned: undefined, outermost: false, shuffle } as const;
+    const other = await run(rereadSql(statement!, catalog, order));
+    // A query of rowids cannot be run on tables that are read in another order: nothing is known.
+    if (other && !isSame(expected, { ...other, columns: expected.columns }, 'bag'))
+      return ['arbitrary_row'];
+  }
+  return [];
+}
+
+function tryParse(sql: string): SelectStatement | undefined {
+  try {
+    return parseSelect(sql);
+  } catch (error) {
+    if (error instanceof SqlSyntaxError) return undefined;
+    throw error;
+  }
 }
 
 class Search {

@@ -48,10 +48,8 @@ export function reorderedSql(
   catalog: Catalog,
   reordering: Reordering,
 ): string {
-  if (reordering.shuffle !== undefined || reordering.startsAt !== undefined) {
-    const shuffled = scannedTables(statement, catalog, new Map(), reordering);
-    return printSelect({ ...statement, with: [...shuffled, ...statement.with] });
-  }
+  if (reordering.shuffle !== undefined || reordering.startsAt !== undefined)
+    return rereadSql(statement, catalog, reordering);
   const rewriter = new Rewriter(binding, reordering);
   const rewritten = rewriter.statement(statement);
   const whole = reordering.outermost
@@ -61,6 +59,16 @@ export function reorderedSql(
     ? scannedTables(statement, catalog, reordering.scanned, reordering)
     : [];
   return printSelect({ ...whole, with: [...tables, ...whole.with] });
+}
+
+/** The query with its tables read in another order, whether or not its names can be resolved. */
+export function rereadSql(
+  statement: SelectStatement,
+  catalog: Catalog,
+  reordering: Reordering,
+): string {
+  const tables = scannedTables(statement, catalog, new Map(), reordering);
+  return printSelect({ ...statement, with: [...tables, ...statement.with] });
 }
 
 type Role = 'outermost' | 'source' | 'scalar' | 'in';
