@@ -139,6 +139,16 @@ function fillLibrary(sqlite: Database.Database, random: Random): void {
     CREATE TABLE branch_survey (branch_id INTEGER NOT NULL REFERENCES branches(branch_id), year INTEGER NOT NULL, ${survey.join(', ')}, PRIMARY KEY (branch_id, year));
   `);
   const insert = inserter(sqlite);
+  // In this order: each takes the next numbers of one sequence.
+  fillPeople(insert, random);
+  fillBooks(insert, random);
+  fillLoans(insert, random);
+  fillSettings(insert, random);
+  fillSurvey(insert, random);
+}
+
+/** Branches, and the members that they have. */
+function fillPeople(insert: Insert, random: Random): void {
   const cities = ['Lindau', 'Aarhus', 'Porto', 'Lindau', 'Gdańsk'];
   cities.forEach((city, index) =>
     insert('branches', [
@@ -162,6 +172,9 @@ function fillLibrary(sqlite: Database.Database, random: Random): void {
       random.chance(0.1) ? null : random.int(1, 5),
     ]);
   }
+}
+
+function fillBooks(insert: Insert, random: Random): void {
   for (let id = 1; id <= 25; id++)
     insert('authors', [
       id,
@@ -189,6 +202,9 @@ function fillLibrary(sqlite: Database.Database, random: Random): void {
         random.int(300, 600),
       ]);
   }
+}
+
+function fillLoans(insert: Insert, random: Random): void {
   let fee = 0;
   for (let id = 1; id <= 400; id++) {
     const renewals = random.int(0, 3);
@@ -210,6 +226,9 @@ function fillLibrary(sqlite: Database.Database, random: Random): void {
         random.chance(0.7) ? 'yes' : 'no',
       ]);
   }
+}
+
+function fillSettings(insert: Insert, random: Random): void {
   const settings: [string, unknown][] = [
     ['max_loans', 8n],
     ['fee_per_day', 0.25],
@@ -223,6 +242,9 @@ function fillLibrary(sqlite: Database.Database, random: Random): void {
     ['smallest', -9223372036854775808n],
   ];
   for (const [name, value] of settings) insert('settings', [name, value]);
+}
+
+function fillSurvey(insert: Insert, random: Random): void {
   for (let branch = 1; branch <= 5; branch++) {
     for (let year = 2022; year <= 2024; year++)
       insert('branch_survey', [
@@ -299,7 +321,9 @@ function fillSensors(sqlite: Database.Database, random: Random): void {
 const isoDate = (random: Random, from: number, to: number): string =>
   `${random.int(from, to)}-${String(random.int(1, 12)).padStart(2, '0')}-${String(random.int(1, 28)).padStart(2, '0')}`;
 
-function inserter(sqlite: Database.Database): (table: string, values: readonly unknown[]) => void {
+type Insert = (table: string, values: readonly unknown[]) => void;
+
+function inserter(sqlite: Database.Database): Insert {
   const statements = new Map<string, Database.Statement>();
   return (table, values) => {
     let statement = statements.get(table);

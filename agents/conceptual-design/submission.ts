@@ -5,7 +5,7 @@ import { checkDesign } from '../../lib/design/loss-check';
 import { proposeIndexes } from '../../lib/design/indexes';
 import { proposeDesign } from '../../lib/design/propose';
 import type { Directive } from '../../lib/design/directive';
-import { CHOICES } from '../../lib/design/document-design';
+import { CHOICES, type ConceptualDesign } from '../../lib/design/document-design';
 import type { ConceptualDesignAnswer, ConceptualDesignTask } from '../contract';
 
 /**
@@ -58,42 +58,17 @@ export function judgeSubmission(input: unknown, task: ConceptualDesignTask): Jud
       ok: false,
       problems: parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`),
     };
-  const { relationships, collections, patterns, source, accessPatterns } = parsed.data;
-  const known = task.profile.relationships.map((relationship) => relationship.id);
-  const problems = [
-    ...known
-      .filter((id) => !relationships.some((entry) => entry.relationship === id))
-      .map((id) => `there is no choice for ${id}`),
-    ...relationships
-      .filter((entry) => !known.includes(entry.relationship))
-      .map((entry) => `there is no relationship ${entry.relationship}`),
-    ...collections
-      .filter(({ table }) => !task.catalog.tables.some((known) => known.name === table))
-      .map(({ table }) => `there is no table ${table}`),
-    ...collections
-      .filter(({ name }) => legalCollectionName(name) !== name)
-      .map(({ name }) => `"${name}" is no plain collection name`),
-  ];
+  const submission = parsed.data;
+  const problems = unknownNames(submission, task);
   if (problems.length > 0) return { ok: false, problems };
 
-  const wishes: Directive[] = [
-    ...relationships.map(({ relationship, choice }): Directive => ({
-      kind: 'relationship',
-      relationship,
-      choice,
-    })),
-    ...collections.map(({ table, name }): Directive => ({
-      kind: 'rename_collection',
-      table,
-      name,
-    })),
-  ];
   const reviewers = task.directives.filter((directive) => directive.kind !== 'free_text');
   const overridden = new Set(
     reviewers.flatMap((directive) =>
       directive.kind === 'relationship' ? [directive.relationship] : [],
     ),
   );
+  const wishes = wishesOf(submission);
   const { design, cannotAct } = proposeDesign({ ...task, directives: [...wishes, ...reviewers] });
   const refused = cannotAct.filter(
     ({ directive }) =>
@@ -103,28 +78,10 @@ export function judgeSubmission(input: unknown, task: ConceptualDesignTask): Jud
   if (refused.length > 0)
     return {
       ok: false,
-      problems: refused.map(
-        ({ directive, reason }) =>
-          `${directive.kind === 'relationship' ? `${directive.relationship}: no ${directive.choice}` : directive.kind}: ${reason}`,
-      ),
+      problems: refused.map(({ directive, reason }) => `${wishName(directive)}: ${reason}`),
     };
 
-  const reasons = new Map(relationships.map((entry) => [entry.relationship, entry.reason]));
-  const choices = design.relationships.map((choice) => {
-    const { directed, ...own } = choice;
-    return overridden.has(choice.relationship)
-      ? { ...own, ...(directed ? { directed } : {}) }
-      : { ...own, reason: reasons.get(choice.relationship)! };
-  });
-  const decisions = choices
-    .map((choice) => `- **${choice.relationship}: ${choice.choice}**. ${choice.reason}`)
-    .join('\n');
-  const conceptual = {
-    ...design,
-    relationships: choices,
-    patterns,
-    document: { ...design.document, source, accessPatterns, decisions },
-  };
+  const conceptual = inOwnWords(design, submission, overridden);
   const whole = deriveDesign({
     conceptual,
     catalog: task.catalog,
@@ -142,5 +99,72 @@ export function judgeSubmission(input: unknown, task: ConceptualDesignTask): Jud
       indexes: proposeIndexes(whole, task.catalog, task.profile, task.workload),
       cannotAct: cannotAct.filter(({ directive }) => reviewers.some((own) => own === directive)),
     },
+  };
+}
+
+/** What the submission names and the source has not, and the other way round. */
+function unknownNames(
+  { relationships, collections }: Submission,
+  task: ConceptualDesignTask,
+): string[] {
+  const known = task.profile.relationships.map((relationship) => relationship.id);
+  return [
+    ...known
+      .filter((id) => !relationships.some((entry) => entry.relationship === id))
+      .map((id) => `there is no choice for ${id}`),
+    ...relationships
+      .filter((entry) => !known.includes(entry.relationship))
+      .map((entry) => `there is no relationship ${entry.relationship}`),
+    ...collections
+      .filter(({ table }) => !task.catalog.tables.some((known) => known.name === table))
+      .map(({ table }) => `there is no table ${table}`),
+    ...collections
+      .filter(({ name }) => legalCollectionName(name) !== name)
+      .map(({ name }) => `"${name}" is no plain collection name`),
+  ];
+}
+
+/** The model's choices, as directives that the engine follows where it can. */
+function wishesOf({ relationships, collections }: Submission): Directive[] {
+  return [
+    ...relationships.map(({ relationship, choice }): Directive => ({
+      kind: 'relationship',
+      relationship,
+      choice,
+    })),
+    ...collections.map(({ table, name }): Directive => ({
+      kind: 'rename_collection',
+      table,
+      name,
+    })),
+  ];
+}
+
+const wishName = (directive: Directive): string =>
+  directive.kind === 'relationship'
+    ? `${directive.relationship}: no ${directive.choice}`
+    : directive.kind;
+
+/** The design with the model's prose; a relationship that a reviewer directed keeps its reason. */
+function inOwnWords(
+  design: ConceptualDesign,
+  { relationships, patterns, source, accessPatterns }: Submission,
+  overridden: ReadonlySet<string>,
+): ConceptualDesign {
+  const reasons = new Map(relationships.map((entry) => [entry.relationship, entry.reason]));
+  const choices = design.relationships.map((choice) => {
+    const { directed, ...own } = choice;
+    return overridden.has(choice.relationship)
+      ? { ...own, ...(directed ? { directed } : {}) }
+      : { ...own, reason: reasons.get(choice.relationship)! };
+  });
+  const decisions = choices
+    .map((choice) => `- **${choice.relationship}: ${choice.choice}**. ${choice.reason}`)
+    .join('\n');
+  return {
+    ...design,
+    relationships: choices,
+    patterns,
+    document: { ...design.document, source, accessPatterns, decisions },
   };
 }

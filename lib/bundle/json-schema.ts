@@ -19,86 +19,96 @@ export function jsonSchema(design: LogicalDesign, profile: Profile): Record<stri
   };
 }
 
+type Schema = Record<string, unknown>;
+
+/** Where a field is: its siblings, the table of their row, and the rule of its `_id`. */
+interface Place {
+  readonly fields: readonly Field[];
+  readonly table: string;
+  readonly profile: Profile;
+  readonly rule?: IdRule | undefined;
+}
+
 function objectSchema(
   fields: readonly Field[],
   table: string,
   profile: Profile,
   rule?: IdRule,
-  more: Record<string, unknown> = {},
-): Record<string, unknown> {
+  more: Schema = {},
+): Schema {
   const properties = { ...more };
   const required = Object.keys(more);
   for (const field of fields) {
-    if (field.kind === 'column') {
-      properties[field.name] = {
-        bsonType: bsonTypes(field.transform, table, field.column, profile),
-        description: `${table}.${field.column}`,
-      };
-      required.push(field.name);
-    } else if (isEmbed(field)) {
-      const inner = objectSchema(field.fields, field.table, profile);
-      properties[field.name] =
-        field.kind === 'embedMany' ? { bsonType: 'array', items: inner } : inner;
-      if (field.kind === 'embedMany') required.push(field.name);
-    } else if (field.kind === 'subset') {
-      properties[field.name] = {
-        bsonType: 'array',
-        maxItems: field.limit,
-        items: objectSchema(field.fields, field.table, profile),
-        description: `copies of the first ${field.limit} rows of ${field.table}`,
-      };
-      required.push(field.name);
-    } else if (field.kind === 'outlier') {
-      const parent = field.join[0]!.parent;
-      properties[field.name] = {
-        bsonType: 'array',
-        maxItems: field.limit,
-        items: objectSchema(field.fields, field.table, profile),
-        description: `copies of all rows of ${field.table}, where there are ${field.limit} at most`,
-      };
-      properties[field.flag] = {
-        bsonType: bsonTypes(heldKey(fields, rule, parent) ?? identity, table, parent, profile),
-        description:
-          `${table}.${parent}, only where there are more than ${field.limit} rows of ` +
-          `${field.table}`,
-      };
-      required.push(field.name);
-    } else if (field.kind === 'attribute') {
-      const values = [
-        ...new Set(
-          field.fields.flatMap(({ transform, column }) =>
-            bsonTypes(transform, table, column, profile),
-          ),
-        ),
-      ].filter((type) => type !== 'null');
-      const entry = {
-        bsonType: 'object',
-        required: ['k', 'v'],
-        properties: {
-          k: { enum: field.fields.map(({ name }) => name) },
-          v: values.length > 0 ? { bsonType: values } : {},
-        },
-      };
-      properties[field.name] = {
-        bsonType: 'array',
-        maxItems: field.fields.length,
-        items: entry,
-        description: 'names and values of these fields, without those that are null',
-      };
-      required.push(field.name);
-    } else if (field.kind === 'extendedReference') {
-      properties[field.name] = {
-        ...objectSchema(field.fields, field.table, profile),
-        description: `copy of ${field.table}`,
-      };
-    } else {
-      properties[field.name] = {
-        description:
-          `${field.aggregate} over ` +
-          `${field.table}${field.column === undefined ? '' : `.${field.column}`}`,
-      };
-      required.push(field.name);
-    }
+    properties[field.name] = fieldSchema(field, table, profile);
+    if (field.kind === 'outlier')
+      properties[field.flag] = flagSchema(field, { fields, table, profile, rule });
+    if (field.kind !== 'embedOne' && field.kind !== 'extendedReference') required.push(field.name);
   }
   return { bsonType: 'object', required, properties };
+}
+
+function fieldSchema(field: Field, table: string, profile: Profile): Schema {
+  if (field.kind === 'column')
+    return {
+      bsonType: bsonTypes(field.transform, table, field.column, profile),
+      description: `${table}.${field.column}`,
+    };
+  if (field.kind === 'attribute') return attributeSchema(field, table, profile);
+  if (field.kind === 'computed') {
+    const of = `${field.table}${field.column === undefined ? '' : `.${field.column}`}`;
+    return { description: `${field.aggregate} over ${of}` };
+  }
+  const inner = objectSchema(field.fields, field.table, profile);
+  if (field.kind === 'extendedReference')
+    return { ...inner, description: `copy of ${field.table}` };
+  if (isEmbed(field))
+    return field.kind === 'embedMany' ? { bsonType: 'array', items: inner } : inner;
+  return {
+    bsonType: 'array',
+    maxItems: field.limit,
+    items: inner,
+    description:
+      field.kind === 'subset'
+        ? `copies of the first ${field.limit} rows of ${field.table}`
+        : `copies of all rows of ${field.table}, where there are ${field.limit} at most`,
+  };
+}
+
+/** The parent's key, in the documents whose rows are too many for the array. */
+function flagSchema(
+  field: Extract<Field, { kind: 'outlier' }>,
+  { fields, table, profile, rule }: Place,
+): Schema {
+  const parent = field.join[0]!.parent;
+  return {
+    bsonType: bsonTypes(heldKey(fields, rule, parent) ?? identity, table, parent, profile),
+    description:
+      `${table}.${parent}, only where there are more than ${field.limit} rows of ` +
+      `${field.table}`,
+  };
+}
+
+function attributeSchema(
+  { fields }: Extract<Field, { kind: 'attribute' }>,
+  table: string,
+  profile: Profile,
+): Schema {
+  const types = fields.flatMap(({ transform, column }) =>
+    bsonTypes(transform, table, column, profile),
+  );
+  const values = [...new Set(types)].filter((type) => type !== 'null');
+  const entry = {
+    bsonType: 'object',
+    required: ['k', 'v'],
+    properties: {
+      k: { enum: fields.map(({ name }) => name) },
+      v: values.length > 0 ? { bsonType: values } : {},
+    },
+  };
+  return {
+    bsonType: 'array',
+    maxItems: fields.length,
+    items: entry,
+    description: 'names and values of these fields, without those that are null',
+  };
 }

@@ -14,8 +14,11 @@ import {
   isNested,
   type AttributeField,
   type ColumnField,
+  type CopyField,
   type DocumentDesign,
+  type EmbedField,
   type Field,
+  type IdRule,
   type LogicalDesign,
   type OutlierField,
 } from './document-design';
@@ -245,101 +248,145 @@ function checkCopies(
   limits: DesignLimits,
 ): DesignProblem[] {
   const problems: DesignProblem[] = [];
-  const visit = (
-    fields: readonly Field[],
-    table: string,
-    at: string,
-    id: LogicalDesign['id'] | undefined,
-  ): void => {
+  const visit = (fields: readonly Field[], table: string, where: string, id?: IdRule): void => {
     for (const field of fields) {
-      const subject = `${at}.${field.name}`;
-      if (isEmbed(field)) visit(field.fields, field.table, subject, undefined);
-      if (field.kind === 'column' || isEmbed(field)) continue;
-      if (field.kind === 'attribute') {
+      const subject = `${where}.${field.name}`;
+      if (isEmbed(field)) visit(field.fields, field.table, subject);
+      else if (field.kind === 'attribute')
+        problems.push(...checkAttribute(field, fields, where, limits));
+      else if (field.kind !== 'column')
         problems.push(
-          ...attributeProblems(field, fields, at.includes('.')).map((detail): DesignProblem => ({
-            kind: 'broken',
-            subject,
-            detail,
-          })),
+          ...checkCopy(field, { fields, table, subject, id }, { design, profile, limits }),
         );
-        if (field.fields.length > limits.maxArray)
-          problems.push({
-            kind: 'limit',
-            subject,
-            detail: `an array of ${field.fields.length} entries; the limit is ${limits.maxArray}`,
-          });
-        continue;
-      }
-      const relationship = relationshipById(profile, field.relationship);
-      const [own, other] =
-        field.kind === 'extendedReference'
-          ? [relationship?.childTable, relationship?.parentTable]
-          : [relationship?.parentTable, relationship?.childTable];
-      if (!relationship || own !== table || other !== field.table) {
-        problems.push({
-          kind: 'broken',
-          subject,
-          detail: `${field.relationship} is no relationship of ${table} with ${field.table}`,
-        });
-        continue;
-      }
-      const joins = relationship.childColumns.every((child, i) =>
-        field.join.some(
-          (pair) => pair.child === child && pair.parent === relationship.parentColumns[i],
-        ),
-      );
-      if (!joins || field.join.length !== relationship.childColumns.length)
-        problems.push({
-          kind: 'broken',
-          subject,
-          detail: `its join is not that of ${relationship.id}`,
-        });
-      if (!relationship.parentIsKey)
-        problems.push({
-          kind: 'broken',
-          subject,
-          detail:
-            `${relationship.parentColumns.join(', ')} of ${relationship.parentTable} is ` +
-            `not unique, so the copy would not be one row's`,
-        });
-      if (field.kind === 'computed' && field.aggregate !== 'count' && field.column === undefined)
-        problems.push({ kind: 'broken', subject, detail: `a ${field.aggregate} needs a column` });
-      if (field.kind === 'subset') {
-        const unknown = field.orderBy.find(
-          ({ column }) => !columnProfile(profile, field.table, column),
-        );
-        if (unknown)
-          problems.push({
-            kind: 'broken',
-            subject,
-            detail: `${field.table} has no column ${unknown.column} to sort by`,
-          });
-      }
-      if (isKeptRows(field) && field.limit > limits.maxArray)
-        problems.push({
-          kind: 'limit',
-          subject,
-          detail: `an array of ${field.limit} entries; the limit is ${limits.maxArray}`,
-        });
-      if (field.kind === 'outlier')
-        problems.push(
-          ...outlierObstacles(relationship, field, fields, id, design).map((detail) => ({
-            kind: 'broken' as const,
-            subject,
-            detail,
-          })),
-        );
-      const original = placementOf(design, field.table);
-      const differs = (copied: ColumnField): boolean =>
-        describe(copied.transform) !==
-        describe((original && columnPath(original, copied.column)?.transform) ?? identity);
-      if (field.kind !== 'computed' && field.fields.some(differs))
-        problems.push({ kind: 'broken', subject, detail: 'a copy has the type of its original' });
     }
   };
   for (const { fields, rootTable, collection, id } of design.logical)
     visit(fields, rootTable, collection, id);
+  return problems;
+}
+
+function checkAttribute(
+  field: AttributeField,
+  beside: readonly Field[],
+  where: string,
+  limits: DesignLimits,
+): DesignProblem[] {
+  const subject = `${where}.${field.name}`;
+  const problems = attributeProblems(field, beside, where.includes('.')).map(
+    (detail): DesignProblem => ({ kind: 'broken', subject, detail }),
+  );
+  if (field.fields.length > limits.maxArray)
+    problems.push({
+      kind: 'limit',
+      subject,
+      detail: `an array of ${field.fields.length} entries; the limit is ${limits.maxArray}`,
+    });
+  return problems;
+}
+
+type CopyAlong = Exclude<CopyField, AttributeField>;
+
+/** Where a copy is: beside these fields, in a document of the table with this rule of its `_id`. */
+interface CopyPlace {
+  readonly fields: readonly Field[];
+  readonly table: string;
+  readonly subject: string;
+  readonly id: IdRule | undefined;
+}
+
+interface CheckedDesign {
+  readonly design: DocumentDesign;
+  readonly profile: Profile;
+  readonly limits: DesignLimits;
+}
+
+function checkCopy(field: CopyAlong, place: CopyPlace, checked: CheckedDesign): DesignProblem[] {
+  const { fields, table, subject, id } = place;
+  const { design, profile, limits } = checked;
+  const problems: DesignProblem[] = [];
+  const relationship = relationshipById(profile, field.relationship);
+  const [own, other] =
+    field.kind === 'extendedReference'
+      ? [relationship?.childTable, relationship?.parentTable]
+      : [relationship?.parentTable, relationship?.childTable];
+  if (!relationship || own !== table || other !== field.table) {
+    return [
+      {
+        kind: 'broken',
+        subject,
+        detail: `${field.relationship} is no relationship of ${table} with ${field.table}`,
+      },
+    ];
+  }
+  problems.push(...joinProblems(field, relationship, subject));
+  if (!relationship.parentIsKey)
+    problems.push({
+      kind: 'broken',
+      subject,
+      detail:
+        `${relationship.parentColumns.join(', ')} of ${relationship.parentTable} is ` +
+        `not unique, so the copy would not be one row's`,
+    });
+  problems.push(...ownProblems(field, subject, profile, limits));
+  if (field.kind === 'outlier')
+    problems.push(
+      ...outlierObstacles(relationship, field, fields, id, design).map((detail) => ({
+        kind: 'broken' as const,
+        subject,
+        detail,
+      })),
+    );
+  const original = placementOf(design, field.table);
+  const differs = (copied: ColumnField): boolean =>
+    describe(copied.transform) !==
+    describe((original && columnPath(original, copied.column)?.transform) ?? identity);
+  if (field.kind !== 'computed' && field.fields.some(differs))
+    problems.push({ kind: 'broken', subject, detail: 'a copy has the type of its original' });
+  return problems;
+}
+
+function joinProblems(
+  field: { readonly join: CopyAlong['join'] },
+  relationship: Relationship,
+  subject: string,
+): DesignProblem[] {
+  const joins = relationship.childColumns.every((child, i) =>
+    field.join.some(
+      (pair) => pair.child === child && pair.parent === relationship.parentColumns[i],
+    ),
+  );
+  return joins && field.join.length === relationship.childColumns.length
+    ? []
+    : [{ kind: 'broken', subject, detail: `its join is not that of ${relationship.id}` }];
+}
+
+/** What a field asks for that its own kind does not allow. */
+function ownProblems(
+  field: CopyAlong,
+  subject: string,
+  profile: Profile,
+  limits: DesignLimits,
+): DesignProblem[] {
+  const problems: DesignProblem[] = [];
+  if (field.kind === 'computed' && field.aggregate !== 'count' && field.column === undefined)
+    problems.push({ kind: 'broken', subject, detail: `a ${field.aggregate} needs a column` });
+  if (field.kind === 'subset') {
+    const unknown = field.orderBy.find(
+      ({ column }) => !columnProfile(profile, field.table, column),
+    );
+    if (unknown)
+      problems.push({
+        kind: 'broken',
+        subject,
+        detail: `${field.table} has no column ${unknown.column} to sort by`,
+      });
+  }
+  if (isKeptRows(field) && field.limit > limits.maxArray)
+    problems.push({
+      kind: 'limit',
+      subject,
+      detail: `an array of ${field.limit} entries; the limit is ${limits.maxArray}`,
+    });
   return problems;
 }
 
@@ -511,58 +558,63 @@ function checkEmbeddings(
         });
         continue;
       }
-      const joins = relationship.childColumns.every((child, i) =>
-        field.join.some(
-          (pair) => pair.child === child && pair.parent === relationship.parentColumns[i],
-        ),
-      );
-      if (!joins || field.join.length !== relationship.childColumns.length)
-        problems.push({
-          kind: 'broken',
-          subject,
-          detail: `its join is not that of ${relationship.id}`,
-        });
-      if (!isTotal(relationship)) {
-        problems.push({
-          kind: 'loss',
-          subject,
-          detail:
-            `${relationship.orphans} rows of ${field.table} have no parent, ` +
-            `${relationship.nullKeys} no ` +
-            `key${relationship.parentIsKey ? '' : ', and parents are not unique'}`,
-        });
-      }
-      if (
-        !relationship.sameStorage &&
-        relationship.childColumns.some(
-          (child) => !field.fields.some((own) => own.kind === 'column' && own.column === child),
-        )
-      ) {
-        problems.push({
-          kind: 'loss',
-          subject,
-          detail:
-            `${relationship.childColumns.join(', ')} is stored otherwise than its parent’s ` +
-            'key, so it needs a field of its own',
-        });
-      }
-      if (field.kind === 'embedOne' && relationship.fanOut.max > 1)
-        problems.push({
-          kind: 'loss',
-          subject,
-          detail: `one document is embedded, but a parent has ${relationship.fanOut.max} children`,
-        });
-      if (relationship.fanOut.max > limits.maxArray)
-        problems.push({
-          kind: 'limit',
-          subject,
-          detail: `an array of ${relationship.fanOut.max} entries; the limit is ${limits.maxArray}`,
-        });
+      problems.push(...embeddingProblems(field, relationship, subject, limits));
       visit(field.fields, field.table, subject);
     }
   };
   for (const logical of design.logical)
     visit(logical.fields, logical.rootTable, logical.collection);
+  return [...problems, ...checkSizes(design, profile)];
+}
+
+function embeddingProblems(
+  field: EmbedField,
+  relationship: Relationship,
+  subject: string,
+  limits: DesignLimits,
+): DesignProblem[] {
+  const problems = joinProblems(field, relationship, subject);
+  if (!isTotal(relationship)) {
+    problems.push({
+      kind: 'loss',
+      subject,
+      detail:
+        `${relationship.orphans} rows of ${field.table} have no parent, ` +
+        `${relationship.nullKeys} no ` +
+        `key${relationship.parentIsKey ? '' : ', and parents are not unique'}`,
+    });
+  }
+  if (
+    !relationship.sameStorage &&
+    relationship.childColumns.some(
+      (child) => !field.fields.some((own) => own.kind === 'column' && own.column === child),
+    )
+  ) {
+    problems.push({
+      kind: 'loss',
+      subject,
+      detail:
+        `${relationship.childColumns.join(', ')} is stored otherwise than its parent’s ` +
+        'key, so it needs a field of its own',
+    });
+  }
+  if (field.kind === 'embedOne' && relationship.fanOut.max > 1)
+    problems.push({
+      kind: 'loss',
+      subject,
+      detail: `one document is embedded, but a parent has ${relationship.fanOut.max} children`,
+    });
+  if (relationship.fanOut.max > limits.maxArray)
+    problems.push({
+      kind: 'limit',
+      subject,
+      detail: `an array of ${relationship.fanOut.max} entries; the limit is ${limits.maxArray}`,
+    });
+  return problems;
+}
+
+function checkSizes(design: DocumentDesign, profile: Profile): DesignProblem[] {
+  const problems: DesignProblem[] = [];
   for (const { collection, largestBytes, longestArrays } of forecastCollections(design, profile)) {
     // A collection without arrays has the size of its rows, which are checked by themselves.
     if (

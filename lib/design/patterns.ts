@@ -47,87 +47,116 @@ function applied(choices: readonly RelationshipChoice[], { profile }: PatternInp
   return choices.flatMap((choice): PatternUse[] => {
     const relationship = relationshipOf(choice, profile);
     if (!relationship) return [];
-    const uses: PatternUse[] = [];
-    if (choice.choice === 'copy') {
-      uses.push({
-        pattern: 'Extended reference',
-        target: `${relationship.childTable}.${choice.field ?? ''}`,
-        reason:
-          `${(choice.columns ?? []).join(', ')} of ${relationship.parentTable} beside the ` +
-          'reference, for queries that read nothing else of it.',
-      });
-    }
-    if (choice.choice === 'bucket') {
-      const { childTable, childColumns, fanOut } = relationship;
-      uses.push({
-        pattern: 'Bucket',
-        target: `${childTable}.${choice.field ?? ''}`,
-        reason:
-          `The rows of ${childTable} with the same ${childColumns.join(', ')} share ` +
-          `documents: ${fanOut.mean.toFixed(1)} on average, at most ` +
-          `${fanOut.max}.${savedBy(choice)}`,
-      });
-    }
-    const { childlessParents } = relationship.fanOut;
-    if (choice.choice === 'embed' && choice.cardinality === 'one' && childlessParents > 0) {
-      const parents = rowCount(profile, relationship.parentTable);
-      uses.push({
-        pattern: 'Polymorphic',
-        target: `${relationship.parentTable}.${choice.field ?? ''}`,
-        reason:
-          `${parents - childlessParents} of ${parents} rows of ${relationship.parentTable} ` +
-          `are extended by a row of ${relationship.childTable}: their documents have its fields, ` +
-          'the others do not.',
-      });
-    }
-    if (choice.subset) {
-      const { field, limit, orderBy, queries } = choice.subset;
-      uses.push({
-        pattern: 'Subset',
-        target: `${relationship.parentTable}.${field}`,
-        reason:
-          `The first ${limit} rows of ${relationship.childTable} by ` +
-          `${orderBy.map(({ column, direction }) => `${column} ${direction}`).join(', ')}, of up ` +
-          `to ${relationship.fanOut.max}: ${queries ?? 0} queries ask for no others.`,
-      });
-    }
-    if (choice.outlier) {
-      const { field, flag, limit, columns, queries } = choice.outlier;
-      const { parents, exact } = outliersOf(relationship, limit, profile);
-      uses.push({
-        pattern: 'Outlier',
-        target: `${relationship.parentTable}.${field}`,
-        reason:
-          `${columns.join(', ')} of all rows of ${relationship.childTable} in every ` +
-          `${relationship.parentTable} that has at most ${limit} (p99 ` +
-          `${relationship.fanOut.p99}). ${exact ? parents : `At most ${parents}`} of ` +
-          `${rowCount(profile, relationship.parentTable)} have more, up to ` +
-          `${relationship.fanOut.max}: ${flag} flags them, and their rows are found in the collection of ${relationship.childTable} alone. ${queries ?? 0} queries need no more than these columns.`,
-      });
-    }
-    for (const { field, aggregate, column, queries } of choice.computed ?? []) {
-      uses.push({
-        pattern: 'Computed',
-        target: `${relationship.parentTable}.${field}`,
-        reason:
-          `${aggregate}${column === undefined ? '' : ` of ${column}`} over the rows of ` +
-          `${relationship.childTable}, asked for by ${String(queries ?? 0)} queries.`,
-      });
-    }
-    if (relationship.selfReference) {
-      uses.push({
-        pattern: 'Tree',
-        target: relationship.childTable,
-        reason:
-          `${relationship.childColumns.join(', ')} points to a row of the same table: each ` +
-          'document keeps its parent’s key, indexed, and $graphLookup walks the tree. ' +
-          `${relationship.nullKeys} ` +
-          `${relationship.nullKeys === 1 ? 'row is a root' : 'rows are roots'}; at most ` +
-          `${relationship.fanOut.max} children.`,
-      });
-    }
-    return uses;
+    return [
+      ...appliedByChoice(choice, relationship, profile),
+      ...keptWithParent(choice, relationship, profile),
+      ...treeUses(relationship),
+    ];
   });
+}
+
+/** The pattern that the choice itself is. */
+function appliedByChoice(
+  choice: RelationshipChoice,
+  relationship: Relationship,
+  profile: Profile,
+): PatternUse[] {
+  const uses: PatternUse[] = [];
+  if (choice.choice === 'copy') {
+    uses.push({
+      pattern: 'Extended reference',
+      target: `${relationship.childTable}.${choice.field ?? ''}`,
+      reason:
+        `${(choice.columns ?? []).join(', ')} of ${relationship.parentTable} beside the ` +
+        'reference, for queries that read nothing else of it.',
+    });
+  }
+  if (choice.choice === 'bucket') {
+    const { childTable, childColumns, fanOut } = relationship;
+    uses.push({
+      pattern: 'Bucket',
+      target: `${childTable}.${choice.field ?? ''}`,
+      reason:
+        `The rows of ${childTable} with the same ${childColumns.join(', ')} share ` +
+        `documents: ${fanOut.mean.toFixed(1)} on average, at most ` +
+        `${fanOut.max}.${savedBy(choice)}`,
+    });
+  }
+  const { childlessParents } = relationship.fanOut;
+  if (choice.choice === 'embed' && choice.cardinality === 'one' && childlessParents > 0) {
+    const parents = rowCount(profile, relationship.parentTable);
+    uses.push({
+      pattern: 'Polymorphic',
+      target: `${relationship.parentTable}.${choice.field ?? ''}`,
+      reason:
+        `${parents - childlessParents} of ${parents} rows of ${relationship.parentTable} ` +
+        `are extended by a row of ${relationship.childTable}: their documents have its fields, ` +
+        'the others do not.',
+    });
+  }
+  return uses;
+}
+
+/** What of the children is kept once more in their parent. */
+function keptWithParent(
+  choice: RelationshipChoice,
+  relationship: Relationship,
+  profile: Profile,
+): PatternUse[] {
+  const uses: PatternUse[] = [];
+  if (choice.subset) {
+    const { field, limit, orderBy, queries } = choice.subset;
+    uses.push({
+      pattern: 'Subset',
+      target: `${relationship.parentTable}.${field}`,
+      reason:
+        `The first ${limit} rows of ${relationship.childTable} by ` +
+        `${orderBy.map(({ column, direction }) => `${column} ${direction}`).join(', ')}, of up ` +
+        `to ${relationship.fanOut.max}: ${queries ?? 0} queries ask for no others.`,
+    });
+  }
+  if (choice.outlier) {
+    const { field, flag, limit, columns, queries } = choice.outlier;
+    const { parents, exact } = outliersOf(relationship, limit, profile);
+    uses.push({
+      pattern: 'Outlier',
+      target: `${relationship.parentTable}.${field}`,
+      reason:
+        `${columns.join(', ')} of all rows of ${relationship.childTable} in every ` +
+        `${relationship.parentTable} that has at most ${limit} (p99 ` +
+        `${relationship.fanOut.p99}). ${exact ? parents : `At most ${parents}`} of ` +
+        `${rowCount(profile, relationship.parentTable)} have more, up to ` +
+        `${relationship.fanOut.max}: ${flag} flags them, and their rows are found in the ` +
+        `collection of ${relationship.childTable} alone. ${queries ?? 0} queries need no more ` +
+        'than these columns.',
+    });
+  }
+  for (const { field, aggregate, column, queries } of choice.computed ?? []) {
+    uses.push({
+      pattern: 'Computed',
+      target: `${relationship.parentTable}.${field}`,
+      reason:
+        `${aggregate}${column === undefined ? '' : ` of ${column}`} over the rows of ` +
+        `${relationship.childTable}, asked for by ${String(queries ?? 0)} queries.`,
+    });
+  }
+  return uses;
+}
+
+function treeUses(relationship: Relationship): PatternUse[] {
+  if (!relationship.selfReference) return [];
+  return [
+    {
+      pattern: 'Tree',
+      target: relationship.childTable,
+      reason:
+        `${relationship.childColumns.join(', ')} points to a row of the same table: each ` +
+        'document keeps its parent’s key, indexed, and $graphLookup walks the tree. ' +
+        `${relationship.nullKeys} ` +
+        `${relationship.nullKeys === 1 ? 'row is a root' : 'rows are roots'}; at most ` +
+        `${relationship.fanOut.max} children.`,
+    },
+  ];
 }
 
 function attributeUse({
@@ -169,61 +198,98 @@ const MIN_SPARSE = 8;
 function considered(
   choices: readonly RelationshipChoice[],
   attributes: readonly AttributeProposal[],
-  { catalog, profile, workload, limits, outliersLeft }: PatternInput,
+  input: PatternInput,
+): PatternUse[] {
+  return [
+    ...choices.flatMap((choice) => consideredFor(choice, choices, input)),
+    ...consideredAttributes(choices, attributes, input),
+    ...consideredTogether(input),
+  ];
+}
+
+function consideredFor(
+  choice: RelationshipChoice,
+  choices: readonly RelationshipChoice[],
+  input: PatternInput,
+): PatternUse[] {
+  const { profile, limits, outliersLeft } = input;
+  const relationship = relationshipOf(choice, profile);
+  if (!relationship || choice.choice === 'embed' || !relationship.parentIsKey) return [];
+  const uses: PatternUse[] = [];
+  const { childTable, parentTable, fanOut } = relationship;
+  const left = outliersLeft.get(relationship.id);
+  if (hasOutliers(relationship, limits) && left !== undefined) {
+    uses.push({
+      pattern: 'Outlier',
+      target: `${parentTable} and ${childTable}`,
+      status: 'considered',
+      reason:
+        `99 % of the rows of ${parentTable} have at most ${fanOut.p99} rows of ` +
+        `${childTable}, one has ${fanOut.max}. Left: ${left}.`,
+    });
+  }
+  return fanOut.p99 > limits.maxArrayP99
+    ? [...uses, ...consideredForMany(choice, relationship, choices, input)]
+    : uses;
+}
+
+/** More rows of one parent than an array may have. */
+function consideredForMany(
+  choice: RelationshipChoice,
+  relationship: Relationship,
+  choices: readonly RelationshipChoice[],
+  { profile, workload }: PatternInput,
 ): PatternUse[] {
   const uses: PatternUse[] = [];
-  for (const choice of choices) {
-    const relationship = relationshipOf(choice, profile);
-    if (!relationship || choice.choice === 'embed' || !relationship.parentIsKey) continue;
-    const { childTable, parentTable, fanOut } = relationship;
-    const left = outliersLeft.get(relationship.id);
-    if (hasOutliers(relationship, limits) && left !== undefined) {
-      uses.push({
-        pattern: 'Outlier',
-        target: `${parentTable} and ${childTable}`,
-        status: 'considered',
-        reason:
-          `99 % of the rows of ${parentTable} have at most ${fanOut.p99} rows of ` +
-          `${childTable}, one has ${fanOut.max}. Left: ${left}.`,
-      });
-    }
-    if (fanOut.p99 > limits.maxArrayP99) {
-      const bucket = choice.alternatives?.find((entry) => entry.choice === 'bucket');
-      if (
-        choice.choice !== 'bucket' &&
-        bucket &&
-        !choices.some(
-          (other) =>
-            other.choice === 'bucket' && relationshipOf(other, profile)?.childTable === childTable,
-        )
-      ) {
-        uses.push({
-          pattern: 'Bucket',
-          target: childTable,
-          status: 'considered',
-          reason:
-            `${fanOut.p99} rows (p99) for one ${parentTable}. Left: ` +
-            `${bucketReason(choice, bucket, bucketAdvice(relationship, { profile, workload }))}`,
-        });
-      }
-      if (
-        !choice.subset &&
-        readTogether(workload, relationship) > 0 &&
-        sortsBy(workload, relationship)
-      ) {
-        uses.push({
-          pattern: 'Subset',
-          target: `${parentTable} and ${childTable}`,
-          status: 'considered',
-          reason:
-            `The workload sorts ${childTable} within ${parentTable}; the first ` +
-            `${MAX_SUBSET} of up to ${fanOut.max} could be repeated in it. Left: fewer than ` +
-            'three queries ask for the first rows alone, and one that filters first would not ' +
-            'find its rows among them.',
-        });
-      }
-    }
+  const { childTable, parentTable, fanOut } = relationship;
+  const bucket = choice.alternatives?.find((entry) => entry.choice === 'bucket');
+  if (
+    choice.choice !== 'bucket' &&
+    bucket &&
+    !choices.some(
+      (other) =>
+        other.choice === 'bucket' && relationshipOf(other, profile)?.childTable === childTable,
+    )
+  ) {
+    uses.push({
+      pattern: 'Bucket',
+      target: childTable,
+      status: 'considered',
+      reason:
+        `${fanOut.p99} rows (p99) for one ${parentTable}. Left: ` +
+        `${bucketReason(choice, bucket, bucketAdvice(relationship, { profile, workload }))}`,
+    });
   }
+  if (
+    !choice.subset &&
+    readTogether(workload, relationship) > 0 &&
+    sortsBy(workload, relationship)
+  ) {
+    uses.push({
+      pattern: 'Subset',
+      target: `${parentTable} and ${childTable}`,
+      status: 'considered',
+      reason:
+        `The workload sorts ${childTable} within ${parentTable}; the first ` +
+        `${MAX_SUBSET} of up to ${fanOut.max} could be repeated in it. Left: fewer than ` +
+        'three queries ask for the first rows alone, and one that filters first would not ' +
+        'find its rows among them.',
+    });
+  }
+  return uses;
+}
+
+const EMBEDDED_ROWS = 'its rows are no documents of their own, and an index finds documents';
+const TOO_FEW_QUERIES =
+  'fewer than three queries compare three of a kind with constants, so that names and values ' +
+  'once more would serve nothing';
+
+function consideredAttributes(
+  choices: readonly RelationshipChoice[],
+  attributes: readonly AttributeProposal[],
+  { profile }: PatternInput,
+): PatternUse[] {
+  const uses: PatternUse[] = [];
   const isEmbedded = (table: string): boolean =>
     choices.some(
       (choice) =>
@@ -242,9 +308,15 @@ function considered(
         reason:
           `${sparse.length} of ${table.columns.length} columns are null in more than ` +
           `${SPARSE * 100} % of the rows (${sparse.slice(0, 4).join(', ')} …). Left: ` +
-          `${isEmbedded(table.table) ? 'its rows are no documents of their own, and an index finds documents' : 'fewer than three queries compare three of a kind with constants, so that names and values once more would serve nothing'}.`,
+          `${isEmbedded(table.table) ? EMBEDDED_ROWS : TOO_FEW_QUERIES}.`,
       });
   }
+  return uses;
+}
+
+/** Tables that could share a collection. */
+function consideredTogether({ catalog }: PatternInput): PatternUse[] {
+  const uses: PatternUse[] = [];
   for (const [a, b] of sameColumns(catalog)) {
     uses.push({
       pattern: 'Polymorphic',

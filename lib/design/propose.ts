@@ -282,91 +282,113 @@ function cheaperLeft(
   );
 }
 
+/** What the reason of a choice is told from. */
+interface Reasoned {
+  readonly relationship: Relationship;
+  readonly choice: RelationshipChoice;
+  readonly choices: Choices;
+  readonly input: ProposalInput;
+  /** Queries that read both tables. */
+  readonly together: number;
+  readonly costOf: (choice: Choice) => Cost | undefined;
+  /** The choice against another one, as a sentence that begins with `as`. */
+  readonly against: (other: Choice, as: string) => string;
+}
+
 function reasonFor(
   relationship: Relationship,
-  { choice, columns }: RelationshipChoice,
+  choice: RelationshipChoice,
   alternatives: readonly ChoiceAlternative[],
   choices: Choices,
   input: ProposalInput,
 ): string {
-  const together = readTogether(input.workload, relationship);
+  const costOf = (wanted: Choice): Cost | undefined =>
+    alternatives.find((entry) => entry.choice === wanted)?.cost;
   const against = (other: Choice, as: string): string => {
-    const [mine, theirs] = [choice, other].map(
-      (wanted) => alternatives.find((entry) => entry.choice === wanted)?.cost,
-    );
+    const [mine, theirs] = [costOf(choice.choice), costOf(other)];
     return mine && theirs ? ` ${comparison(score(mine), score(theirs), as)}` : '';
   };
-  if (choice === 'embed') {
-    const use =
-      together > 0
-        ? ` ${together} ${together === 1 ? 'query' : 'queries'} of the workload read both tables.`
-        : '';
-    const [mine, referenced] = (['embed', 'reference'] as const).map(
-      (wanted) => alternatives.find((entry) => entry.choice === wanted)?.cost,
-    );
-    const kept =
-      mine && referenced && score(referenced) < score(mine)
-        ? ' That is too little against the guidebook, which keeps together what is read together.'
-        : '';
-    return (
-      'Embedded: every child has exactly one parent and the array is bounded. ' +
-      `${numbers(relationship)}${use}${against('reference', 'As a reference')}${kept}`
-    );
-  }
-  if (choice === 'bucket') {
-    const { childTable, childColumns, fanOut } = relationship;
-    const kept = columns
-      ? ` Each repeats ${columns.join(', ')} of its ${relationship.parentTable}.`
+  const together = readTogether(input.workload, relationship);
+  const told: Reasoned = { relationship, choice, choices, input, together, costOf, against };
+  if (choice.choice === 'embed') return embeddedReason(told);
+  if (choice.choice === 'bucket') return bucketReason(told);
+  const why = notEmbedded(told);
+  return copyReason(told, why) ?? `Referenced: ${why}`;
+}
+
+function embeddedReason({ relationship, together, costOf, against }: Reasoned): string {
+  const use =
+    together > 0
+      ? ` ${together} ${together === 1 ? 'query' : 'queries'} of the workload read both tables.`
       : '';
-    return (
-      `In buckets by ${childColumns.join(', ')}: ${together} ` +
-      `${together === 1 ? 'query reads' : 'queries read'} ${childTable} with ` +
-      `${relationship.parentTable}, ${fanOut.mean.toFixed(1)} rows of it for each on average, at ` +
-      `most ${fanOut.max}. A bucket is one document to find where each row would be ` +
-      `one.${kept}${against('reference', 'As a reference')}`
-    );
-  }
-  const others = new Map(
-    [...embeddedBy(choices, input.profile)].filter(([table]) => table !== relationship.childTable),
+  const [mine, referenced] = [costOf('embed'), costOf('reference')];
+  const kept =
+    mine && referenced && score(referenced) < score(mine)
+      ? ' That is too little against the guidebook, which keeps together what is read together.'
+      : '';
+  return (
+    'Embedded: every child has exactly one parent and the array is bounded. ' +
+    `${numbers(relationship)}${use}${against('reference', 'As a reference')}${kept}`
   );
+}
+
+function bucketReason({ relationship, choice, together, against }: Reasoned): string {
+  const { childTable, childColumns, fanOut } = relationship;
+  const kept = choice.columns
+    ? ` Each repeats ${choice.columns.join(', ')} of its ${relationship.parentTable}.`
+    : '';
+  return (
+    `In buckets by ${childColumns.join(', ')}: ${together} ` +
+    `${together === 1 ? 'query reads' : 'queries read'} ${childTable} with ` +
+    `${relationship.parentTable}, ${fanOut.mean.toFixed(1)} rows of it for each on average, at ` +
+    `most ${fanOut.max}. A bucket is one document to find where each row would be ` +
+    `one.${kept}${against('reference', 'As a reference')}`
+  );
+}
+
+function notEmbedded(told: Reasoned): string {
+  const { relationship, choice, choices, input, together, costOf, against } = told;
+  const { childTable, parentTable } = relationship;
+  const embedded = embeddedBy(choices, input.profile);
+  const others = new Map([...embedded].filter(([table]) => table !== childTable));
   const obstacle =
     hardObstacle(relationship, input, others) ?? softObstacle(relationship, input, others);
-  const taken = embeddedBy(choices, input.profile).get(relationship.childTable);
-  const [mine, embedded, referenced] = ([choice, 'embed', 'reference'] as const).map(
-    (wanted) => alternatives.find((entry) => entry.choice === wanted)?.cost,
-  );
-  const alone = readWithout(input.workload, relationship.childTable, relationship.parentTable);
+  if (obstacle) return `${obstacle}.`;
+  const taken = embedded.get(childTable);
+  if (taken) return `${childTable} is embedded in ${taken.parentTable} already.`;
+  const [mine, asEmbedded] = [costOf(choice.choice), costOf('embed')];
+  const alone = readWithout(input.workload, childTable, parentTable);
   const unconvincing =
-    mine && embedded && score(embedded) < score(mine)
-      ? `${alone} ${alone === 1 ? 'query reads' : 'queries read'} ${relationship.childTable} ` +
-        `without ${relationship.parentTable} and ${together} with it, and the estimate alone is ` +
+    mine && asEmbedded && score(asEmbedded) < score(mine)
+      ? `${alone} ${alone === 1 ? 'query reads' : 'queries read'} ${childTable} ` +
+        `without ${parentTable} and ${together} with it, and the estimate alone is ` +
         'too close to decide.'
       : 'the workload costs no less with it embedded.';
-  const whyNot = (): string => {
-    if (obstacle) return `${obstacle}.`;
-    return taken
-      ? `${relationship.childTable} is embedded in ${taken.parentTable} already.`
-      : `${unconvincing}${against('embed', 'Embedded,')}`;
-  };
-  const why = whyNot();
+  return `${unconvincing}${against('embed', 'Embedded,')}`;
+}
+
+/** `why` says why the rows are not embedded. */
+function copyReason(
+  { relationship, choice: { choice, columns }, input, costOf, against }: Reasoned,
+  why: string,
+): string | undefined {
   const proposal =
     choice === 'copy' ? proposeCopy(relationship, input.profile, input.workload) : undefined;
-  if (proposal && columns) {
-    const { served, joined } = proposal;
-    // Bytes weigh in the estimate as well; what a copy is for is the lookups.
-    const kept =
-      mine && referenced && score(referenced) < score(mine) && referenced.lookups > mine.lookups
-        ? ` It is kept for the ${(referenced.lookups - mine.lookups).toLocaleString('en')} ` +
-          'lookups that it saves.'
-        : '';
-    return (
-      `Referenced with a copy of ${columns.join(', ')}: of ${joined} ` +
-      `${joined === 1 ? 'query' : 'queries'} with a join to ${relationship.parentTable} here, ` +
-      `${served} ${served === 1 ? 'reads' : 'read'} no other column of ` +
-      `it.${against('reference', 'Without the copy')}${kept} Not embedded: ${why}`
-    );
-  }
-  return `Referenced: ${why}`;
+  if (!proposal || !columns) return undefined;
+  const { served, joined } = proposal;
+  const [mine, referenced] = [costOf(choice), costOf('reference')];
+  // Bytes weigh in the estimate as well; what a copy is for is the lookups.
+  const kept =
+    mine && referenced && score(referenced) < score(mine) && referenced.lookups > mine.lookups
+      ? ` It is kept for the ${(referenced.lookups - mine.lookups).toLocaleString('en')} ` +
+        'lookups that it saves.'
+      : '';
+  return (
+    `Referenced with a copy of ${columns.join(', ')}: of ${joined} ` +
+    `${joined === 1 ? 'query' : 'queries'} with a join to ${relationship.parentTable} here, ` +
+    `${served} ${served === 1 ? 'reads' : 'read'} no other column of ` +
+    `it.${against('reference', 'Without the copy')}${kept} Not embedded: ${why}`
+  );
 }
 
 function comparison(mine: number, theirs: number, as: string): string {

@@ -96,17 +96,20 @@ function target(reader: ValueReader): { collection: string; method: string } {
     } else {
       reader.expect('.');
       const word = reader.word();
-      if (reader.peek('(')) {
-        if (word !== 'getCollection' && word !== 'collection') {
-          if (parts.length === 0) reader.fail('expected a collection before the method');
-          return { collection: parts.join('.'), method: word };
-        }
-        const [name] = reader.args();
-        if (typeof name !== 'string') reader.fail('getCollection() takes a name');
-        parts.push(name);
-      } else parts.push(word);
+      if (!reader.peek('(')) parts.push(word);
+      else if (word === 'getCollection' || word === 'collection') parts.push(nameArgument(reader));
+      else {
+        if (parts.length === 0) reader.fail('expected a collection before the method');
+        return { collection: parts.join('.'), method: word };
+      }
     }
   }
+}
+
+function nameArgument(reader: ValueReader): string {
+  const [name] = reader.args();
+  if (typeof name !== 'string') reader.fail('getCollection() takes a name');
+  return name;
 }
 
 const stages = (value: unknown, reader: ValueReader, offset: number): Document[] => {

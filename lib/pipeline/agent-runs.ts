@@ -27,15 +27,18 @@ export interface AgentRecorder {
   flush(): Promise<void>;
 }
 
+interface RunPlace {
+  readonly databaseId: string;
+  readonly database: string;
+  readonly stageRunId: string;
+  readonly stage: StageName;
+}
+
 /**
  * Which artefact a run writes is known by its stage and subject (a collection, a question id, or
  * the database).
  */
-export function recordAgent(
-  db: Database,
-  agent: Agent,
-  where: { databaseId: string; database: string; stageRunId: string; stage: StageName },
-): AgentRecorder {
+export function recordAgent(db: Database, agent: Agent, where: RunPlace): AgentRecorder {
   const runs: Run[] = [];
   const bySubject = new Map<string, Run>();
 
@@ -79,45 +82,9 @@ export function recordAgent(
     const due = runs.filter((run) => !run.stored || run.written < run.steps.length || run.endedAt);
     // those that end during the writing are due again
     const ended = due.filter((run) => run.endedAt);
-    for (let at = 0; at < due.length; at += 200) await write(due.slice(at, at + 200));
+    for (let at = 0; at < due.length; at += 200)
+      await writeRuns(db, agent.name, where, due.slice(at, at + 200));
     for (const run of ended) runs.splice(runs.indexOf(run), 1);
-  };
-  const write = async (slice: readonly Run[]) => {
-    await db.transaction(async (tx) => {
-      await tx.agentRun.createMany({
-        data: slice
-          .filter((run) => !run.stored)
-          .map((run) => ({
-            ...row(run),
-            databaseId: where.databaseId,
-            stageRunId: where.stageRunId,
-            agent: agent.name,
-            stage: where.stage,
-          })),
-        skipDuplicates: true,
-      });
-      for (const run of slice.filter(({ stored }) => stored))
-        await tx.agentRun.update({ where: { id: run.id }, data: row(run) });
-      await tx.agentStep.createMany({
-        data: slice.flatMap((run) =>
-          run.steps.slice(run.written).map(({ step, at }, index) => ({
-            runId: run.id,
-            seq: run.written + index + 1,
-            kind: step.kind,
-            text: new Uint8Array(Buffer.from(step.text)),
-            inputTokens: step.inputTokens ?? null,
-            outputTokens: step.outputTokens ?? null,
-            costUsd: step.costUsd ?? null,
-            at,
-          })),
-        ),
-        skipDuplicates: true,
-      });
-    });
-    for (const run of slice) {
-      run.stored = true;
-      run.written = run.steps.length;
-    }
   };
 
   return {
@@ -141,6 +108,50 @@ export function recordAgent(
     // One after the other: a run must not be written twice at once.
     flush: () => (flushing = flushing.then(flush, flush)),
   };
+}
+
+/** Writes the runs, and those of their steps that are not written yet. */
+async function writeRuns(
+  db: Database,
+  agent: string,
+  where: RunPlace,
+  slice: readonly Run[],
+): Promise<void> {
+  await db.transaction(async (tx) => {
+    await tx.agentRun.createMany({
+      data: slice
+        .filter((run) => !run.stored)
+        .map((run) => ({
+          ...row(run),
+          databaseId: where.databaseId,
+          stageRunId: where.stageRunId,
+          agent,
+          stage: where.stage,
+        })),
+      skipDuplicates: true,
+    });
+    for (const run of slice.filter(({ stored }) => stored))
+      await tx.agentRun.update({ where: { id: run.id }, data: row(run) });
+    await tx.agentStep.createMany({
+      data: slice.flatMap((run) =>
+        run.steps.slice(run.written).map(({ step, at }, index) => ({
+          runId: run.id,
+          seq: run.written + index + 1,
+          kind: step.kind,
+          text: new Uint8Array(Buffer.from(step.text)),
+          inputTokens: step.inputTokens ?? null,
+          outputTokens: step.outputTokens ?? null,
+          costUsd: step.costUsd ?? null,
+          at,
+        })),
+      ),
+      skipDuplicates: true,
+    });
+  });
+  for (const run of slice) {
+    run.stored = true;
+    run.written = run.steps.length;
+  }
 }
 
 const sum = (run: Run, of: (step: AgentStep) => number | undefined): number =>

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ImportProblem, SourceBenchmark } from '../sqlite/benchmark';
 import { audited } from '../db/audit';
 import type { BlobStore } from '../db/blob-store';
-import { isUniqueViolation, pgText, type Database } from '../db/database';
+import { isUniqueViolation, pgText, type Database, type Tx } from '../db/database';
 import { notify } from '../db/notify';
 import { encodeContent } from './content';
 import { requestStage } from './schedule';
@@ -53,77 +53,22 @@ export async function importBenchmark(
     throw new BenchmarkNameTaken(options.name);
   const unreadable = source.problems.filter(({ kind }) => kind === 'database_unreadable');
   if (unreadable.length > 0) throw new DatabasesUnreadable(unreadable);
-  const total = source.databases.reduce((sum, database) => sum + database.bytes, 0);
-  let stored = 0;
-  const databases: (SourceBenchmark['databases'][number] & {
-    readonly id: string;
-    readonly blobHash: string;
-  })[] = [];
-  for (const database of source.databases) {
-    options.signal?.throwIfAborted();
-    const { hash, bytes } = await blobs.putFile(database.path, (sent) =>
-      options.progress?.(stored + sent, total),
-    );
-    if (hash !== database.sha256)
-      throw new Error(`${database.name}: the file changed while it was imported`);
-    stored += bytes;
-    databases.push({ ...database, id: randomUUID(), blobHash: hash });
-  }
-  const questionFiles: { split: string; sha256: string; items: number; blob: string }[] = [];
-  for (const { split, path, sha256, items } of source.questionFiles) {
-    questionFiles.push({ split, sha256, items, blob: (await blobs.putFile(path)).hash });
-  }
-  const { items, problems } = source;
-  const idOf = new Map(databases.map((database) => [database.name, database.id]));
+  const stored: Stored = {
+    databases: await storeDatabases(blobs, source, options),
+    questionFiles: await storeQuestions(blobs, source),
+  };
   const benchmarkId = randomUUID();
 
   try {
     await audited(db, async (tx) => {
-      await tx.benchmark.create({
-        data: {
-          id: benchmarkId,
-          name: options.name,
-          kind: source.kind,
-          agent: options.agent ?? 'builtin',
-          mongoPrefix: `b${benchmarkId.replaceAll('-', '').slice(0, 12)}_`,
-          settings: new Uint8Array(encodeContent(options.settings ?? defaultSettings)),
-          questionFiles: new Uint8Array(encodeContent(questionFiles)),
-          problems: new Uint8Array(encodeContent(problems)),
-        },
-      });
-      await tx.sourceDatabase.createMany({
-        data: databases.map(({ id, name, sha256, bytes, blobHash, descriptions }) => ({
-          id,
-          benchmarkId,
-          name,
-          sha256,
-          bytes: BigInt(bytes),
-          blobHash,
-          descriptions: new Uint8Array(encodeContent(descriptions)),
-        })),
-      });
-      const rows = items.map((item, position) => ({
-        benchmarkId,
-        databaseId: idOf.get(item.database)!,
-        questionId: item.questionId,
-        split: item.split,
-        position,
-        difficulty: item.difficulty === null ? null : pgText(item.difficulty),
-        title: pgText(item.question),
-        content: new Uint8Array(encodeContent(item)),
-      }));
-      for (let at = 0; at < rows.length; at += 500)
-        await tx.item.createMany({ data: rows.slice(at, at + 500) });
-      if (options.start ?? true)
-        for (const { id } of databases)
-          await requestStage(tx, { databaseId: id, stage: 'profile', only: null });
+      await createRows(tx, benchmarkId, source, stored, options);
       await notify(tx, { type: 'benchmark', benchmarkId });
       const detail = {
         name: options.name,
         kind: source.kind,
-        databases: databases.map(({ name, sha256 }) => ({ name, sha256 })),
-        items: items.length,
-        problems: problems.length,
+        databases: stored.databases.map(({ name, sha256 }) => ({ name, sha256 })),
+        items: source.items.length,
+        problems: source.problems.length,
       };
       return {
         result: undefined,
@@ -143,4 +88,103 @@ export async function importBenchmark(
     throw error;
   }
   return benchmarkId;
+}
+
+type StoredDatabase = SourceBenchmark['databases'][number] & {
+  readonly id: string;
+  readonly blobHash: string;
+};
+
+interface StoredQuestions {
+  readonly split: string;
+  readonly sha256: string;
+  readonly items: number;
+  readonly blob: string;
+}
+
+/** What of the benchmark is in the blob store. */
+interface Stored {
+  readonly databases: readonly StoredDatabase[];
+  readonly questionFiles: readonly StoredQuestions[];
+}
+
+async function storeDatabases(
+  blobs: BlobStore,
+  source: SourceBenchmark,
+  options: ImportOptions,
+): Promise<StoredDatabase[]> {
+  const total = source.databases.reduce((sum, database) => sum + database.bytes, 0);
+  let stored = 0;
+  const databases: StoredDatabase[] = [];
+  for (const database of source.databases) {
+    options.signal?.throwIfAborted();
+    const { hash, bytes } = await blobs.putFile(database.path, (sent) =>
+      options.progress?.(stored + sent, total),
+    );
+    if (hash !== database.sha256)
+      throw new Error(`${database.name}: the file changed while it was imported`);
+    stored += bytes;
+    databases.push({ ...database, id: randomUUID(), blobHash: hash });
+  }
+  return databases;
+}
+
+async function storeQuestions(
+  blobs: BlobStore,
+  { questionFiles }: SourceBenchmark,
+): Promise<StoredQuestions[]> {
+  const stored: StoredQuestions[] = [];
+  for (const { split, path, sha256, items } of questionFiles) {
+    stored.push({ split, sha256, items, blob: (await blobs.putFile(path)).hash });
+  }
+  return stored;
+}
+
+/** The benchmark, its databases and items, and where the agents begin. */
+async function createRows(
+  tx: Tx,
+  benchmarkId: string,
+  source: SourceBenchmark,
+  stored: Stored,
+  options: ImportOptions,
+): Promise<void> {
+  await tx.benchmark.create({
+    data: {
+      id: benchmarkId,
+      name: options.name,
+      kind: source.kind,
+      agent: options.agent ?? 'builtin',
+      mongoPrefix: `b${benchmarkId.replaceAll('-', '').slice(0, 12)}_`,
+      settings: new Uint8Array(encodeContent(options.settings ?? defaultSettings)),
+      questionFiles: new Uint8Array(encodeContent(stored.questionFiles)),
+      problems: new Uint8Array(encodeContent(source.problems)),
+    },
+  });
+  await tx.sourceDatabase.createMany({
+    data: stored.databases.map(({ id, name, sha256, bytes, blobHash, descriptions }) => ({
+      id,
+      benchmarkId,
+      name,
+      sha256,
+      bytes: BigInt(bytes),
+      blobHash,
+      descriptions: new Uint8Array(encodeContent(descriptions)),
+    })),
+  });
+  const idOf = new Map(stored.databases.map(({ name, id }) => [name, id]));
+  const rows = source.items.map((item, position) => ({
+    benchmarkId,
+    databaseId: idOf.get(item.database)!,
+    questionId: item.questionId,
+    split: item.split,
+    position,
+    difficulty: item.difficulty === null ? null : pgText(item.difficulty),
+    title: pgText(item.question),
+    content: new Uint8Array(encodeContent(item)),
+  }));
+  for (let at = 0; at < rows.length; at += 500)
+    await tx.item.createMany({ data: rows.slice(at, at + 500) });
+  if (options.start ?? true)
+    for (const { id } of stored.databases)
+      await requestStage(tx, { databaseId: id, stage: 'profile', only: null });
 }

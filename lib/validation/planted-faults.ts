@@ -1,5 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { Binary, Double, Int32, Long, type Db, type Document, type MongoClient } from 'mongodb';
+import {
+  Binary,
+  Double,
+  Int32,
+  Long,
+  type Collection,
+  type Db,
+  type Document,
+  type MongoClient,
+} from 'mongodb';
 import {
   entryPaths,
   isArray,
@@ -60,31 +69,11 @@ export async function plantFaults(
   let planted = 0;
   try {
     const collection = scratch.collection(design.collection);
-    const run = async (mapping: ValidationMapping): Promise<string> => {
-      const documents = await collection
-        .aggregate([...mapping.pipeline], { promoteValues: false, promoteLongs: false })
-        .toArray();
-      const { columns, rows } = documentsToResultSet(documents.map(fromBson));
-      return [columns.join('\u0001'), ...rows.map(rowKey).sort()].join('\n');
-    };
-    // Only what a fault touches is written, and put back: there are thousands of faults.
-    const write = async (
-      before: readonly Document[],
-      after: readonly Document[],
-    ): Promise<void> => {
-      for (const [index, old] of before.entries())
-        if (!after[index]) await collection.deleteOne({ _id: old._id as never });
-      for (const [index, document] of after.entries()) {
-        if (!before[index]) await collection.insertOne({ ...document });
-        else if (before[index] !== document)
-          await collection.replaceOne({ _id: document._id as never }, document);
-      }
-    };
-    await write([], sample);
+    await rewrite(collection, [], sample);
     const sound = new Map<ValidationMapping, string>();
-    for (const mapping of mappings) sound.set(mapping, await run(mapping));
+    for (const mapping of mappings) sound.set(mapping, await resultOf(mapping, collection));
     const catches = async (mapping: ValidationMapping): Promise<boolean> =>
-      (await run(mapping)) !== sound.get(mapping);
+      (await resultOf(mapping, collection)) !== sound.get(mapping);
     const record = (fault: PlantedFault, by: ValidationMapping | undefined): void => {
       planted++;
       if (by) caught.set(by.name, [...(caught.get(by.name) ?? []), fault]);
@@ -100,19 +89,19 @@ export async function plantFaults(
         sample,
         round.flatMap(({ fault }) => fault.edits),
       );
-      await write(sample, documents);
+      await rewrite(collection, sample, documents);
       for (const { fault, mapping } of round) {
         if (await catches(mapping)) record(fault.fault, mapping);
         else alone.push({ fault: fault.fault, documents: applied(sample, fault.edits) });
       }
-      await write(documents, sample);
+      await rewrite(collection, documents, sample);
     }
     for (const fault of leaves)
       if (!mappings.some((mapping) => mapping.covers.includes(fault.fault.path)))
         alone.push({ fault: fault.fault, documents: applied(sample, fault.edits) });
     for (const { fault, documents } of alone) {
       signal.throwIfAborted();
-      await write(sample, documents);
+      await rewrite(collection, sample, documents);
       // Those that read the path are asked first; the others may notice too.
       const order = [...mappings].sort(
         (a, b) => Number(b.covers.includes(fault.path)) - Number(a.covers.includes(fault.path)),
@@ -124,12 +113,39 @@ export async function plantFaults(
         break;
       }
       record(fault, by);
-      await write(documents, sample);
+      await rewrite(collection, documents, sample);
     }
   } finally {
     await scratch.dropDatabase();
   }
   return { planted, holes, caught: Object.fromEntries(caught) };
+}
+
+/** The rows that a mapping reads from the documents, in no order. */
+async function resultOf(
+  mapping: ValidationMapping,
+  collection: Collection<Document>,
+): Promise<string> {
+  const documents = await collection
+    .aggregate([...mapping.pipeline], { promoteValues: false, promoteLongs: false })
+    .toArray();
+  const { columns, rows } = documentsToResultSet(documents.map(fromBson));
+  return [columns.join('\u0001'), ...rows.map(rowKey).sort()].join('\n');
+}
+
+/** Only what a fault touches is written, and put back: there are thousands of faults. */
+async function rewrite(
+  collection: Collection<Document>,
+  before: readonly Document[],
+  after: readonly Document[],
+): Promise<void> {
+  for (const [index, old] of before.entries())
+    if (!after[index]) await collection.deleteOne({ _id: old._id as never });
+  for (const [index, document] of after.entries()) {
+    if (!before[index]) await collection.insertOne({ ...document });
+    else if (before[index] !== document)
+      await collection.replaceOne({ _id: document._id as never }, document);
+  }
 }
 
 /**

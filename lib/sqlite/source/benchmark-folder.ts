@@ -59,7 +59,7 @@ export interface ReadOptions {
  */
 export async function readBenchmarkFolder(
   folder: string,
-  { copies, databases: wanted, onProgress }: ReadOptions,
+  options: ReadOptions,
 ): Promise<SourceBenchmark> {
   if (!fs.existsSync(folder)) throw new BenchmarkFolderError(`there is no folder ${folder}`);
   if (!fs.statSync(folder).isDirectory())
@@ -68,6 +68,27 @@ export async function readBenchmarkFolder(
     );
   const root = descendToQuestions(folder);
   const problems: ImportProblem[] = [];
+  const read = readQuestions(root, options.copies, problems);
+  const found = findDatabases(root);
+  if (found.length === 0)
+    throw new BenchmarkFolderError(
+      `there is no SQLite file (.sqlite, .sqlite3, .db) in the folder. ${LAYOUT}`,
+    );
+  const { databases, names } = await readDatabases(found, root, problems, options);
+  const { items, refused } = withIdentities(read.flatMap((file) => file.items));
+  const readable = new Set(databases.map((database) => database.name));
+  problems.push(...refused, ...unmatched(items, names, readable, options.databases));
+  return {
+    kind: read.some((file) => file.bird) ? 'bird' : 'spider',
+    questionFiles: read.map((file) => file.file),
+    databases: databases.sort((a, b) => (a.name < b.name ? -1 : 1)),
+    items: items.filter((item) => readable.has(item.database)),
+    problems,
+  };
+}
+
+/** The question files at the top of the folder; others that look like some are problems. */
+function readQuestions(root: string, copies: string, problems: ImportProblem[]): Questions[] {
   const questionPaths = fs
     .readdirSync(root)
     .filter((name) => QUESTION_FILE.test(name) && !name.endsWith('_tables.json'))
@@ -88,20 +109,23 @@ export async function readBenchmarkFolder(
     });
   }
   fs.mkdirSync(copies, { recursive: true });
-  const read = questionPaths.map((name) =>
+  return questionPaths.map((name) =>
     readQuestionFile(path.join(root, name), path.join(copies, name), problems),
   );
-  const found = findDatabases(root);
-  if (found.length === 0)
-    throw new BenchmarkFolderError(
-      `there is no SQLite file (.sqlite, .sqlite3, .db) in the folder. ${LAYOUT}`,
-    );
+}
 
+/** Reads the databases that are wanted; `names` are those of all that are there. */
+async function readDatabases(
+  files: readonly string[],
+  root: string,
+  problems: ImportProblem[],
+  { copies, databases: wanted, onProgress }: ReadOptions,
+): Promise<{ databases: SourceDatabase[]; names: ReadonlySet<string> }> {
   const databases: SourceDatabase[] = [];
   const names = new Set<string>();
-  for (const [index, file] of found.entries()) {
+  for (const [index, file] of files.entries()) {
     const name = path.basename(file).replace(DATABASE_FILE, '');
-    onProgress?.(index, found.length, name);
+    onProgress?.(index, files.length, name);
     if (!SAFE_NAME.test(name)) {
       problems.push({
         kind: 'database_left_out',
@@ -127,7 +151,7 @@ export async function readBenchmarkFolder(
     const database = await readDatabase(file, path.join(copies, `${name}.sqlite`), name, problems);
     if (database) databases.push(database);
   }
-  onProgress?.(found.length, found.length, 'done');
+  onProgress?.(files.length, files.length, 'done');
 
   const missing = wanted?.find((name) => !names.has(name));
   if (missing !== undefined)
@@ -140,19 +164,10 @@ export async function readBenchmarkFolder(
       .slice(0, 5)
       .map((problem) => `${problem.subject}: ${problem.detail}`);
     throw new BenchmarkFolderError(
-      `none of the ${found.length} databases can be read. ${reasons.join('; ')}`,
+      `none of the ${files.length} databases can be read. ${reasons.join('; ')}`,
     );
   }
-  const { items, refused } = withIdentities(read.flatMap((file) => file.items));
-  const readable = new Set(databases.map((database) => database.name));
-  problems.push(...refused, ...unmatched(items, names, readable, wanted));
-  return {
-    kind: read.some((file) => file.bird) ? 'bird' : 'spider',
-    questionFiles: read.map((file) => file.file),
-    databases: databases.sort((a, b) => (a.name < b.name ? -1 : 1)),
-    items: items.filter((item) => readable.has(item.database)),
-    problems,
-  };
+  return { databases, names };
 }
 
 /** Items whose database cannot be read, and databases without items. */
@@ -204,11 +219,13 @@ function descendToQuestions(folder: string, depth = 0): string {
     : folder;
 }
 
-function readQuestionFile(
-  file: string,
-  copy: string,
-  problems: ImportProblem[],
-): { file: QuestionFile; items: Item[]; bird: boolean } {
+interface Questions {
+  readonly file: QuestionFile;
+  readonly items: Item[];
+  readonly bird: boolean;
+}
+
+function readQuestionFile(file: string, copy: string, problems: ImportProblem[]): Questions {
   const bytes = fs.readFileSync(file);
   fs.writeFileSync(copy, bytes);
   const split = path.basename(file, '.json');
