@@ -1,3 +1,4 @@
+import { NEGATED } from '../../sqlite/select/compare-operators';
 import {
   applyTransform,
   TransformError,
@@ -63,14 +64,6 @@ import {
   type ValueType,
 } from './value-type';
 
-const NEGATED: Record<CompareOperator, CompareOperator> = {
-  '=': '<>',
-  '<>': '=',
-  '<': '>=',
-  '<=': '>',
-  '>': '<=',
-  '>=': '<',
-};
 const OPERATOR = {
   '=': '$eq',
   '<>': '$ne',

@@ -1,3 +1,4 @@
+import { MIRRORED, NEGATED } from '../../sqlite/select/compare-operators';
 import type { BoundComparison, BoundExpression, CompareOperator } from '../../sqlite/select/bound';
 import type { Lowered } from './environment';
 import { allFormats } from './conversion';
@@ -49,23 +50,6 @@ export function periodLike(
   if (!cut?.isDate || !period || period.length > cut.length) return undefined;
   return compareWith({ ...cut, length: period.length }, period, negated ? '<>' : '=');
 }
-
-const MIRRORED: Record<CompareOperator, CompareOperator> = {
-  '=': '=',
-  '<>': '<>',
-  '<': '>',
-  '<=': '>=',
-  '>': '<',
-  '>=': '<=',
-};
-const NEGATED: Record<CompareOperator, CompareOperator> = {
-  '=': '<>',
-  '<>': '=',
-  '<': '>=',
-  '<=': '>',
-  '>': '<=',
-  '>=': '<',
-};
 
 /** The first characters of a date's text: 4 are its year, 7 its month, 10 its day, 19 all of it. */
 interface Cut {

@@ -1,9 +1,5 @@
-import type {
-  BoundComparison,
-  BoundExpression,
-  BoundInList,
-  CompareOperator,
-} from '../../sqlite/select/bound';
+import { MIRRORED, NEGATED } from '../../sqlite/select/compare-operators';
+import type { BoundComparison, BoundExpression, BoundInList } from '../../sqlite/select/bound';
 import type { Lowered } from './environment';
 import { encode, type Lowering } from './expression';
 import { periodLike, periodPredicate } from './period-predicate';
@@ -19,22 +15,6 @@ import {
 } from '../mql/mql';
 import { INTEGER, NUMBER, onlyKinds, TEXT } from './value-type';
 
-const MIRRORED: Record<CompareOperator, CompareOperator> = {
-  '=': '=',
-  '<>': '<>',
-  '<': '>',
-  '<=': '>=',
-  '>': '<',
-  '>=': '<=',
-};
-const NEGATED: Record<CompareOperator, CompareOperator> = {
-  '=': '<>',
-  '<>': '=',
-  '<': '>=',
-  '<=': '>',
-  '>': '<=',
-  '>=': '<',
-};
 const OPERATOR = { '<': '$lt', '<=': '$lte', '>': '$gt', '>=': '$gte' } as const;
 
 /**
