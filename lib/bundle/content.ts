@@ -3,7 +3,7 @@ import type { Migration } from '../migration/migrate';
 import type { ImportProblem, Item, QuestionFile, SourceDatabase } from '../sqlite/benchmark';
 import type { Catalog } from '../sqlite/catalog';
 import type { Profile } from '../sqlite/profile/profile';
-import type { OutputColumn } from '../translation/check/equivalence';
+import type { OutputColumn } from '../translation/check/pipeline-rows';
 import type { CollectionValidation } from '../validation/collection-validation';
 import type { CrossValidation } from '../validation/cross-validation';
 import type { TableValidation } from '../validation/table-validation';

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { connectMongo } from '../mongo/client';
 import { start as startMongoServer } from 'mongo-embedded';
 import { toBsonValue, type Value } from '../results/value';
-import { resultDigest } from '../translation/check/equivalence';
+import { resultDigest } from '../results/result-digest';
 import { installationKey } from './signature';
 import { verifyBundle, type Verification } from './verify';
 

@@ -9,7 +9,7 @@ import { isLegalChoice } from '../results/open-choice';
 import { Unavailable } from '../results/unavailable';
 import { fromBson, isValueDocument, type ResultSet, type Value } from '../results/value';
 import { AMBIGUITIES } from '../translation/check/open-constructs';
-import { resultDigest } from '../translation/check/equivalence';
+import { resultDigest } from '../results/result-digest';
 import { runPastStalls } from '../translation/check/past-stalls';
 import { pinPipeline } from '../translation/check/pinned-clock';
 import {

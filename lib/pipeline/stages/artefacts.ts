@@ -1,6 +1,6 @@
 import type { Document } from 'mongodb';
 import type { Verdict } from '../../results/compare';
-import type { OutputColumn } from '../../translation/check/equivalence';
+import type { OutputColumn } from '../../translation/check/pipeline-rows';
 import type { EvidencePath } from '../../translation/evidence/evidence';
 import type { AppliedRule } from '../../translation/rules/optimise';
 import type { Timing } from '../../translation/mql/timing';

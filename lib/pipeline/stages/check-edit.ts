@@ -28,10 +28,10 @@ import { evidencePaths } from '../../translation/evidence/evidence';
 import {
   checkEquivalence,
   isEquivalent,
-  resultDigest,
   type Equivalence,
-  type OutputColumn,
 } from '../../translation/check/equivalence';
+import { resultDigest } from '../../results/result-digest';
+import type { OutputColumn } from '../../translation/check/pipeline-rows';
 import { identity } from '../../design/transform';
 import type { TableValidation } from '../../validation/table-validation';
 import type { EvidenceContent, GoldContent, Mql, TranslationContent } from './artefacts';

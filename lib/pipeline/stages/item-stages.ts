@@ -14,12 +14,9 @@ import { documentsExamined } from '../../mongo/explain';
 import { GuardedError, runGuarded } from '../../mongo/guarded';
 import { checkQuery, type CheckedQuery } from '../../translation/check/check-query';
 import { AMBIGUITIES } from '../../translation/check/open-constructs';
-import {
-  isEquivalent,
-  sourceCaveats,
-  TIMEOUT_MS,
-  type OutputColumn,
-} from '../../translation/check/equivalence';
+import { isEquivalent, sourceCaveats } from '../../translation/check/equivalence';
+import { TIMEOUT_MS } from '../../translation/check/source-rows';
+import type { OutputColumn } from '../../translation/check/pipeline-rows';
 import type { Translation } from '../../translation/translate';
 import {
   suggestIndexes,

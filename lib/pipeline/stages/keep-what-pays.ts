@@ -1,6 +1,7 @@
 import type { VerdictKind } from '../../results/compare';
 import type { CheckedQuery } from '../../translation/check/check-query';
-import { isEquivalent, TIMEOUT_MS } from '../../translation/check/equivalence';
+import { isEquivalent } from '../../translation/check/equivalence';
+import { TIMEOUT_MS } from '../../translation/check/source-rows';
 import { startOf, type AppliedRule } from '../../translation/rules/optimise';
 import { timeBoth } from '../../translation/mql/timing';
 import type { GoldContent, Mql } from './artefacts';

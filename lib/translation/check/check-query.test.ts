@@ -10,7 +10,7 @@ import { catalogOf } from '../../sqlite/schema/introspect';
 import { openSource } from '../../sqlite/open';
 import { QueryProcess } from '../../sqlite/query/query-process';
 import { checkQuery, expectedRows } from './check-query';
-import type { EquivalenceInput } from './equivalence';
+import type { EquivalenceInput } from './pipeline-rows';
 import { KnownResults } from './known-results';
 import { sourceCaveats } from './equivalence';
 import { isWeaklyTested } from './weakly-tested';

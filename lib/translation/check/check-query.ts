@@ -3,14 +3,9 @@ import { contentHash } from '../../results/hash';
 import type { OpenChoice } from '../../results/open-choice';
 import type { ResultSet, Value } from '../../results/value';
 import { isOutermostOrdered } from '../../sqlite/select/outermost-order';
-import {
-  checkEquivalence,
-  expectedOf,
-  isEquivalent,
-  resultDigest,
-  type EquivalenceInput,
-  type PipelineRun,
-} from './equivalence';
+import { checkEquivalence, expectedOf, isEquivalent } from './equivalence';
+import { resultDigest } from '../../results/result-digest';
+import type { EquivalenceInput, PipelineRun } from './pipeline-rows';
 import type { KnownResults } from './known-results';
 
 /** Expected rows beyond this are counted and digested, but neither kept nor shipped. */

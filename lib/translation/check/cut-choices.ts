@@ -31,8 +31,9 @@ export function cutChoices(cut: CutRows): readonly OpenChoice[] | undefined {
     if (!group) continue;
     const [start, end] = group;
     if (end - start > MOST_CANDIDATES || (more && end === rows.length)) return undefined;
-    const among = rows.slice(start, end).map((row) => row.slice(0, width));
-    if (new Set(among.map(rowKey)).size < 2) continue;
+    const tiedAcross = rows.slice(start, end);
+    if (!isChoice(tiedAcross, width)) continue;
+    const among = tiedAcross.map((row) => row.slice(0, width));
     const first = Math.max(start, offset) - offset;
     const last = Math.min(end, offset + count) - 1 - offset;
     const isKnown = choices.some(({ rows: [known] }) => known === first);
@@ -40,6 +41,16 @@ export function cutChoices(cut: CutRows): readonly OpenChoice[] | undefined {
   }
   return choices;
 }
+
+/** A row on one side of a cut has the sort keys of a row on the other, and is another row. */
+export const cutsATie = (cut: CutRows): boolean =>
+  [cut.offset, cut.offset + cut.count].some((at) => {
+    const group = tieAcross(cut, at);
+    return group !== undefined && isChoice(cut.rows.slice(...group), cut.width);
+  });
+
+const isChoice = (tied: readonly (readonly Value[])[], width: number): boolean =>
+  new Set(tied.map((row) => rowKey(row.slice(0, width)))).size > 1;
 
 /** The tie, from its first row up to behind its last, of which rows stand on both sides of `at`. */
 function tieAcross({ rows, keys }: CutRows, at: number): readonly [number, number] | undefined {

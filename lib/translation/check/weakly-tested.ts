@@ -4,7 +4,7 @@ import { documentsExamined } from '../../mongo/explain';
 import { GuardedError, runGuarded } from '../../mongo/guarded';
 import { Unavailable } from '../../results/unavailable';
 import { documentsDigest, MOST_DIGESTED } from './documents-digest';
-import type { PipelineRun } from './equivalence';
+import type { PipelineRun } from './pipeline-rows';
 import { runPastStalls } from './past-stalls';
 import { pinPipeline } from './pinned-clock';
 import { mutationsOf, weakPredicates } from './mutations';
