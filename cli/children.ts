@@ -12,7 +12,7 @@ export interface SupervisedChild {
 
 /**
  * Keeps a Node process running: one that dies is started again, more slowly each time it dies
- * young. It lies in a process group of its own, so that Ctrl-C reaches us alone, and we end it in
+ * young. It is in a process group of its own, so that Ctrl-C reaches us alone, and we end it in
  * order.
  */
 export function supervise(

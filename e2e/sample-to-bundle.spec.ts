@@ -107,7 +107,7 @@ test('the sample benchmark goes from the queue to a verified bundle', async ({ p
   const context = await browser.newContext();
   const desk = await context.newPage();
   await signIn(desk, reviewer);
-  await expect(desk.getByRole('link', { name: 'People' })).toHaveCount(0);
+  await expect(desk.getByRole('link', { name: 'Users' })).toHaveCount(0);
   await desk.goto('/users');
   await expect(desk.getByRole('heading', { name: 'This page is not for your role' })).toBeVisible();
   await expect(desk.getByText('is for admins only')).toBeVisible();
@@ -175,18 +175,14 @@ test('the sample benchmark goes from the queue to a verified bundle', async ({ p
       desk.getByRole('heading', { name: 'Version 2 replaces version 1, which you saw last' }),
     ).toBeVisible();
     await expect(
-      desk
-        .getByRole('table', { name: 'what is decided otherwise' })
-        .getByText('reference — directed'),
+      desk.getByRole('table', { name: 'changed decisions' }).getByText('reference — directed'),
     ).toBeVisible();
     await seen;
     await desk.reload();
     await expect(desk.getByRole('heading', { name: 'Changes since version 1' })).toBeVisible();
     await desk.getByRole('button', { name: 'Compare both' }).click();
     await expect(
-      desk
-        .getByRole('table', { name: 'what is decided otherwise' })
-        .getByText('reference — directed'),
+      desk.getByRole('table', { name: 'changed decisions' }).getByText('reference — directed'),
     ).toBeVisible();
     await desk.goto(`/queue?database=${river.id}&state=stale`);
     await expect(
@@ -278,7 +274,7 @@ test('the sample benchmark goes from the queue to a verified bundle', async ({ p
 
   await test.step('the bundle is downloaded and verifies', async () => {
     await page.goto('/downloads');
-    await page.getByRole('button', { name: 'Make the final bundle' }).click();
+    await page.getByRole('button', { name: 'Build release' }).click();
     const download = page.getByRole('link', { name: 'Download', exact: true });
     await expect(download).toBeVisible({ timeout: 2 * 60_000 });
     const [file] = await Promise.all([page.waitForEvent('download'), download.click()]);

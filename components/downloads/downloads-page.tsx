@@ -62,7 +62,7 @@ export function DownloadsPage() {
               }
               onClick={() => make.mutate(false)}
             >
-              Make the final bundle
+              Build release
             </Button>
           </>
         ) : null

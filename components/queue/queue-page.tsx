@@ -254,7 +254,7 @@ function Tasks({
               </span>
             ) : null,
         },
-        { head: 'Held by', cell: (row) => row.leasedBy ?? '' },
+        { head: 'Locked by', cell: (row) => row.leasedBy ?? '' },
         { head: 'Comments', numeric: true, cell: (row) => row.comments || '' },
       ]}
     />

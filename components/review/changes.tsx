@@ -128,14 +128,14 @@ function DesignChanges({
   return (
     <>
       {decisions.length === 0 ? (
-        <p className="text-[13px]">Nothing is decided otherwise.</p>
+        <p className="text-[13px]">No changed decisions.</p>
       ) : (
         <PlainTable
-          label={`${label}: what is decided otherwise`}
+          label={`${label}: changed decisions`}
           rows={decisions}
           rowKey={(row) => row.subject}
           columns={[
-            { head: 'Decided otherwise', cell: (row) => <RelationshipName name={row.subject} /> },
+            { head: 'Changed decision', cell: (row) => <RelationshipName name={row.subject} /> },
             { head: 'Before', cell: (row) => <Decision text={row.before} /> },
             { head: 'Now', cell: (row) => <Decision text={row.after} /> },
           ]}

@@ -14,7 +14,7 @@ export interface ChangedDecision {
 }
 
 /**
- * Two versions of a design: what is decided otherwise, then what is said in other words, then where
+ * Two versions of a design: changed decisions, then changed wording, then where
  * figures alone have moved.
  */
 export interface DesignDifference {

@@ -100,5 +100,5 @@ test('a fault that no mapping noticed is named', () => {
     coverage: {},
     faults: { planted: 2, holes: [{ kind: 'row lost', path: '_id' }], caught: {} },
   });
-  expect(text).toBe('2 planted faults, 1 not caught\n  not caught: row lost at _id');
+  expect(text).toBe('2 mutations, 1 undetected\n  undetected: row lost at _id');
 });

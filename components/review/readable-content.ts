@@ -110,7 +110,7 @@ function choiceText({ choice, cardinality, field, columns, directed }: Relations
     .join(' ');
 }
 
-/** What parents keep of their children without holding them. */
+/** What parents store of children that are not embedded in them. */
 export const keptOf = ({
   computed = [],
   subset,
@@ -150,8 +150,8 @@ function collection({ mappings, coverage, faults }: CollectionValidation): strin
       ([path, by]) =>
         `${path}: ${by.length === 0 ? 'covered by nothing' : `covered by ${by.join(', ')}`}`,
     ),
-    `${faults.planted} planted faults, ${faults.holes.length} not caught`,
-    ...faults.holes.map(({ kind, path }) => `  not caught: ${kind} at ${path}`),
+    `${faults.planted} mutations, ${faults.holes.length} undetected`,
+    ...faults.holes.map(({ kind, path }) => `  undetected: ${kind} at ${path}`),
     ...mappings.flatMap((mapping) => [
       '',
       `${mapping.name}: ${mapping.verdict.kind.replaceAll('_', ' ')}, ${mapping.verdict.detail}`,

@@ -52,7 +52,7 @@ export function SidePanel({
             {changed.map((input, at) => (
               <li key={at}>
                 <Badge tone="warn">
-                  {input.state === 'changed' ? 'changed since' : 'agents catch up'}
+                  {input.state === 'changed' ? 'changed since' : 'update in progress'}
                 </Badge>{' '}
                 {input.taskId ? (
                   <Link className="text-accent hover:underline" href={`/tasks/${input.taskId}`}>

@@ -47,7 +47,7 @@ const places: readonly Place[] = [
     roles: ['admin', 'lead', 'reviewer', 'consumer'],
   },
   { href: '/guidebook', label: 'Guidebook', icon: BookOpen, roles: ['admin', 'lead', 'reviewer'] },
-  { href: '/users', label: 'People', icon: Users, roles: ['admin'] },
+  { href: '/users', label: 'Users', icon: Users, roles: ['admin'] },
 ];
 
 export function AppShell({ children }: { readonly children: ReactNode }) {
@@ -155,8 +155,8 @@ function ThemeButton() {
       type="button"
       onClick={change}
       className="rounded-md p-1.5 text-muted hover:bg-surface-2 hover:text-text"
-      aria-label={`Colours: ${theme}. Change`}
-      title={`Colours: ${theme}`}
+      aria-label={`Theme: ${theme}. Change`}
+      title={`Theme: ${theme}`}
     >
       <Icon className="size-4" />
     </button>

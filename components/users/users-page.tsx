@@ -48,20 +48,20 @@ export function UsersPage() {
   });
   return (
     <Page
-      title="People"
+      title="Users"
       actions={
         <Button look="primary" onClick={() => setAdding(true)}>
-          Add a person
+          Add user
         </Button>
       }
     >
       {change.error ? <ErrorNote error={change.error} /> : null}
       <Card padded={false}>
-        {users.isPending ? <Loading what="people" of={users} /> : null}
+        {users.isPending ? <Loading what="the users" of={users} /> : null}
         {users.error ? <ErrorNote error={users.error} /> : null}
         {users.data ? (
           <PlainTable
-            label="People"
+            label="Users"
             align="middle"
             rows={users.data}
             rowKey={(row) => row.id}
@@ -127,7 +127,7 @@ export function UsersPage() {
       <Dialog
         open={adding}
         onClose={() => setAdding(false)}
-        title="Add a person"
+        title="Add user"
         description="A password is generated and shown once."
       >
         <form

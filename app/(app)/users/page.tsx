@@ -3,7 +3,7 @@ import { Suspense } from 'react';
 import { UsersPage } from '../../../components/users/users-page';
 import { requireUser } from '../../require-user';
 
-export const metadata: Metadata = { title: 'People' };
+export const metadata: Metadata = { title: 'Users' };
 
 export default async function Users() {
   await requireUser(['admin']);

@@ -80,7 +80,7 @@ function Validation({
         <Badge tone={holes.length === 0 ? 'good' : 'bad'}>
           {holes.length === 0
             ? 'every field is covered'
-            : `${counted(holes.length, 'field')} covered by no mapping: ` +
+            : `${counted(holes.length, 'field')} not covered: ` +
               `${holes.map(([path]) => path).join(', ')}`}
         </Badge>
         <button
@@ -169,7 +169,7 @@ function Validation({
                       {wanted ? <Badge tone="accent">requested</Badge> : null}
                       <Button
                         look="quiet"
-                        aria-label={`${wanted ? 'Take back' : 'Keep the type'}: ${row.path}`}
+                        aria-label={`${wanted ? 'Cancel request' : 'Keep type'}: ${row.path}`}
                         onClick={() =>
                           setDirectives(
                             wanted
@@ -178,7 +178,7 @@ function Validation({
                           )
                         }
                       >
-                        {wanted ? 'Take back' : 'Keep the type'}
+                        {wanted ? 'Cancel request' : 'Keep type'}
                       </Button>
                     </span>
                   );
@@ -203,7 +203,7 @@ function Validation({
         ))}
       </Card>
       <Card
-        title={`Planted faults (${number(faults.planted)})`}
+        title={`Mutation tests (${number(faults.planted)})`}
         padded={false}
         actions={
           <Button
@@ -220,7 +220,7 @@ function Validation({
           <FaultList faults={faults} goTo={goTo} />
         ) : (
           <p className="p-3 text-[13px] text-muted">
-            Faults were planted in a copy of some documents, to show that the mappings can fail:{' '}
+            Mutations of a copy of some documents show that the mappings can fail:{' '}
             {faultsInShort(faults)}.
           </p>
         )}
@@ -289,7 +289,7 @@ function Coverage({
 }) {
   const [whole, setWhole] = useState(false);
   if (covered === null) return <span className="text-muted">its fields</span>;
-  if (covered.length === 0) return <Badge tone="bad">nothing</Badge>;
+  if (covered.length === 0) return <Badge tone="bad">Not covered</Badge>;
   return (
     <span className="flex flex-col items-start">
       {(whole ? covered : covered.slice(0, 1)).map((name) => (

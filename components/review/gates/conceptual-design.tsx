@@ -1,4 +1,5 @@
 'use client';
+import { DroppableField } from './droppable-field';
 import { useQuery } from '@tanstack/react-query';
 import dynamic from 'next/dynamic';
 import Link from 'next/link';
@@ -260,34 +261,21 @@ function Attributes({
   GateProps<ConceptualDesign>,
   'directives' | 'setDirectives'
 >) {
-  const dropped = directives.find(
+  const requested = directives.find(
     (entry) => entry.kind === 'without_attributes' && entry.table === table,
   );
   return (
     <div className="min-w-40">
-      <Name text={field} className={`text-xs ${dropped ? 'line-through' : ''}`} />{' '}
-      <span className="text-muted">
-        {columns.join(', ')}; for {counted(queries, 'query', 'queries')}
-      </span>
-      {dropped ? (
-        <>
-          {' '}
-          <Badge tone="accent">without it requested</Badge>
-        </>
-      ) : null}{' '}
-      <Button
-        look="quiet"
-        aria-label={`${dropped ? 'Take back: without' : 'Without'} ${field} of ${table}`}
-        onClick={() =>
-          setDirectives(
-            dropped
-              ? directives.filter((entry) => entry !== dropped)
-              : [...directives, { kind: 'without_attributes', table }],
-          )
-        }
+      <DroppableField
+        field={field}
+        within={` of ${table}`}
+        request={{ kind: 'without_attributes', table }}
+        requested={requested}
+        directives={directives}
+        setDirectives={setDirectives}
       >
-        {dropped ? 'Take back' : 'Without'}
-      </Button>
+        {columns.join(', ')}; for {counted(queries, 'query', 'queries')}
+      </DroppableField>
     </div>
   );
 }
@@ -304,8 +292,8 @@ function Documents({
   return (
     <div className="space-y-3">
       <p className="text-[13px] text-muted">
-        The first documents of each collection as they lie in MongoDB, by the current design; long
-        arrays and texts are cut.
+        The first documents of each collection in the current design; long arrays and texts are
+        truncated.
       </p>
       <div role="group" aria-label="Collection" className="flex flex-wrap gap-1">
         {collections.map(({ name }) => (

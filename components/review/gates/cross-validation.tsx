@@ -160,10 +160,10 @@ function OtherChoices({
         <Badge tone="accent">{wanted.choice} requested</Badge>
         <Button
           look="quiet"
-          aria-label={`Take back: ${relationship}`}
+          aria-label={`Cancel request: ${relationship}`}
           onClick={() => setDirectives(directives.filter((entry) => entry !== wanted))}
         >
-          Take back
+          Cancel request
         </Button>
       </>
     );

@@ -83,7 +83,7 @@ export function OptimisedQueryGate({
                       )
                     }
                   >
-                    {dropped ? 'dropping requested; take back' : 'drop this rule'}
+                    {dropped ? 'Cancel request' : 'Disable rule'}
                   </Button>
                 ) : null}
               </li>

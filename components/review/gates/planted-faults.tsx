@@ -8,21 +8,17 @@ import { faultRows, unnamedFaults } from './fault-rows';
 import { MappingLink } from './mapping-link';
 
 export function faultsInShort({ planted, holes }: PlantedFaults): string {
-  if (holes.length > 0)
-    return (
-      `${number(holes.length)} of ${number(planted)} planted faults ` +
-      `${holes.length === 1 ? 'was' : 'were'} not caught`
-    );
-  if (planted === 0) return 'no fault could be planted: there are no documents';
+  if (holes.length > 0) return `${number(holes.length)} of ${number(planted)} mutations undetected`;
+  if (planted === 0) return 'no mutation tests: there are no documents';
   return planted === 1
-    ? 'the planted fault was caught'
-    : `all ${number(planted)} planted faults were caught`;
+    ? '1 of 1 mutations detected'
+    : `${number(planted)} of ${number(planted)} mutations detected`;
 }
 
 // A wide collection has more than a thousand.
 const SHOWN = 200;
 
-/** The planted faults one by one, those that no mapping noticed first. */
+/** The mutations one by one, undetected ones first. */
 export function FaultList({
   faults,
   goTo,
@@ -37,13 +33,13 @@ export function FaultList({
     <>
       {rows.length > 0 ? (
         <PlainTable
-          label="Planted faults"
+          label="Mutation tests"
           rows={whole ? rows : rows.slice(0, SHOWN)}
           rowKey={(row) => String(row.at)}
           columns={[
             { head: 'Fault', cell: (row) => row.kind },
             {
-              head: 'Planted at',
+              head: 'Mutated field',
               cell: (row) => <code className="font-mono text-xs wrap-anywhere">{row.path}</code>,
             },
             {
@@ -68,7 +64,7 @@ export function FaultList({
       {unnamed.length > 0 ? (
         <div className="space-y-1 p-3 text-[13px]">
           <p className="text-muted">
-            These faults were planted before each was recorded; validating again names them.
+            These mutations were not recorded one by one; run the validation again to list them.
           </p>
           <ul>
             {unnamed.map(({ mapping, faults: count }) => (

@@ -17,6 +17,7 @@ import { Button } from '../../ui/button';
 import { KeepFocus } from '../../ui/keep-focus';
 import { PlainTable } from '../../ui/plain-table';
 import type { GateProps } from '../gate-props';
+import { DroppableField } from './droppable-field';
 import { keptOf } from '../readable-content';
 import { CostBadge, WhatIfDialog } from './what-if-dialog';
 
@@ -69,7 +70,7 @@ export function RelationshipsTable({
                         undeclared
                       </Badge>
                     ) : null}
-                    {row.directed ? <Badge tone="accent">directed</Badge> : null}
+                    {row.directed ? <Badge tone="accent">set by reviewer</Badge> : null}
                     {was && was !== row.choice ? <Badge tone="warn">was {was}</Badge> : null}
                   </div>
                 </div>
@@ -94,7 +95,7 @@ export function RelationshipsTable({
             ),
           },
           {
-            head: 'Instead',
+            head: 'Alternatives',
             cell: (row) => {
               const wanted = directives.find(
                 (entry) => entry.kind === 'relationship' && entry.relationship === row.relationship,
@@ -106,12 +107,12 @@ export function RelationshipsTable({
                       <Badge tone="accent">{wanted.choice} requested</Badge>
                       <Button
                         look="quiet"
-                        aria-label={`Take back: ${row.relationship}`}
+                        aria-label={`Cancel request: ${row.relationship}`}
                         onClick={() =>
                           setDirectives(directives.filter((entry) => entry !== wanted))
                         }
                       >
-                        Take back
+                        Cancel request
                       </Button>
                     </p>
                   ) : (
@@ -138,7 +139,7 @@ export function RelationshipsTable({
             ),
           },
           {
-            head: <Head name="Children of a parent" of="mean · p99 · max" />,
+            head: <Head name="Fan-out (children per parent)" of="mean · p99 · max" />,
             numeric: true,
             cell: (row) => {
               const fanOut = measured(row)?.fanOut;
@@ -152,7 +153,7 @@ export function RelationshipsTable({
             },
           },
           {
-            head: <Head name="Children without" of="parent · key" />,
+            head: <Head name="Orphans · null FKs" of="child rows" />,
             numeric: true,
             cell: (row) => {
               const found = measured(row);
@@ -164,7 +165,7 @@ export function RelationshipsTable({
             },
           },
           {
-            head: <Head name="Queries" of="of both" />,
+            head: <Head name="Co-accessed by" of="queries" />,
             numeric: true,
             cell: (row) =>
               workload
@@ -234,7 +235,7 @@ function Alternatives({
           {other}
         </Button>
         {cost && own ? <CostBadge before={score(own)} after={score(cost)} /> : null}
-        {obstacle !== undefined ? <span className="text-xs text-muted">not possible</span> : null}
+        {obstacle !== undefined ? <span className="text-xs text-muted">not allowed</span> : null}
       </div>
     );
   });
@@ -267,7 +268,7 @@ function CopiedColumns({
 }
 
 /**
- * What the parents keep of their children without holding them, each with a way to do without it.
+ * What parents store of children that are not embedded in them, each with a way to remove it.
  */
 function KeptByParents({
   choice,
@@ -279,10 +280,10 @@ function KeptByParents({
   if (kept.length === 0) return null;
   return (
     <div className="flex flex-wrap items-baseline gap-x-2">
-      <span className="text-muted">The parents keep:</span>
+      <span className="text-muted">Stored in the parent:</span>
       <ul aria-label="Kept in the parent’s documents" className="flex flex-wrap gap-x-4">
         {kept.map(({ field, what }) => {
-          const dropped = directives.find(
+          const requested = directives.find(
             (entry) =>
               entry.kind === 'without_field' &&
               entry.relationship === relationship &&
@@ -290,27 +291,15 @@ function KeptByParents({
           );
           return (
             <li key={field}>
-              <Name text={field} className={`text-xs ${dropped ? 'line-through' : ''}`} />{' '}
-              <span className="text-muted">{what}</span>
-              {dropped ? (
-                <>
-                  {' '}
-                  <Badge tone="accent">without it requested</Badge>
-                </>
-              ) : null}{' '}
-              <Button
-                look="quiet"
-                aria-label={`${dropped ? 'Take back: without' : 'Without'} ${field}`}
-                onClick={() =>
-                  setDirectives(
-                    dropped
-                      ? directives.filter((entry) => entry !== dropped)
-                      : [...directives, { kind: 'without_field', relationship, field }],
-                  )
-                }
+              <DroppableField
+                field={field}
+                request={{ kind: 'without_field', relationship, field }}
+                requested={requested}
+                directives={directives}
+                setDirectives={setDirectives}
               >
-                {dropped ? 'Take back' : 'Without'}
-              </Button>
+                {what}
+              </DroppableField>
             </li>
           );
         })}

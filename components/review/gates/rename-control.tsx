@@ -38,8 +38,8 @@ function Control({ what, current, wanted, onRequest, onTakeBack }: RenameControl
     return (
       <span className="inline-flex flex-wrap items-center gap-1">
         <Badge tone="accent">“{wanted}” requested</Badge>
-        <Button look="quiet" aria-label={`Take back: rename ${what}`} onClick={onTakeBack}>
-          Take back
+        <Button look="quiet" aria-label={`Cancel request: rename ${what}`} onClick={onTakeBack}>
+          Cancel request
         </Button>
       </span>
     );

@@ -18,7 +18,7 @@ interface SamplesProps {
   readonly collection: string;
 }
 
-/** The first documents as they lie in MongoDB, on demand. */
+/** The first documents with their source rows, on demand. */
 export function Samples({
   databaseId,
   collection,
@@ -38,8 +38,7 @@ export function Samples({
         <FirstDocuments databaseId={databaseId} collection={collection} />
       ) : (
         <p className="text-[13px] text-muted">
-          As they lie in MongoDB, beside the source rows that they came from; long arrays and texts
-          are cut.
+          Sample documents with their source rows; long arrays and texts are cut.
         </p>
       )}
     </Card>

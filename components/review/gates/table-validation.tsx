@@ -115,7 +115,7 @@ export function TableValidationGate({
                         <Button
                           look="quiet"
                           aria-label={
-                            `${wanted ? 'Take back: keep the type' : 'Keep the type'} of ` +
+                            `${wanted ? 'Cancel request: keep type' : 'Keep type'} of ` +
                             `${column}`
                           }
                           onClick={() =>
@@ -129,7 +129,7 @@ export function TableValidationGate({
                             )
                           }
                         >
-                          {wanted ? 'Take back' : 'Keep the type'}
+                          {wanted ? 'Cancel request' : 'Keep type'}
                         </Button>
                       </span>
                     );
@@ -245,7 +245,9 @@ function FlagGroup({
             head: 'Explanation',
             cell: (row) => <span className="block min-w-32 wrap-anywhere">{row.explanation}</span>,
           },
-          ...(keepType ? [{ head: 'Instead', cell: (row: LossFlag) => keepType(row.column) }] : []),
+          ...(keepType
+            ? [{ head: 'Alternatives', cell: (row: LossFlag) => keepType(row.column) }]
+            : []),
         ]}
         detail={(row) => (
           <div className="space-y-1.5">
@@ -331,7 +333,7 @@ const destinationColumns = <Row,>(of: (row: Row) => ColumnDestination | undefine
   },
 ];
 
-/** The collection that a place lies in: the design's, since names of places are paths. */
+/** The collection of a place: the design's, since names of places are paths. */
 function useCollectionOf(
   databaseId: string,
   key: string,

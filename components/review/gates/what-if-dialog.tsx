@@ -104,11 +104,7 @@ export function WhatIfDialog({
 function Answer({ answer }: { readonly answer: WhatIf }) {
   const { before, after, obstacle, advice, problems, moved, repeated } = answer;
   if (obstacle !== undefined || !after) {
-    return (
-      <p role="status">
-        Not possible: {obstacle}. There is no design to give the cost and sizes of.
-      </p>
-    );
+    return <p role="status">Not allowed: {obstacle}. Cost and sizes cannot be estimated.</p>;
   }
   return (
     <div className="space-y-3" role="status">
