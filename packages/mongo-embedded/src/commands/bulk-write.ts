@@ -1,3 +1,4 @@
+import { SESSION_FIELDS } from './generic-fields';
 import { Doc } from '../bson/doc';
 import { badValue, ServerError, typeMismatch } from '../errors';
 import { Double, isNumeric, toDouble, typeName, type Value } from '../bson/value';
@@ -30,7 +31,7 @@ export function bulkWrite(engine: Engine, request: Request): Buffer {
   return reply({ cursor, nErrors: failures.length, ...totals });
 }
 
-const knownFields = new Set([
+const knownFields = new Set<string>([
   'bulkWrite',
   'ops',
   'nsInfo',
@@ -38,20 +39,10 @@ const knownFields = new Set([
   'bypassDocumentValidation',
   'errorsOnly',
   'cursor',
-  'comment',
   'let',
   'writeConcern',
   'maxTimeMS',
-  'lsid',
-  '$db',
-  '$readPreference',
-  '$clusterTime',
-  'apiVersion',
-  'apiStrict',
-  'apiDeprecationErrors',
-  'txnNumber',
-  'autocommit',
-  'startTransaction',
+  ...SESSION_FIELDS,
 ]);
 
 type Totals = Record<'nInserted' | 'nMatched' | 'nModified' | 'nUpserted' | 'nDeleted', number>;

@@ -1,3 +1,4 @@
+import { GENERIC_FIELDS } from './generic-fields';
 import { Doc } from '../bson/doc';
 import { encode } from '../bson/encode';
 import { ServerError, typeMismatch, unsupported } from '../errors';
@@ -16,15 +17,11 @@ import { checkCycle, defaultCollation } from './views';
 
 /** Commands about databases, collections and views. */
 
-const ignoredCreateOptions = new Set([
+const ignoredCreateOptions = new Set<string>([
   'create',
-  'lsid',
-  '$db',
-  '$readPreference',
-  '$clusterTime',
-  'comment',
   'writeConcern',
   'maxTimeMS',
+  ...GENERIC_FIELDS,
 ]);
 const refusedCreateOptions = new Set([
   'capped',
@@ -148,15 +145,11 @@ function checkView(engine: Engine, request: Request, name: string, options: Doc)
 
 const viewOptions = new Set(['viewOn', 'pipeline']);
 const validatorOptions = new Set(['validator', 'validationLevel', 'validationAction']);
-const ignoredModOptions = new Set([
+const ignoredModOptions = new Set<string>([
   'collMod',
-  'lsid',
-  '$db',
-  '$readPreference',
-  '$clusterTime',
-  'comment',
   'writeConcern',
   'maxTimeMS',
+  ...GENERIC_FIELDS,
 ]);
 
 /**

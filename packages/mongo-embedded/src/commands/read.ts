@@ -1,3 +1,4 @@
+import { SESSION_FIELDS } from './generic-fields';
 import { Doc } from '../bson/doc';
 import { badValue, failedToParse, ServerError, typeMismatch, unsupported } from '../errors';
 import type { Environment, Scope } from '../expressions/expression';
@@ -21,7 +22,7 @@ import {
   type Request,
 } from './engine';
 
-const findFields = new Set([
+const findFields = new Set<string>([
   'find',
   'filter',
   'sort',
@@ -31,17 +32,12 @@ const findFields = new Set([
   'limit',
   'batchSize',
   'singleBatch',
-  'comment',
   'maxTimeMS',
   'readConcern',
   'collation',
   'let',
   'allowDiskUse',
   'noCursorTimeout',
-  'lsid',
-  '$db',
-  '$readPreference',
-  '$clusterTime',
   'max',
   'min',
   'returnKey',
@@ -50,12 +46,7 @@ const findFields = new Set([
   'awaitData',
   'allowPartialResults',
   'oplogReplay',
-  'apiVersion',
-  'apiStrict',
-  'apiDeprecationErrors',
-  'txnNumber',
-  'autocommit',
-  'startTransaction',
+  ...SESSION_FIELDS,
 ]);
 const refusedFindFields = ['max', 'min', 'returnKey', 'showRecordId', 'tailable', 'awaitData'];
 
@@ -149,7 +140,7 @@ export function find(engine: Engine, request: Request): Buffer {
   );
 }
 
-const aggregateFields = new Set([
+const aggregateFields = new Set<string>([
   'aggregate',
   'pipeline',
   'explain',
@@ -160,19 +151,9 @@ const aggregateFields = new Set([
   'readConcern',
   'collation',
   'hint',
-  'comment',
   'writeConcern',
   'let',
-  'lsid',
-  '$db',
-  '$readPreference',
-  '$clusterTime',
-  'apiVersion',
-  'apiStrict',
-  'apiDeprecationErrors',
-  'txnNumber',
-  'autocommit',
-  'startTransaction',
+  ...SESSION_FIELDS,
 ]);
 
 export function prepareAggregate(
