@@ -37,8 +37,7 @@ export function StageState({
             icon={<LoaderCircle className="size-4 animate-spin text-accent" aria-hidden />}
             text={
               run.total > 0
-                ? `${number(run.done)} of ${number(run.total)} ` +
-                  `${run.total === 1 ? run.unit.replace(/s$/, '') : run.unit}${run.remainingSeconds ? `, about ${duration(run.remainingSeconds)} left` : ''}`
+                ? `${number(run.done)} of ${number(run.total)} ${unitOf(run)}${timeLeft(run)}`
                 : 'running'
             }
           />
@@ -62,3 +61,9 @@ const Line = ({
     <span className="min-w-0 wrap-anywhere">{text}</span>
   </span>
 );
+
+const unitOf = ({ unit, total }: StageRunRow): string =>
+  total === 1 ? unit.replace(/s$/, '') : unit;
+
+const timeLeft = ({ remainingSeconds }: StageRunRow): string =>
+  remainingSeconds ? `, about ${duration(remainingSeconds)} left` : '';

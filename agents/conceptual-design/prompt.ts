@@ -52,17 +52,18 @@ export function taskPrompt(task: ConceptualDesignTask): string {
       sorted: sorted.map(({ table, column }) => `${table}.${column}`),
       frequency,
     }));
+  const leftOut = Math.max(0, task.workload.patterns.length - MAX_PATTERNS);
   const parts = [
     `Database: ${task.catalog.database}`,
     `<tables>\n${json(tables)}\n</tables>`,
     `<relationships>\n${json(task.profile.relationships)}\n</relationships>`,
-    `<workload patterns_left_out="${Math.max(0, task.workload.patterns.length - MAX_PATTERNS)}">\n${json(patterns)}\n</workload>`,
+    `<workload patterns_left_out="${leftOut}">\n${json(patterns)}\n</workload>`,
     `<limits>\n${json(task.limits)}\n</limits>`,
   ];
-  if (task.earlier)
-    parts.push(
-      `<earlier_design>\n${json({ collections: task.earlier.collections, relationships: task.earlier.relationships })}\n</earlier_design>`,
-    );
+  if (task.earlier) {
+    const { collections, relationships } = task.earlier;
+    parts.push(`<earlier_design>\n${json({ collections, relationships })}\n</earlier_design>`);
+  }
   if (task.directives.length > 0)
     parts.push(
       'A reviewer asks for these changes; follow ' +

@@ -58,10 +58,12 @@ Exit status: 0 when everything holds, 1 otherwise.`,
         for (const problem of found.problems.slice(0, 100)) console.log(`  ${problem}`);
         const score =
           found.gold === 0 ? 'no gold' : ((found.equal + found.ties) / found.gold).toFixed(4);
+        const ties = found.ties
+          ? ` and ${found.ties} with other rows where the SQL leaves them open`
+          : '';
         console.log(
           `${found.draft ? 'DRAFT bundle: ' : ''}${found.files} files, ${found.databases} ` +
-            `databases restored, gold ${found.equal} ` +
-            `equal${found.ties ? ` and ${found.ties} with other rows where the SQL leaves them open` : ''} of ${found.gold}: ${score}`,
+            `databases restored, gold ${found.equal} equal${ties} of ${found.gold}: ${score}`,
         );
         if (found.key.from === 'bundle')
           console.log(

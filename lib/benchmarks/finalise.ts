@@ -121,7 +121,9 @@ async function openLosses(on: Tx, blobs: BlobStore, databaseId: string): Promise
  */
 async function stateDigest(on: Tx, databaseId: string): Promise<string> {
   const [row] = await on.$queryRaw<{ digest: string }[]>`
-    SELECT encode(sha256(convert_to(coalesce(string_agg(artefact.id || version.content_hash, ',' ORDER BY artefact.id), ''), 'UTF8')), 'hex') AS digest
+    SELECT encode(sha256(convert_to(coalesce(
+      string_agg(artefact.id || version.content_hash, ',' ORDER BY artefact.id), ''), 'UTF8')),
+      'hex') AS digest
     FROM artefact JOIN artefact_version version ON version.id = artefact.current_id
     WHERE artefact.database_id = ${databaseId}::uuid AND artefact.retired_at IS NULL`;
   return row!.digest;

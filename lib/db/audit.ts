@@ -56,7 +56,16 @@ interface HashedEvent {
 }
 const eventHash = (event: HashedEvent): string =>
   sha256(
-    `aptmql-audit:1\n${JSON.stringify([event.chain, event.seq, event.at.toISOString(), event.actor, event.action, event.subject, Buffer.from(event.detail).toString('utf8'), event.previous])}`,
+    `aptmql-audit:1\n${JSON.stringify([
+      event.chain,
+      event.seq,
+      event.at.toISOString(),
+      event.actor,
+      event.action,
+      event.subject,
+      Buffer.from(event.detail).toString('utf8'),
+      event.previous,
+    ])}`,
   );
 
 export interface AuditCheck {

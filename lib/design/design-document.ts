@@ -175,9 +175,12 @@ function describeWorkload(workload: Workload): string {
 function describeDecisions(design: Draft): string {
   const choices = design.relationships.map((choice) => {
     const kept = keptOfChildren(choice);
+    const field = choice.field ? ` as ${text(choice.field)}` : '';
+    const columns = choice.columns ? ` (${choice.columns.map(text).join(', ')})` : '';
+    const keeps = kept.length > 0 ? ` The parents keep ${kept.join('; ')}.` : '';
     return (
-      `- **${text(choice.relationship)}: ` +
-      `${choice.choice}**${choice.field ? ` as ${text(choice.field)}` : ''}${choice.columns ? ` (${choice.columns.map(text).join(', ')})` : ''}. ${text(choice.reason)}${kept.length > 0 ? ` The parents keep ${kept.join('; ')}.` : ''}`
+      `- **${text(choice.relationship)}: ${choice.choice}**${field}${columns}. ` +
+      `${text(choice.reason)}${keeps}`
     );
   });
   const attributes = design.collections.flatMap(({ name, attributes: repeated }) =>

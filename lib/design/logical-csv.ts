@@ -229,12 +229,15 @@ export function readLogicalCsv(csv: string): {
         line,
         `the target ${JSON.stringify(target)} names no field: it is written ${collection}.field`,
       );
-    if (!parent)
+    if (!parent) {
+      const why = target.startsWith(`${collection}.`)
+        ? `the row of ${JSON.stringify(target.slice(0, cut))} is missing, or stands below`
+        : `the collection is ${collection}`;
       throw new LogicalCsvError(
         line,
-        `the target ${JSON.stringify(target)} lies in no document or array above it: ` +
-          `${target.startsWith(`${collection}.`) ? `the row of ${JSON.stringify(target.slice(0, cut))} is missing, or stands below` : `the collection is ${collection}`}`,
+        `the target ${JSON.stringify(target)} lies in no document or array above it: ${why}`,
       );
+    }
     if (parent.fields.some((field) => field.name === name))
       throw new LogicalCsvError(line, `the target ${JSON.stringify(target)} occurs twice`);
     const fields: Field[] = [];
@@ -448,12 +451,16 @@ function parseColumnField(
   note: string,
   rowsOf: string,
 ): ColumnField {
-  if (new RegExp(`^${REF}$`, 'u').test(source.trim()))
+  if (new RegExp(`^${REF}$`, 'u').test(source.trim())) {
+    const given = type.trim();
+    const fault = given === '' ? 'is empty' : `${JSON.stringify(given)} is that of a column`;
+    const ofTables = [...Object.values(KIND_TYPES), ATTRIBUTE.type].join(', ');
     throw new LogicalCsvError(
       line,
-      'the source is a table, and the type ' +
-        `${type.trim() === '' ? 'is empty' : `${JSON.stringify(type.trim())} is that of a column`}: of a table it is one of ${[...Object.values(KIND_TYPES), ATTRIBUTE.type].join(', ')}; a column is written table.column`,
+      `the source is a table, and the type ${fault}: of a table it is one of ${ofTables}; a ` +
+        'column is written table.column',
     );
+  }
   const { table, column } = parseColumn(line, source);
   if (table !== rowsOf)
     throw new LogicalCsvError(

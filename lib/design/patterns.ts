@@ -375,7 +375,11 @@ function bucketReason(
   if (choice.directed) return 'a reviewer directed otherwise.';
   const own = choice.alternatives?.find((entry) => entry.choice === choice.choice)?.cost;
   if (advice) return `${advice}.`;
-  return `${own && cost && score(cost) < score(own) ? 'the estimate is too close to decide.' : 'the other queries would read whole buckets for single rows.'}${savedBy(choice, 'bucket')}`;
+  const isClose = own && cost && score(cost) < score(own);
+  const why = isClose
+    ? 'the estimate is too close to decide.'
+    : 'the other queries would read whole buckets for single rows.';
+  return `${why}${savedBy(choice, 'bucket')}`;
 }
 
 /**

@@ -254,9 +254,7 @@ export class DesignSearch {
         if (!taken || taken.id === relationship.id) continue;
         if (this.directed.has(taken.id))
           return {
-            obstacle:
-              `${childTable} ` +
-              `${choices.get(taken.id) === 'embed' ? `is embedded in ${taken.parentTable}` : `lies in buckets by ${taken.childColumns.join(', ')}`}, as a reviewer directed`,
+            obstacle: `${childTable} ${placeInWords(taken, choices)}, as a reviewer directed`,
           };
         next.set(taken.id, this.unembedded(taken));
       }
@@ -420,3 +418,8 @@ export class DesignSearch {
     );
   }
 }
+
+const placeInWords = ({ id, parentTable, childColumns }: Relationship, choices: Choices): string =>
+  choices.get(id) === 'embed'
+    ? `is embedded in ${parentTable}`
+    : `is stored in buckets by ${childColumns.join(', ')}`;

@@ -5,8 +5,10 @@
 export function attachment(fileName: string): string {
   const legal = fileName.replace(/[\p{Cc}"\\/:*?<>|]/gu, '_');
   const plain = legal.replace(/[^\x20-\x7e]/g, '_');
-  return (
-    'attachment; ' +
-    `filename="${plain}"${plain === legal ? '' : `; filename*=UTF-8''${encodeURIComponent(Buffer.from(legal).toString()).replace(/['()]/g, (found) => `%${found.charCodeAt(0).toString(16)}`)}`}`
+  const encoded = encodeURIComponent(Buffer.from(legal).toString()).replace(
+    /['()]/g,
+    (found) => `%${found.charCodeAt(0).toString(16)}`,
   );
+  const exact = plain === legal ? '' : `; filename*=UTF-8''${encoded}`;
+  return `attachment; filename="${plain}"${exact}`;
 }

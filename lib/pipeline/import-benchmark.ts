@@ -33,8 +33,11 @@ export class BenchmarkNameTaken extends Error {
 export class DatabasesUnreadable extends Error {
   constructor(unreadable: readonly ImportProblem[]) {
     const named = unreadable.slice(0, 5).map(({ subject, detail }) => `${subject}: ${detail}`);
+    const count = unreadable.length === 1 ? 'one database' : `${unreadable.length} databases`;
+    const more = unreadable.length > 5 ? '; …' : '';
     super(
-      `${unreadable.length === 1 ? 'one database cannot be read' : `${unreadable.length} databases cannot be read`}. ${named.join('; ')}${unreadable.length > 5 ? '; …' : ''}. Repair the files, or take them out of the folder.`,
+      `${count} cannot be read. ${named.join('; ')}${more}. Repair the files, or take them out ` +
+        'of the folder.',
     );
   }
 }

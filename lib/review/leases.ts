@@ -311,6 +311,13 @@ export async function explainEmptyQueue(
 }
 
 async function unfinishedStages(db: Database, filter: QueueFilter): Promise<EmptyQueue['stages']> {
+  const { benchmarkId, databaseId } = filter;
+  const inBenchmark = benchmarkId
+    ? Prisma.sql`source_database.benchmark_id = ${benchmarkId}::uuid`
+    : Prisma.sql`true`;
+  const inDatabase = databaseId
+    ? Prisma.sql`source_database.id = ${databaseId}::uuid`
+    : Prisma.sql`true`;
   const rows = await db.prisma.$queryRaw<
     {
       database_id: string;
@@ -324,8 +331,7 @@ async function unfinishedStages(db: Database, filter: QueueFilter): Promise<Empt
       SELECT DISTINCT ON (stage_run.database_id, stage) stage_run.database_id,
         source_database.name AS database, stage, state::text, failure
       FROM stage_run JOIN source_database ON source_database.id = stage_run.database_id
-      WHERE ${filter.benchmarkId ? Prisma.sql`source_database.benchmark_id = ${filter.benchmarkId}::uuid` : Prisma.sql`true`}
-        AND ${filter.databaseId ? Prisma.sql`source_database.id = ${filter.databaseId}::uuid` : Prisma.sql`true`}
+      WHERE ${inBenchmark} AND ${inDatabase}
       ORDER BY stage_run.database_id, stage, stage_run.position DESC) latest
     WHERE state IN ('queued', 'running', 'failed') LIMIT 200`;
   return rows.map((row) => ({
