@@ -49,7 +49,7 @@ export function BenchmarkPage({ id }: { readonly id: string }) {
               disabled={run.isPending}
               onClick={() => run.mutate()}
             >
-              Run what is pending
+              Run pending stages
             </Button>
             <Link
               href={`/overview?benchmark=${id}`}

@@ -90,7 +90,7 @@ export function DatabasePage({ id }: { readonly id: string }) {
               disabled={act.isPending}
               onClick={() => act.mutate('run')}
             >
-              Run what is pending
+              Run pending stages
             </Button>
           ) : null}
         </>

@@ -65,7 +65,7 @@ export function SidePanel({
             ))}
           </ul>
         ) : (
-          <p className="mt-1 text-[13px] text-muted">What it depends on is unchanged.</p>
+          <p className="mt-1 text-[13px] text-muted">Dependencies up to date.</p>
         )}
       </Card>
       {task.directives.length > 0 ? (

@@ -38,7 +38,7 @@ export function AccountDialog({
           change.mutate(new FormData(event.currentTarget));
         }}
       >
-        <Field label="Present password">
+        <Field label="Current password">
           <Input name="current" type="password" autoComplete="current-password" required />
         </Field>
         <Field label="New password" hint="At least 12 characters. Other sessions end.">

@@ -28,7 +28,7 @@ export function EvidenceGate({ task, content, edit }: GateProps<EvidenceContent>
       >
         <WordDiff before={content.evidence} after={content.evidenceMql} />
         {content.evidence === content.evidenceMql ? (
-          <p className="text-[13px] text-muted">It names no field, so it stays as it is.</p>
+          <p className="text-[13px] text-muted">No field names; unchanged.</p>
         ) : null}
         <div className="mt-2 flex flex-wrap gap-1.5">
           {content.paths.map((path) => (

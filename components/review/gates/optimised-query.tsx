@@ -1,4 +1,5 @@
 'use client';
+import { InlineCode } from '../../text/inline-code';
 import type { GoldContent } from '../../../lib/pipeline/stages/artefacts';
 import { counted, milliseconds, number } from '../../format';
 import { CodeDiff } from '../../text/code-diff';
@@ -64,7 +65,7 @@ export function OptimisedQueryGate({
             );
             return (
               <li key={at}>
-                <span className="font-medium">{rule.rule}</span>: {rule.reason}{' '}
+                <span className="font-medium">{rule.rule}</span>: <InlineCode text={rule.reason} />{' '}
                 {task.item ? (
                   <Button
                     look="quiet"
@@ -94,7 +95,7 @@ export function OptimisedQueryGate({
           <ul className="mt-2 list-disc pl-5 text-warn">
             {content.undone.map((rule, at) => (
               <li key={at}>
-                {rule.rule} was undone: {rule.reason}
+                {rule.rule} was undone: <InlineCode text={rule.reason} />
               </li>
             ))}
           </ul>

@@ -139,7 +139,7 @@ export function RelationshipsTable({
             ),
           },
           {
-            head: <Head name="Fan-out (children per parent)" of="mean · p99 · max" />,
+            head: <Head name="Fan-out" of="mean · p99 · max" title="Children per parent" />,
             numeric: true,
             cell: (row) => {
               const fanOut = measured(row)?.fanOut;
@@ -153,7 +153,13 @@ export function RelationshipsTable({
             },
           },
           {
-            head: <Head name="Orphans · null FKs" of="child rows" />,
+            head: (
+              <Head
+                name="Orphans"
+                of="· null FKs"
+                title="Child rows without a parent, and with a null foreign key"
+              />
+            ),
             numeric: true,
             cell: (row) => {
               const found = measured(row);
@@ -165,7 +171,7 @@ export function RelationshipsTable({
             },
           },
           {
-            head: <Head name="Co-accessed by" of="queries" />,
+            head: <Head name="Co-access" of="queries" title="Queries that read both tables" />,
             numeric: true,
             cell: (row) =>
               workload
@@ -203,11 +209,19 @@ export function RelationshipsTable({
 }
 
 /** A head that says what its numbers are. */
-const Head = ({ name, of }: { readonly name: string; readonly of: string }) => (
-  <>
+const Head = ({
+  name,
+  of,
+  title,
+}: {
+  readonly name: string;
+  readonly of: string;
+  readonly title: string;
+}) => (
+  <span title={title}>
     {name}
     <span className="block font-normal">{of}</span>
-  </>
+  </span>
 );
 
 /**
