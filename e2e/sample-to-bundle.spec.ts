@@ -168,21 +168,21 @@ test('the sample benchmark goes from the queue to a verified bundle', async ({ p
       desk
         .getByRole('row')
         .filter({ hasText: 'sensor(type_id)->sensor.type(id)' })
-        .getByText('directed', { exact: true }),
+        .getByText('set by reviewer', { exact: true }),
     ).toBeVisible();
     // The difference is open at first; once seen, it can be opened again.
     await expect(
       desk.getByRole('heading', { name: 'Version 2 replaces version 1, which you saw last' }),
     ).toBeVisible();
     await expect(
-      desk.getByRole('table', { name: 'changed decisions' }).getByText('reference — directed'),
+      desk.getByRole('table', { name: 'changed decisions' }).getByText('reference — set by reviewer'),
     ).toBeVisible();
     await seen;
     await desk.reload();
     await expect(desk.getByRole('heading', { name: 'Changes since version 1' })).toBeVisible();
     await desk.getByRole('button', { name: 'Compare both' }).click();
     await expect(
-      desk.getByRole('table', { name: 'changed decisions' }).getByText('reference — directed'),
+      desk.getByRole('table', { name: 'changed decisions' }).getByText('reference — set by reviewer'),
     ).toBeVisible();
     await desk.goto(`/queue?database=${river.id}&state=stale`);
     await expect(

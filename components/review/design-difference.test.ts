@@ -65,7 +65,7 @@ test('what a reviewer directed comes first; collections come and go', () => {
     collections: [{ name: 'c', rootTable: 'c', id: { kind: 'ordinal' } }],
   };
   expect(designDifference(before, directed).decisions).toEqual([
-    { subject: 'c->d', before: 'embed', after: 'reference — directed' },
+    { subject: 'c->d', before: 'embed', after: 'reference — set by reviewer' },
     { subject: 'a->b', before: 'embed', after: 'copy' },
     { subject: 'collection c', before: null, after: 'the rows of c, _id by position' },
   ]);

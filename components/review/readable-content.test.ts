@@ -30,7 +30,7 @@ test('a changed choice is one changed line', () => {
     'line(order_id)->order(id): embed many as lines',
   ]);
   expect(after!.filter((line) => !before!.includes(line))).toEqual([
-    'line(order_id)->order(id): reference — directed',
+    'line(order_id)->order(id): reference — set by reviewer',
   ]);
 });
 

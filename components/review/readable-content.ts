@@ -104,7 +104,7 @@ function choiceText({ choice, cardinality, field, columns, directed }: Relations
     choice === 'embed' ? cardinality : '',
     field ? `as ${field}` : '',
     columns ? `(${choice === 'bucket' ? 'repeating ' : ''}${columns.join(', ')})` : '',
-    directed ? '— directed' : '',
+    directed ? '— set by reviewer' : '',
   ]
     .filter(Boolean)
     .join(' ');
