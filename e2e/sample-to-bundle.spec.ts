@@ -175,14 +175,18 @@ test('the sample benchmark goes from the queue to a verified bundle', async ({ p
       desk.getByRole('heading', { name: 'Version 2 replaces version 1, which you saw last' }),
     ).toBeVisible();
     await expect(
-      desk.getByRole('table', { name: 'changed decisions' }).getByText('reference — set by reviewer'),
+      desk
+        .getByRole('table', { name: 'changed decisions' })
+        .getByText('reference — set by reviewer'),
     ).toBeVisible();
     await seen;
     await desk.reload();
     await expect(desk.getByRole('heading', { name: 'Changes since version 1' })).toBeVisible();
     await desk.getByRole('button', { name: 'Compare both' }).click();
     await expect(
-      desk.getByRole('table', { name: 'changed decisions' }).getByText('reference — set by reviewer'),
+      desk
+        .getByRole('table', { name: 'changed decisions' })
+        .getByText('reference — set by reviewer'),
     ).toBeVisible();
     await desk.goto(`/queue?database=${river.id}&state=stale`);
     await expect(
