@@ -2,7 +2,7 @@ import type { Document } from 'mongodb';
 import type { DocumentDesign, IndexDesign } from '../design/document-design';
 import { embeddedArrays } from '../design/column-fields';
 import { isDocument, type Mql, type MqlDocument } from './mql/mql';
-import { stageName } from './mql/pipeline-paths';
+import { readPipeline, type Lookup, type Pipeline } from './mql/stage';
 
 /** An index that the design does not have and that final gold would use. */
 export interface IndexSuggestion {
@@ -49,7 +49,7 @@ export async function suggestIndexes(
 ): Promise<IndexSuggestion[]> {
   const scans = gold
     .flatMap(({ questionId, collection, pipeline }) =>
-      scansOf(questionId, collection, pipeline as readonly MqlDocument[], design),
+      scansOf(questionId, collection, readPipeline(pipeline) ?? [], design),
     )
     .filter((scan) => !isServed(scan, indexes));
   const groups = new Map<string, Scan[]>();
@@ -127,40 +127,46 @@ function isServed({ collection, key, why }: Scan, indexes: IndexDesign): boolean
 function scansOf(
   questionId: string,
   collection: string,
-  pipeline: readonly MqlDocument[],
+  pipeline: Pipeline,
   design: DocumentDesign,
 ): Scan[] {
   const scans: Scan[] = [];
   const front = frontScan(questionId, collection, pipeline, design);
   if (front) scans.push(front);
   for (const stage of pipeline) {
-    const operand = stage[stageName(stage)];
-    if (!isDocument(operand)) continue;
-    if ('$lookup' in stage) {
-      const { from, foreignField, pipeline: inner } = operand;
-      const stages = (Array.isArray(inner) ? inner : []) as readonly MqlDocument[];
-      if (typeof foreignField === 'string')
-        scans.push(
-          { questionId, collection: String(from), key: [[foreignField, 1]], why: 'join' },
-          ...scansOf(questionId, String(from), stages, design).slice(
-            frontScan(questionId, String(from), stages, design) ? 1 : 0,
-          ),
-        );
-      else scans.push(...scansOf(questionId, String(from), stages, design));
-    } else if ('$unionWith' in stage && Array.isArray(operand['pipeline']))
+    if ('$lookup' in stage) scans.push(...joinScans(questionId, stage.$lookup, design));
+    else if ('$unionWith' in stage)
       scans.push(
-        ...scansOf(
-          questionId,
-          String(operand['coll']),
-          operand['pipeline'] as readonly MqlDocument[],
-          design,
-        ),
+        ...scansOf(questionId, stage.$unionWith.coll, stage.$unionWith.pipeline ?? [], design),
       );
     else if ('$facet' in stage && stage === pipeline[0])
-      for (const inner of Object.values(operand))
-        scans.push(...scansOf(questionId, collection, inner as readonly MqlDocument[], design));
+      for (const inner of Object.values(stage.$facet))
+        scans.push(...scansOf(questionId, collection, inner, design));
   }
   return scans;
+}
+
+/** Of a join: by its key, where it has one, then what its own pipeline scans. */
+function joinScans(
+  questionId: string,
+  { from, foreignField, pipeline = [] }: Lookup,
+  design: DocumentDesign,
+): Scan[] {
+  const inner = scansOf(questionId, from, pipeline, design);
+  if (foreignField === undefined) return inner;
+  const front = frontScan(questionId, from, pipeline, design);
+  return [
+    { questionId, collection: from, key: [[foreignField, 1]], why: 'join' },
+    ...inner.slice(front ? 1 : 0),
+  ];
+}
+
+/** The filters before any other stage. */
+function leadingMatches(pipeline: Pipeline): MqlDocument[] {
+  const end = pipeline.findIndex((stage) => !('$match' in stage));
+  return pipeline
+    .slice(0, end < 0 ? pipeline.length : end)
+    .flatMap((stage) => ('$match' in stage ? [stage.$match] : []));
 }
 
 const MOST_FIELDS = 4;
@@ -172,7 +178,7 @@ const MOST_FIELDS = 4;
 function frontScan(
   questionId: string,
   collection: string,
-  pipeline: readonly MqlDocument[],
+  pipeline: Pipeline,
   design: DocumentDesign,
 ): Scan | undefined {
   const equal: string[] = [];
@@ -180,9 +186,9 @@ function frontScan(
   const filter: Record<string, Mql> = {};
   // Of a condition on one entry of an array the fields are paths, and the whole is the filter.
   const entries: Record<string, Mql> = {};
-  let at = 0;
-  for (; isDocument(pipeline[at]?.['$match']); at++) {
-    for (const [path, value] of Object.entries(pipeline[at]?.['$match'] as MqlDocument)) {
+  const matches = leadingMatches(pipeline);
+  for (const match of matches) {
+    for (const [path, value] of Object.entries(match)) {
       const inner = isDocument(value) ? value['$elemMatch'] : undefined;
       const named = isDocument(inner)
         ? Object.keys(inner).filter((key) => predicateKind(inner[key] ?? null) === 'equal')
@@ -198,12 +204,13 @@ function frontScan(
       filter[path] = value;
     }
   }
-  const sort = pipeline[at]?.['$sort'];
-  const limit = pipeline[at + 1]?.['$limit'];
-  const sorted = isDocument(sort) ? (Object.entries(sort) as [string, 1 | -1][]) : [];
+  const [sort, next] = pipeline.slice(matches.length);
+  const limit = next && '$limit' in next ? next.$limit : undefined;
+  const sorted = sort && '$sort' in sort ? (Object.entries(sort.$sort) as [string, 1 | -1][]) : [];
   const isSortOnly = equal.length + ranges.length === 0;
   // Sorting everything through an index reads everything all the same.
-  if (isSortOnly && (sorted.length === 0 || typeof limit !== 'number' || at > 0)) return undefined;
+  if (isSortOnly && (sorted.length === 0 || typeof limit !== 'number' || matches.length > 0))
+    return undefined;
   const parts: (readonly [string, 1 | -1])[] = [
     ...equal.map((path) => [path, 1] as const),
     ...sorted,

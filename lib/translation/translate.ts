@@ -10,10 +10,13 @@ import { assertBudget } from './emit/budget';
 import { TranslationState } from './emit/translation-state';
 import { useComputedFields } from './rewrite/computed-fields';
 import { QueryCompiler } from './emit/query-compiler';
-import type { Ordering } from './emit/emitted-query';
+import type { EmittedQuery, Ordering } from './emit/emitted-query';
+import type { BoundQuery } from '../sqlite/select/bound';
 import { withConstantCalls } from './rewrite/constant-calls';
 import { plainFinalProjection } from './mql/final-projection';
-import { fingerprint } from './mql/mql';
+import { sameMql } from './mql/same-mql';
+import type { Stage } from './mql/stage';
+import { writePlan } from './plan/write-plan';
 import { sourceDefects, type SourceDefect } from './check/source-defects';
 import { designWithSubset } from './rewrite/subset-source';
 import { UNTRANSLATED, Untranslatable, type UntranslatedCode } from './lower/untranslated';
@@ -77,25 +80,19 @@ export function translate(
     const design = designWithSubset(folded, { design: whole, profile }) ?? whole;
     const query = useComputedFields(folded, { catalog, design, profile });
     const translation = new TranslationState(catalog, profile, design);
-    const compiled = new QueryCompiler(translation).query(query, undefined, { purpose: 'rows' });
-    const alternative = translation.choseRow
-      ? new QueryCompiler(new TranslationState(catalog, profile, design, 'last')).query(
-          query,
-          undefined,
-          { purpose: 'rows' },
-        )
+    const compiled = compile(query, translation);
+    const other = translation.choseRow
+      ? pipelineOf(compile(query, new TranslationState(catalog, profile, design, 'last')))
       : undefined;
-    assertBudget(compiled.stages);
+    const pipeline = pipelineOf(compiled);
+    assertBudget(pipeline);
     const defects = sourceDefects(bound, profile);
     if (defects.length > 0) translation.caveats.add('source_defect');
     return {
       status: 'translated',
-      collection: compiled.collection,
-      pipeline: plainFinalProjection(compiled.stages) as Document[],
-      ...(alternative &&
-        fingerprint(alternative.stages) !== fingerprint(compiled.stages) && {
-          alternative: plainFinalProjection(alternative.stages) as Document[],
-        }),
+      collection: compiled.plan.scan,
+      pipeline,
+      ...(other && !sameMql(other, pipeline) && { alternative: other }),
       columns: bound.columns.map(({ name }, index) => ({
         name,
         path: compiled.fields[index]?.field ?? '',
@@ -117,6 +114,13 @@ export function translate(
     throw error;
   }
 }
+
+const compile = (query: BoundQuery, state: TranslationState): EmittedQuery =>
+  new QueryCompiler(state).query(query, undefined, { purpose: 'rows' });
+
+const pipelineOf = ({ plan }: EmittedQuery): Stage[] => [
+  ...plainFinalProjection(writePlan(plan.nodes)),
+];
 
 const untranslated = (code: UntranslatedCode, detail: string): Untranslated => ({
   status: 'untranslated',

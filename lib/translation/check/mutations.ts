@@ -2,7 +2,14 @@ import { Double, Int32, Long, type Document } from 'mongodb';
 import type { DocumentDesign } from '../../design/document-design';
 import { columnFields, copiedFields } from '../../design/column-fields';
 import { isDocument, type Mql, type MqlDocument } from '../mql/mql';
-import { stageName } from '../mql/pipeline-paths';
+import {
+  isOneOf,
+  readPipeline,
+  stageName,
+  type Pipeline,
+  type Stage,
+  type StageName,
+} from '../mql/stage';
 
 /**
  * One change of a pipeline. If the rows stay the same, the data cannot tell this pipeline from a
@@ -32,7 +39,7 @@ export interface MutationInput {
 export function mutationsOf(input: MutationInput): Mutation[] {
   const walk = new MutationWalk(input);
   walk.pipeline(
-    input.pipeline as readonly MqlDocument[],
+    readPipeline(input.pipeline) ?? [],
     [],
     new Map([['', input.collection]]),
     input.ordered,
@@ -110,6 +117,30 @@ const OPERATORS: Readonly<Record<string, readonly string[]>> = {
 const othersFor = (operator: string): readonly string[] =>
   Object.hasOwn(OPERATORS, operator) ? OPERATORS[operator]! : [];
 
+/** Behind these, no field is known by the collection that it came from. */
+const MAKE_DOCUMENTS: readonly StageName[] = [
+  '$group',
+  '$project',
+  '$replaceWith',
+  '$replaceRoot',
+  '$facet',
+  '$count',
+];
+
+/** The expressions of a stage by the names under which they stand in its operand. */
+function expressionsOf(stage: Stage): MqlDocument {
+  if ('$project' in stage)
+    return Object.fromEntries(
+      Object.entries(stage.$project).filter(([, value]) => value !== 0 && value !== 1),
+    );
+  if ('$group' in stage) return stage.$group;
+  if ('$set' in stage) return stage.$set;
+  if ('$addFields' in stage) return stage.$addFields;
+  if ('$setWindowFields' in stage) return stage.$setWindowFields;
+  if ('$replaceRoot' in stage) return stage.$replaceRoot;
+  return '$replaceWith' in stage && isDocument(stage.$replaceWith) ? stage.$replaceWith : {};
+}
+
 class MutationWalk {
   readonly found: Mutation[] = [];
   private readonly fields: ReadonlyMap<string, readonly string[]>;
@@ -124,61 +155,41 @@ class MutationWalk {
     this.fields = fields;
   }
 
-  pipeline(stages: readonly MqlDocument[], at: Place, sources: Sources, ordered: boolean): void {
+  pipeline(stages: Pipeline, at: Place, sources: Sources, ordered: boolean): void {
     const known = new Map(sources);
-    stages.forEach((stage, position) => {
-      const name = stageName(stage);
-      const operand = stage[name];
-      const place = [...at, position, name];
-      const orderCounts =
-        ordered ||
-        stages.slice(position + 1).some((later) => ['$limit', '$skip'].includes(stageName(later)));
-      if (name === '$match' && isDocument(operand)) this.match(operand, place, known);
-      else if (name === '$sort' && isDocument(operand)) {
-        if (orderCounts)
-          for (const [path, direction] of Object.entries(operand))
-            this.change('direction', [...place, path], direction === 1 ? -1 : 1);
-      } else if (name === '$limit' && typeof operand === 'number')
-        this.change('constant', place, operand + 1);
-      else if (name === '$lookup' && isDocument(operand)) {
-        const from = String(operand['from']);
-        if (Array.isArray(operand['pipeline']))
-          this.pipeline(
-            operand['pipeline'] as MqlDocument[],
-            [...place, 'pipeline'],
-            new Map([['', from]]),
-            false,
-          );
-        known.set(String(operand['as']), from);
-      } else if (name === '$unionWith' && isDocument(operand) && Array.isArray(operand['pipeline']))
-        this.pipeline(
-          operand['pipeline'] as MqlDocument[],
-          [...place, 'pipeline'],
-          new Map([['', String(operand['coll'])]]),
-          false,
-        );
-      else if (name === '$facet' && isDocument(operand))
-        for (const [key, inner] of Object.entries(operand))
-          this.pipeline(inner as MqlDocument[], [...place, key], known, false);
-      else if (
-        [
-          '$project',
-          '$group',
-          '$set',
-          '$addFields',
-          '$replaceWith',
-          '$replaceRoot',
-          '$setWindowFields',
-        ].includes(name)
-      ) {
-        const isFlag = (value: Mql): boolean => name === '$project' && (value === 0 || value === 1);
-        if (isDocument(operand))
-          for (const [key, value] of Object.entries(operand))
-            if (!isFlag(value)) this.expression(value, [...place, key], known, undefined);
-      }
-      if (['$group', '$project', '$replaceWith', '$replaceRoot', '$facet', '$count'].includes(name))
-        known.clear();
-    });
+    for (const [position, stage] of stages.entries()) {
+      const isCut = stages.slice(position + 1).some((later) => isOneOf(later, ['$limit', '$skip']));
+      this.stage(stage, [...at, position, stageName(stage)], known, ordered || isCut);
+      if (isOneOf(stage, MAKE_DOCUMENTS)) known.clear();
+    }
+  }
+
+  private stage(
+    stage: Stage,
+    place: Place,
+    known: Map<string, string>,
+    orderCounts: boolean,
+  ): void {
+    if ('$match' in stage) this.match(stage.$match, place, known);
+    else if ('$sort' in stage) {
+      if (orderCounts)
+        for (const [path, direction] of Object.entries(stage.$sort))
+          this.change('direction', [...place, path], direction === 1 ? -1 : 1);
+    } else if ('$limit' in stage) {
+      if (typeof stage.$limit === 'number') this.change('constant', place, stage.$limit + 1);
+    } else if ('$lookup' in stage) {
+      const { from, as, pipeline = [] } = stage.$lookup;
+      this.pipeline(pipeline, [...place, 'pipeline'], new Map([['', from]]), false);
+      known.set(as, from);
+    } else if ('$unionWith' in stage) {
+      const { coll, pipeline = [] } = stage.$unionWith;
+      this.pipeline(pipeline, [...place, 'pipeline'], new Map([['', coll]]), false);
+    } else if ('$facet' in stage)
+      for (const [key, inner] of Object.entries(stage.$facet))
+        this.pipeline(inner, [...place, key], known, false);
+    else
+      for (const [key, value] of Object.entries(expressionsOf(stage)))
+        this.expression(value, [...place, key], known, undefined);
   }
 
   private match(document: MqlDocument, at: Place, sources: Sources): void {

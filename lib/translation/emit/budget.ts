@@ -1,5 +1,5 @@
 import { BSON } from 'mongodb';
-import { isDocument, type MqlDocument } from '../mql/mql';
+import { pipelinesIn, type Pipeline } from '../mql/stage';
 import { Untranslatable } from '../lower/untranslated';
 
 /**
@@ -16,7 +16,7 @@ export const BUDGET = {
 } as const;
 
 /** Throws `Untranslatable` (budget) for a pipeline that passes it. */
-export function assertBudget(pipeline: readonly MqlDocument[]): void {
+export function assertBudget(pipeline: Pipeline): void {
   const { stages, nesting } = measure(pipeline, 0);
   if (stages > BUDGET.stages)
     throw new Untranslatable(
@@ -36,19 +36,12 @@ export function assertBudget(pipeline: readonly MqlDocument[]): void {
     );
 }
 
-function measure(
-  pipeline: readonly MqlDocument[],
-  depth: number,
-): { stages: number; nesting: number } {
+function measure(pipeline: Pipeline, depth: number): { stages: number; nesting: number } {
   let stages = pipeline.length;
   let nesting = depth;
   for (const stage of pipeline) {
-    const [operand] = Object.values(stage);
-    if (!isDocument(operand)) continue;
-    const inner = '$facet' in stage ? Object.values(operand) : [operand['pipeline']];
-    for (const sub of inner) {
-      if (!Array.isArray(sub)) continue;
-      const found = measure(sub as MqlDocument[], depth + 1);
+    for (const inner of pipelinesIn(stage)) {
+      const found = measure(inner, depth + 1);
       stages += found.stages;
       nesting = Math.max(nesting, found.nesting);
     }

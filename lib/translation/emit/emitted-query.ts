@@ -1,12 +1,13 @@
 import type { OutputField } from './location';
-import type { MqlDocument, Scalar } from '../mql/mql';
+import type { Scalar } from '../mql/mql';
+import type { JoinKey, Plan } from '../plan/plan';
 
 /** What is wanted of a query: all of its rows, its first value, or whether there is a row. */
 export type Purpose = 'rows' | 'scalar' | 'exists';
 
 export interface SelectOptions {
   readonly purpose: Purpose;
-  /** The pipeline will run in a `$lookup` that can compare one field by itself. */
+  /** The plan will be the inner side of a join that can compare one field by itself. */
   readonly keyable?: boolean;
   /** The rows go into another query, where no comparison can tell a tie from a difference. */
   readonly nested?: boolean;
@@ -19,15 +20,15 @@ export interface SelectOptions {
 }
 
 export interface EmittedQuery {
-  readonly collection: string;
-  readonly stages: readonly MqlDocument[];
+  readonly plan: Plan;
   readonly fields: readonly OutputField[];
-  /** For a scalar aggregate: its value where the pipeline returns no document. */
+  /** For a scalar aggregate: its value where the plan gives no row. */
   readonly whenEmpty?: Scalar;
   readonly atMostOne: boolean;
-  /** The pipeline returns at least one document, whatever else it does. */
+  /** The plan gives at least one row, whatever else it does. */
   readonly nonEmpty: boolean;
-  readonly key?: { readonly localField: string; readonly foreignField: string };
+  /** An equality with the row outside, left to the join that runs the plan for it. */
+  readonly key?: JoinKey;
   readonly ordering: readonly Ordering[] | null;
   readonly limit?: number;
 }

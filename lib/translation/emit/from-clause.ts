@@ -83,8 +83,8 @@ function withoutFrom(
   if (!anchor) throw new Untranslatable('values', 'a SELECT without FROM over an empty database');
   translation.touch(anchor.collection);
   draft.names.reserve(anchor.fields.map(({ name }) => name));
-  draft.push({ $limit: 1 });
-  if (where.length > 0) draft.push({ $match: toMatch(where, new Lowering(env)) });
+  draft.push({ kind: 'limit', rows: 1 });
+  if (where.length > 0) draft.filter(toMatch(where, new Lowering(env)));
   return { collection: anchor.collection, nonEmpty: where.length === 0 };
 }
 
@@ -130,7 +130,7 @@ class FromCompiler {
     }
     if (this.pending.length > 0) {
       this.filtered = true;
-      this.draft.push({ $match: toMatch(this.pending, this.lowering) });
+      this.draft.filter(toMatch(this.pending, this.lowering));
     }
     const content = root.entry.source.content;
     const whole =
@@ -167,7 +167,7 @@ class FromCompiler {
     const { translation } = this.context;
     if (source.content.kind !== 'table') {
       const compiled = this.derived(source, this.env.scope);
-      for (const stage of compiled.stages) this.draft.push(stage);
+      this.draft.push(...compiled.plan.nodes);
       this.draft.names.reserve(compiled.fields.map(({ field }) => field));
       this.env.locations.set(source.id, {
         kind: 'fields',
@@ -176,7 +176,7 @@ class FromCompiler {
         optional: false,
       });
       this.filtered = true;
-      return compiled.collection;
+      return compiled.plan.scan;
     }
     const placement = this.placement(source);
     this.draft.names.reserve(placement.logical.fields.map(({ name }) => name));
@@ -204,10 +204,8 @@ class FromCompiler {
     if (this.env.unwound.has(path)) return;
     if (step.kind === 'embedMany') {
       this.env.unwound.add(path);
-      this.draft.push({
-        $unwind: keepEmpty ? { path: `$${path}`, preserveNullAndEmptyArrays: true } : `$${path}`,
-      });
-    } else if (!keepEmpty) this.draft.push({ $match: { [path]: { $ne: null } } });
+      this.draft.push({ kind: 'unwind', path, keepsEmpty: keepEmpty });
+    } else if (!keepEmpty) this.draft.filter({ [path]: { $ne: null } });
   }
 
   // An equality with a row outside can be left to the $lookup that runs this pipeline.
@@ -215,7 +213,7 @@ class FromCompiler {
     const { scope } = this.env;
     if (!this.options.keyable || !scope) return;
     const location = this.env.locations.get(source.id);
-    if (location?.kind !== 'table' || this.draft.stages.length > 0) return;
+    if (location?.kind !== 'table' || this.draft.nodes.length > 0) return;
     for (const condition of this.pending) {
       if (
         condition.kind !== 'compare' ||
@@ -267,7 +265,7 @@ class FromCompiler {
     const cheap = ready.filter((condition) => !hasSubquery(condition));
     const chosen = cheap.length > 0 ? cheap : ready;
     this.filtered = true;
-    this.draft.push({ $match: toMatch(chosen, this.lowering) });
+    this.draft.filter(toMatch(chosen, this.lowering));
     this.settle(chosen);
     if (chosen.length < ready.length) this.filter();
   }
@@ -343,7 +341,7 @@ class FromCompiler {
     this.remove(used);
     if (!entry.on && optional && !this.filtersMissing(entry.source, copy)) {
       this.filtered = true;
-      this.draft.push({ $match: { [under(child.base, copy.presence)]: { $ne: null } } });
+      this.draft.filter({ [under(child.base, copy.presence)]: { $ne: null } });
       // From here on no row is without it.
       this.env.locations.set(entry.source.id, {
         kind: 'copy',
@@ -429,13 +427,11 @@ class FromCompiler {
       entry: { path: step.path, variable: '$$this.' },
     });
     const truths = conditions.map((condition) => this.lowering.truth(condition));
-    this.draft.push({
-      $set: {
-        [path]: {
-          $filter: {
-            input: `$${path}`,
-            cond: truths.length === 1 ? (truths[0] ?? true) : { $and: truths },
-          },
+    this.draft.compute({
+      [path]: {
+        $filter: {
+          input: `$${path}`,
+          cond: truths.length === 1 ? (truths[0] ?? true) : { $and: truths },
         },
       },
     });
@@ -480,24 +476,19 @@ class FromCompiler {
           condition === key?.condition ||
           (!key && !hasSubquery(condition) && sourcesRead(condition).size > 1),
       );
-    if (inside.length > 0) inner.push({ $match: toMatch(inside, innerLowering) });
+    if (inside.length > 0) inner.filter(toMatch(inside, innerLowering));
     const localField = kept?.flag ?? (key && this.localField(key.local));
-    if (key?.guard && localField !== undefined)
-      this.draft.push({ $match: { [localField]: { $ne: null } } });
-    const variables = scope.let;
+    if (key?.guard && localField !== undefined) this.draft.filter({ [localField]: { $ne: null } });
     this.draft.push({
-      $lookup: {
-        from: collection,
-        ...(key && localField !== undefined && { localField, foreignField: key.foreignField }),
-        ...(Object.keys(variables).length > 0 && { let: variables }),
-        ...((inner.stages.length > 0 || !key) && { pipeline: inner.stages }),
-        as,
-      },
-    });
-    // An array is empty where the lookup found anything: there is nothing twice.
-    if (kept) this.draft.push({ $set: { [as]: { $concatArrays: [`$${kept.array}`, `$${as}`] } } });
-    this.draft.push({
-      $unwind: isOptional ? { path: `$${as}`, preserveNullAndEmptyArrays: true } : `$${as}`,
+      kind: 'join',
+      join: isOptional ? 'left' : 'inner',
+      scan: collection,
+      ...(key &&
+        localField !== undefined && { key: { localField, foreignField: key.foreignField } }),
+      variables: scope.variables,
+      nodes: inner.nodes,
+      as,
+      ...(kept && { kept: kept.array }),
     });
     for (const path of innerEnv.unwound) this.env.unwound.add(under(as, path));
     this.env.locations.set(source.id, { ...location, base: as, optional: isOptional });
@@ -541,7 +532,7 @@ class FromCompiler {
   private localField({ path, mql }: Lowered): string {
     if (path !== undefined) return path;
     const name = this.draft.names.take('key');
-    this.draft.push({ $set: { [name]: mql } });
+    this.draft.compute({ [name]: mql });
     return name;
   }
 
@@ -554,7 +545,7 @@ class FromCompiler {
     if (source.content.kind !== 'table') {
       // The derived table sees what this SELECT sees outside, by the same variables.
       const compiled = this.context.derived(source, scope);
-      for (const stage of compiled.stages) inner.push(stage);
+      inner.push(...compiled.plan.nodes);
       const location = {
         kind: 'fields',
         base: '',
@@ -562,7 +553,7 @@ class FromCompiler {
         optional: false,
       } as const;
       innerEnv.locations.set(source.id, location);
-      return { collection: compiled.collection, location };
+      return { collection: compiled.plan.scan, location };
     }
     const placement = this.placement(source);
     this.context.translation.touch(placement.collection);
@@ -572,8 +563,8 @@ class FromCompiler {
       const path = step.path;
       if (step.kind === 'embedMany') {
         innerEnv.unwound.add(path);
-        inner.push({ $unwind: `$${path}` });
-      } else inner.push({ $match: { [path]: { $ne: null } } });
+        inner.push({ kind: 'unwind', path, keepsEmpty: false });
+      } else inner.filter({ [path]: { $ne: null } });
     }
     return { collection: placement.collection, location };
   }

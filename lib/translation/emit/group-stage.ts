@@ -99,7 +99,7 @@ export function compileGroup(
     }
   }
   env.draft.names.reserve(Object.keys(accumulators));
-  env.draft.push({ $group: { _id: keys, ...accumulators } });
+  env.draft.push({ kind: 'aggregate', key: keys, accumulators });
   return whenEmpty;
 }
 
@@ -248,16 +248,14 @@ function pickRow(
   const direction = extreme.name === 'max' ? -1 : 1;
   if (value.path !== undefined && !(direction === 1 && value.type.nullable)) {
     // Several rows may have the extreme: turned round, the last of them comes last.
-    env.draft.push({
-      $sort: { [value.path]: env.translation.choice === 'last' ? -direction : direction },
-    });
+    env.draft.sort({ [value.path]: env.translation.choice === 'last' ? -direction : direction });
     return true;
   }
   const key = env.draft.names.take('extreme');
   const absent = env.draft.names.take('absent');
   // Nulls sort first, but MIN does not see them.
-  env.draft.push({ $set: { [key]: value.mql, [absent]: cond(isAbsent(value), 1, 0) } });
-  env.draft.push({ $sort: { [absent]: 1, [key]: direction } });
+  env.draft.compute({ [key]: value.mql, [absent]: cond(isAbsent(value), 1, 0) });
+  env.draft.sort({ [absent]: 1, [key]: direction });
   return false;
 }
 
@@ -280,5 +278,5 @@ export function inScanOrder({ from }: BoundSelect, env: RowEnvironment): void {
   const index = source.columns.findIndex(({ name }) => name === numbered);
   if (index < 0) return;
   const { path, type } = env.column({ kind: 'column', source, index });
-  if (path !== undefined && type.kinds === INTEGER) env.draft.push({ $sort: { [path]: 1 } });
+  if (path !== undefined && type.kinds === INTEGER) env.draft.sort({ [path]: 1 });
 }

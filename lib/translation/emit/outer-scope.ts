@@ -8,7 +8,7 @@ import { fingerprint, type Mql } from '../mql/mql';
  * `$lookup`.
  */
 export class OuterScope {
-  private readonly variables = new Map<string, { readonly name: string; readonly mql: Mql }>();
+  private readonly known = new Map<string, { readonly name: string; readonly mql: Mql }>();
   private readonly names = new FieldNames();
 
   constructor(readonly env: Environment) {}
@@ -25,17 +25,18 @@ export class OuterScope {
     return known && this.variable(known, describeExpression(expression));
   }
 
-  get let(): Record<string, Mql> {
-    return Object.fromEntries([...this.variables.values()].map(({ name, mql }) => [name, mql]));
+  /** Those that the subquery has asked for so far, by their names. */
+  get variables(): Record<string, Mql> {
+    return Object.fromEntries([...this.known.values()].map(({ name, mql }) => [name, mql]));
   }
 
   private variable(lowered: Lowered, wanted: string): Lowered {
     if (lowered.constant) return lowered;
     const key = fingerprint(lowered.mql);
-    let variable = this.variables.get(key);
+    let variable = this.known.get(key);
     if (!variable) {
       variable = { name: this.names.take(variableName(wanted)), mql: lowered.mql };
-      this.variables.set(key, variable);
+      this.known.set(key, variable);
     }
     return { mql: `$$${variable.name}`, type: lowered.type, transform: lowered.transform };
   }

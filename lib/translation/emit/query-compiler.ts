@@ -27,7 +27,8 @@ import type { OutputField } from './location';
 import { decode, isAbsent, literal } from '../lower/conversion';
 import { foldCollation, isOrderPreserving, Lowering } from '../lower/expression';
 import { toMatch } from '../lower/predicate';
-import { cond, constant, type Mql, type MqlDocument, type Scalar } from '../mql/mql';
+import { cond, constant, type Mql, type Scalar } from '../mql/mql';
+import type { OneRow, PlanNode, SetOperation } from '../plan/plan';
 import { OuterScope } from './outer-scope';
 import { keyOf, RowEnvironment, type SubqueryCompiler } from './row-environment';
 import { Untranslatable } from '../lower/untranslated';
@@ -63,9 +64,8 @@ export class QueryCompiler implements SubqueryCompiler, FromContext {
     const compiled = this.query(query, scope, { purpose: 'scalar', keyable: true, nested: true });
     const [output] = compiled.fields;
     if (!output) throw new Error('a scalar subquery has one column');
-    const stages = compiled.atMostOne ? compiled.stages : [...compiled.stages, { $limit: 1 }];
     const as = env.draft.names.take(output.field);
-    env.draft.push(lookupStage({ ...compiled, stages }, scope, as));
+    env.draft.push(subqueryJoin(compiled.atMostOne ? compiled : firstRow(compiled), scope, as));
     const value: Mql = { $first: `$${as}.${output.field}` };
     if (compiled.nonEmpty) return { mql: value, type: output.type, transform: output.transform };
     const { whenEmpty } = compiled;
@@ -126,17 +126,16 @@ export class QueryCompiler implements SubqueryCompiler, FromContext {
     const combined = attempt(options.decode === true) ?? attempt(true);
     if (!combined) throw new Error('decoded columns are all identity');
     const draft = new Draft();
-    for (const stage of combined.stages) draft.push(stage);
+    draft.push(...combined.plan.nodes);
     const ordering = this.compoundOrder(ends.orderBy, combined.fields, draft);
     const limit = pushLimit(ends, draft);
     if (limit !== undefined && ends.orderBy.length === 0)
       this.translation.caveats.add('unordered_limit');
-    if (options.purpose === 'exists') draft.push({ $limit: 1 });
-    if (options.side)
-      draft.push({ $set: { [options.side.field]: constant(BigInt(options.side.value)) } });
+    if (options.purpose === 'exists') draft.push(ONE_ROW);
+    if (options.side) draft.compute({ [options.side.field]: constant(BigInt(options.side.value)) });
     return {
       ...combined,
-      stages: draft.stages,
+      plan: { scan: combined.plan.scan, nodes: draft.nodes },
       atMostOne: limit === 1,
       ordering,
       ...(limit !== undefined && { limit }),
@@ -152,57 +151,24 @@ export class QueryCompiler implements SubqueryCompiler, FromContext {
     const noEnds = { orderBy: [], columns: [] };
     const marked = body.operator === 'INTERSECT' || body.operator === 'EXCEPT';
     const common = { purpose: 'rows', decode: decoded, nested: true } as const;
-    const sideField = 'side';
     const left = this.body(body.left, noEnds, scope, {
       ...common,
       ...(options.fieldNames && { fieldNames: options.fieldNames }),
-      ...(marked && { side: { field: sideField, value: 1 } }),
+      ...(marked && { side: { field: SIDE, value: 1 } }),
     });
     const right = this.body(body.right, noEnds, scope, {
       ...common,
       fieldNames: left.fields.map(({ field }) => field),
-      ...(marked && { side: { field: sideField, value: 2 } }),
+      ...(marked && { side: { field: SIDE, value: 2 } }),
     });
     return { left, right };
   }
 
   private combine(
-    operator: string,
+    operator: SetOperation['operator'],
     left: EmittedQuery,
     right: EmittedQuery,
-  ): EmittedQuery & { stages: MqlDocument[] } {
-    const stages: MqlDocument[] = [
-      ...left.stages,
-      { $unionWith: { coll: right.collection, pipeline: right.stages } },
-    ];
-    const whole = Object.fromEntries(left.fields.map(({ field }) => [field, `$${field}`]));
-    const [only] = left.fields;
-    const key: Mql = left.fields.length === 1 && only ? `$${only.field}` : whole;
-    const restore: MqlDocument =
-      left.fields.length === 1 && only
-        ? { $project: { _id: 0, [only.field]: '$_id' } }
-        : { $replaceRoot: { newRoot: '$_id' } };
-    switch (operator) {
-      case 'UNION':
-        stages.push({ $group: { _id: key } }, restore);
-        break;
-      case 'INTERSECT':
-        stages.push(
-          { $group: { _id: key, sides: { $addToSet: '$side' } } },
-          { $match: { sides: { $size: 2 } } },
-          restore,
-        );
-        break;
-      case 'EXCEPT':
-        stages.push(
-          { $group: { _id: key, side: { $max: '$side' } } },
-          { $match: { side: 1 } },
-          restore,
-        );
-        break;
-      default:
-        break;
-    }
+  ): EmittedQuery {
     const fields = left.fields.map((output, index): OutputField => {
       const other = right.fields[index]?.type ?? output.type;
       return {
@@ -215,8 +181,19 @@ export class QueryCompiler implements SubqueryCompiler, FromContext {
       };
     });
     return {
-      collection: left.collection,
-      stages,
+      plan: {
+        scan: left.plan.scan,
+        nodes: [
+          ...left.plan.nodes,
+          {
+            kind: 'set',
+            operator,
+            right: right.plan,
+            fields: left.fields.map(({ field }) => field),
+            side: SIDE,
+          },
+        ],
+      },
       fields,
       atMostOne: false,
       nonEmpty: false,
@@ -243,9 +220,10 @@ export class QueryCompiler implements SubqueryCompiler, FromContext {
       return { term, value, output: output.field };
     });
     const { spec, prepared } = sortSpec(keys, draft.names);
-    if (Object.keys(prepared).length > 0) draft.push({ $set: prepared });
-    draft.push({ $sort: spec });
-    if (Object.keys(prepared).length > 0) draft.push({ $unset: Object.keys(prepared) });
+    const added = Object.keys(prepared);
+    draft.compute(prepared);
+    draft.sort(spec);
+    if (added.length > 0) draft.push({ kind: 'discard', fields: added });
     return keys.map(({ term, output }) => ({
       path: output,
       direction: term.direction === 'ASC' ? 'asc' : 'desc',
@@ -253,22 +231,25 @@ export class QueryCompiler implements SubqueryCompiler, FromContext {
   }
 }
 
-/** Runs a compiled subquery for each row. */
-export function lookupStage(compiled: EmittedQuery, scope: OuterScope, as: string): MqlDocument {
-  const variables = scope.let;
-  return {
-    $lookup: {
-      from: compiled.collection,
-      ...(compiled.key && {
-        localField: compiled.key.localField,
-        foreignField: compiled.key.foreignField,
-      }),
-      ...(Object.keys(variables).length > 0 && { let: variables }),
-      pipeline: compiled.stages,
-      as,
-    },
-  };
+/** The rows of a compiled subquery for each row outside, as an array in the field `as`. */
+export function subqueryJoin(
+  { plan, key }: Pick<EmittedQuery, 'plan' | 'key'>,
+  scope: OuterScope,
+  as: string,
+): PlanNode {
+  const { variables } = scope;
+  return { kind: 'join', join: 'array', ...plan, ...(key && { key }), variables, as };
 }
+
+const ONE_ROW = { kind: 'limit', rows: 1 } as const;
+
+const firstRow = (query: EmittedQuery): EmittedQuery => ({
+  ...query,
+  plan: { ...query.plan, nodes: [...query.plan.nodes, ONE_ROW] },
+});
+
+/** In rows of INTERSECT and EXCEPT: which side a row comes from. */
+const SIDE = 'side';
 
 interface SortKey {
   readonly term: BoundOrder;
@@ -319,10 +300,9 @@ function pushLimit({ limit, offset }: QueryEnds, draft: Draft): number | undefin
   };
   const skip = number(offset);
   const size = number(limit);
-  if (skip !== undefined && skip > 0) draft.push({ $skip: skip });
+  if (skip !== undefined && skip > 0) draft.push({ kind: 'skip', rows: skip });
   if (size === undefined || size < 0) return undefined;
-  // $limit must be positive.
-  draft.push(size === 0 ? { $match: { $expr: false } } : { $limit: size });
+  draft.push({ kind: 'limit', rows: size });
   return size;
 }
 
@@ -362,13 +342,15 @@ class SelectCompiler {
   compile(): EmittedQuery {
     const { body, options, draft } = this;
     const from = compileFrom(body, this.ends.orderBy, draft, this.rows, options, this.compiler);
-    const base = { collection: from.collection, ...(from.key && { key: from.key }) };
+    const base = {
+      plan: { scan: from.collection, nodes: draft.nodes },
+      ...(from.key && { key: from.key }),
+    };
     if (options.purpose === 'exists' && !body.aggregated && !this.ends.offset) {
       pushLimit(this.ends, draft);
-      draft.push({ $limit: 1 });
+      draft.push(ONE_ROW);
       return {
         ...base,
-        stages: draft.stages,
         fields: this.columnTypes(),
         atMostOne: true,
         nonEmpty: from.nonEmpty,
@@ -378,10 +360,9 @@ class SelectCompiler {
     if (this.isGlobal) return this.limited(this.global(base, from.nonEmpty));
     const env = body.aggregated ? this.group({}) : this.rows;
     const finished = this.finish(env);
-    if (options.purpose === 'exists') draft.push({ $limit: 1 });
+    if (options.purpose === 'exists') draft.push(ONE_ROW);
     return {
       ...base,
-      stages: draft.stages,
       ...finished,
       nonEmpty: from.nonEmpty && !body.having && !this.ends.limit,
     };
@@ -390,7 +371,7 @@ class SelectCompiler {
   // ---- aggregates over everything
   // ---------------------------------------------------------------------------
 
-  private global(base: Pick<EmittedQuery, 'collection' | 'key'>, nonEmpty: boolean): EmittedQuery {
+  private global(base: Pick<EmittedQuery, 'plan' | 'key'>, nonEmpty: boolean): EmittedQuery {
     const { body, draft, options } = this;
     const values = body.items.map(({ expression }) => valueOverNoRows(expression));
     const known = values.every((value): value is KnownValue => value !== undefined);
@@ -406,14 +387,13 @@ class SelectCompiler {
       const [first] = values;
       return {
         ...base,
-        stages: draft.stages,
         ...finished,
         atMostOne: true,
         nonEmpty: nonEmpty && !body.having,
         ...(needsRow && first && { whenEmpty: first.value }),
       };
     }
-    const before = draft.stages.length;
+    const before = draft.nodes.length;
     if (known) {
       const finished = this.finish(this.group({}));
       this.orDefault(before, finished.fields, values);
@@ -423,7 +403,6 @@ class SelectCompiler {
       }));
       return {
         ...base,
-        stages: draft.stages,
         ...finished,
         fields,
         atMostOne: true,
@@ -431,26 +410,26 @@ class SelectCompiler {
       };
     }
     // The result depends on more than the aggregates: give it the group that no row has.
-    const grouped = this.group({ facetFrom: before });
+    const grouped = this.group({ oneRowFrom: before });
     const finished = this.finish(grouped);
-    return { ...base, stages: draft.stages, ...finished, atMostOne: true, nonEmpty: true };
+    return { ...base, ...finished, atMostOne: true, nonEmpty: true };
   }
 
   /** A LIMIT of at least one keeps the one row; LIMIT 0 and any OFFSET leave none. */
   private limited(one: EmittedQuery): EmittedQuery {
     const bounds = new Draft();
     pushLimit(this.bounds, bounds);
-    const isKept = bounds.stages.every((stage) => '$limit' in stage);
+    const isKept = bounds.nodes.every((node) => node.kind === 'limit' && node.rows > 0);
     if (isKept) return one;
-    for (const stage of bounds.stages) this.draft.push(stage);
+    this.draft.push(...bounds.nodes);
     const { whenEmpty: _, ...none } = one;
-    return { ...none, stages: this.draft.stages, nonEmpty: false };
+    return { ...none, nonEmpty: false };
   }
 
-  /** Puts everything from `start` into a `$facet`, which returns a document even for no input. */
-  private facet(start: number): void {
-    const inner = this.draft.stages.splice(start);
-    this.draft.push({ $facet: { rows: inner } });
+  /** Everything from `start` on makes one row, or else the defaults do. */
+  private oneRow(start: number, defaults: OneRow['defaults']): void {
+    const nodes = this.draft.nodes.splice(start);
+    this.draft.push({ kind: 'oneRow', nodes, defaults });
   }
 
   private orDefault(
@@ -459,44 +438,42 @@ class SelectCompiler {
     values: readonly KnownValue[],
   ): void {
     const [only] = fields;
-    const last = this.draft.stages.at(-1)?.['$project'] as Record<string, Mql> | undefined;
-    // The last $project only hides `_id`, and so will the one behind the $facet.
-    if (fields.length === 1 && only && last?.[only.field] === 1) this.draft.stages.pop();
-    this.facet(start);
+    const last = this.draft.nodes.at(-1);
+    // The last projection only hides `_id`, and so will the one of the defaults.
+    if (fields.length === 1 && only && last?.kind === 'project' && last.fields[only.field] === 1)
+      this.draft.nodes.pop();
     if (fields.length === 1 && only && !this.options.side) {
-      const first: Mql = { $first: `$rows.${only.field}` };
-      this.draft.push({
-        $project: { [only.field]: { $ifNull: [first, constant(values[0]?.value ?? null)] } },
-      });
+      const { field } = only;
+      const value = constant(values[0]?.value ?? null);
+      this.oneRow(start, { of: 'field', field, from: field, value });
       return;
     }
     const defaults: Record<string, Mql> = Object.fromEntries(
       fields.map(({ field }, index) => [field, constant(values[index]?.value ?? null)]),
     );
     if (this.options.side) defaults[this.options.side.field] = this.options.side.value;
-    this.draft.push({ $replaceWith: { $mergeObjects: [defaults, { $first: '$rows' }] } });
+    this.oneRow(start, { of: 'row', fields: defaults });
   }
 
   private group({
-    facetFrom,
+    oneRowFrom,
     wholeTable = false,
   }: {
-    readonly facetFrom?: number;
+    readonly oneRowFrom?: number;
     readonly wholeTable?: boolean;
   }): RowEnvironment {
     const { body, draft, rows, compiler } = this;
-    const mayBeEmpty = facetFrom !== undefined;
+    const mayBeEmpty = oneRowFrom !== undefined;
     const grouped = compiler.environment(draft, this.scope);
     const whenEmpty = compileGroup(
       { body, orderBy: this.ends.orderBy, mayBeEmpty, wholeTable, aliases: this.aliases() },
       rows,
       grouped,
     );
-    if (facetFrom !== undefined) {
-      this.facet(facetFrom);
-      draft.push({ $replaceWith: { $mergeObjects: [whenEmpty, { $first: '$rows' }] } });
+    if (oneRowFrom !== undefined) {
+      this.oneRow(oneRowFrom, { of: 'row', fields: whenEmpty });
     }
-    if (body.having) draft.push({ $match: toMatch([body.having], new Lowering(grouped)) });
+    if (body.having) draft.filter(toMatch([body.having], new Lowering(grouped)));
     return grouped;
   }
 
@@ -598,15 +575,15 @@ class SelectCompiler {
       });
       const { spec, prepared } = sortSpec(outputs, names);
       if (Object.keys(prepared).length === 0) {
-        draft.push({ $sort: spec });
+        draft.sort(spec);
         return pushLimit(ends, draft);
       }
-      draft.stages.pop();
+      draft.nodes.pop();
     }
     if (sorts.length > 0) {
       const { spec, prepared } = sortSpec(sorts, draft.names);
-      if (Object.keys(prepared).length > 0) draft.push({ $set: prepared });
-      if (Object.keys(spec).length > 0) draft.push({ $sort: spec });
+      draft.compute(prepared);
+      draft.sort(spec);
     }
     const limit = pushLimit(ends, draft);
     draft.push(this.project(values));
@@ -688,7 +665,7 @@ class SelectCompiler {
             part.type.missing ? { $ifNull: [part.mql, null] } : part.mql,
           ]),
         );
-    draft.push({ $group: { _id: key, ...accumulators } });
+    draft.push({ kind: 'aggregate', key, accumulators });
     const after = values.map(({ item, value }) => ({
       item,
       value: {
@@ -704,13 +681,13 @@ class SelectCompiler {
         value: sortPaths.get(term) ?? after[at]?.value ?? literal(null),
       }));
       const { spec, prepared } = sortSpec(sorts, names);
-      if (Object.keys(prepared).length > 0) draft.push({ $set: prepared });
-      if (Object.keys(spec).length > 0) draft.push({ $sort: spec });
+      draft.compute(prepared);
+      draft.sort(spec);
     }
     const limit = pushLimit(ends, draft);
     if (single || this.options.side || Object.keys(accumulators).length > 0)
       draft.push(this.project(after));
-    else draft.push({ $replaceRoot: { newRoot: '$_id' } });
+    else draft.push({ kind: 'replace', document: '$_id' });
     return limit;
   }
 
@@ -722,12 +699,12 @@ class SelectCompiler {
     return direction === 'ASC' ? '$min' : '$max';
   }
 
-  private project(values: readonly { item: Item; value: Lowered }[]): MqlDocument {
-    const project: Record<string, Mql> = { _id: 0 };
+  private project(values: readonly { item: Item; value: Lowered }[]): PlanNode {
+    const fields: Record<string, Mql> = { _id: 0 };
     const included = this.isInclusion(values);
-    for (const { item, value } of values) project[item.field] = included ? 1 : projected(value);
-    if (this.options.side) project[this.options.side.field] = { $literal: this.options.side.value };
-    return { $project: project };
+    for (const { item, value } of values) fields[item.field] = included ? 1 : projected(value);
+    if (this.options.side) fields[this.options.side.field] = { $literal: this.options.side.value };
+    return { kind: 'project', fields };
   }
 
   /**

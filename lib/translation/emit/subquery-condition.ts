@@ -14,7 +14,7 @@ import { affinityOfExpression, collationOfExpression } from '../../sqlite/select
 import { placementOf } from '../../design/placement';
 import { columnsRead, conjuncts } from '../../sqlite/select/bound-references';
 import { Draft } from './translation-state';
-import { lookupStage, type QueryCompiler } from './query-compiler';
+import { subqueryJoin, type QueryCompiler } from './query-compiler';
 import type { Lowered, SubqueryCondition } from '../lower/environment';
 import { under } from '../mql/pipeline-paths';
 import { decode, isPresent } from '../lower/conversion';
@@ -175,8 +175,8 @@ class Existence implements SubqueryCondition {
       keyable: true,
       nested: true,
     });
-    this.field = this.env.draft.names.take(compiled.collection);
-    this.env.draft.push(lookupStage(compiled, scope, this.field));
+    this.field = this.env.draft.names.take(compiled.plan.scan);
+    this.env.draft.push(subqueryJoin(compiled, scope, this.field));
     return this.field;
   }
 }
@@ -267,7 +267,7 @@ class Membership implements SubqueryCondition {
     const [output] = compiled.fields;
     if (!output) throw new Error('IN compares one column');
     const as = env.draft.names.take(output.field);
-    env.draft.push(lookupStage(compiled, scope, as));
+    env.draft.push(subqueryJoin(compiled, scope, as));
     const list = `$${as}.${output.field}`;
     const lowering = new Lowering(env);
     const collation = node.collations[0] ?? 'BINARY';
@@ -351,7 +351,7 @@ class RowMembership implements SubqueryCondition {
       nested: true,
     });
     const as = env.draft.names.take('rows');
-    env.draft.push(lookupStage(compiled, scope, as));
+    env.draft.push(subqueryJoin(compiled, scope, as));
     const lowering = new Lowering(env);
     const pairs = node.operands.map((operand, index) => {
       const collation = node.collations[index] ?? 'BINARY';

@@ -2,7 +2,8 @@ import type { DocumentDesign } from '../../design/document-design';
 import type { Catalog } from '../../sqlite/catalog';
 import { rowCount, type Profile } from '../../sqlite/profile/profile';
 import { FieldNames } from '../lower/field-names';
-import { isDocument, type MqlDocument } from '../mql/mql';
+import type { MqlDocument } from '../mql/mql';
+import type { PlanNode, PlanNodes } from '../plan/plan';
 
 /** What one translation reads, and what it finds on the way. */
 export class TranslationState {
@@ -43,15 +44,29 @@ export class TranslationState {
   }
 }
 
-/** The stages of a pipeline under construction. */
+/** The nodes of a plan under construction. */
 export class Draft {
-  readonly stages: MqlDocument[] = [];
+  readonly nodes: PlanNode[] = [];
   /** Top-level names of the documents, so that added fields hide none. */
   readonly names = new FieldNames();
 
-  push(stage: MqlDocument): void {
-    // A filter that is always true is none.
-    if (isDocument(stage['$match']) && Object.keys(stage['$match']).length === 0) return;
-    this.stages.push(stage);
+  push(...nodes: PlanNodes): void {
+    for (const node of nodes) {
+      // A filter that is always true is none.
+      if (node.kind === 'filter' && Object.keys(node.where).length === 0) continue;
+      this.nodes.push(node);
+    }
+  }
+
+  filter(where: MqlDocument): void {
+    this.push({ kind: 'filter', where });
+  }
+
+  compute(fields: MqlDocument): void {
+    if (Object.keys(fields).length > 0) this.push({ kind: 'compute', fields });
+  }
+
+  sort(keys: MqlDocument): void {
+    if (Object.keys(keys).length > 0) this.push({ kind: 'sort', keys });
   }
 }

@@ -56,19 +56,18 @@ class WindowCompiler {
     const sortBy = this.sortBy(window.orderBy);
     const { output, type, values } = this.output(sortBy);
     const counted = values && env.draft.names.take(`${this.field}_values`);
-    if (Object.keys(this.prepared).length > 0) env.draft.push({ $set: this.prepared });
+    env.draft.compute(this.prepared);
     const partitionBy: Mql =
       partition.length === 1
         ? (partition[0] ?? null)
         : Object.fromEntries(partition.map((mql, index) => [`k${String(index + 1)}`, mql]));
     env.draft.push({
-      $setWindowFields: {
-        ...(partition.length > 0 && { partitionBy }),
-        ...(sortBy && { sortBy }),
-        output: {
-          [this.field]: output,
-          ...(values && counted !== undefined && { [counted]: values }),
-        },
+      kind: 'window',
+      ...(partition.length > 0 && { partitionBy }),
+      ...(sortBy && { sortBy }),
+      output: {
+        [this.field]: output,
+        ...(values && counted !== undefined && { [counted]: values }),
       },
     });
     const computed = { mql: `$${this.field}`, type, transform: IDENTITY };

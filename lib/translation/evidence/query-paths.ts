@@ -7,7 +7,8 @@ import {
   outlierFlags,
 } from '../../design/column-fields';
 import { isDocument, type MqlDocument } from '../mql/mql';
-import { pathsReadBy, stageName } from '../mql/pipeline-paths';
+import { pathsReadBy } from '../mql/pipeline-paths';
+import { readPipeline, type Pipeline } from '../mql/stage';
 
 /** `collection.field` for every field of the design, arrays of embedded rows included. */
 export function designPaths(design: DocumentDesign): Set<string> {
@@ -38,13 +39,13 @@ export function queryPaths(
 ): Set<string> {
   const known = designPaths(design);
   const found = new Set<string>();
-  collect(collection, pipeline, known, found);
+  collect(collection, readPipeline(pipeline) ?? [], known, found);
   return found;
 }
 
 function collect(
   collection: string,
-  pipeline: readonly MqlDocument[],
+  pipeline: Pipeline,
   known: ReadonlySet<string>,
   found: Set<string>,
 ): void {
@@ -62,23 +63,17 @@ function collect(
   };
   for (const stage of pipeline) {
     for (const path of pathsReadBy(stage)) read(path);
-    const match = stage['$match'];
-    if (isDocument(match)) for (const path of elementPaths(match)) read(path);
-    const lookup = stage['$lookup'];
-    if (stageName(stage) === '$lookup' && isDocument(lookup)) {
-      const from = String(lookup['from']);
-      joined.set(String(lookup['as']), from);
-      if (typeof lookup['foreignField'] === 'string') note(from, lookup['foreignField']);
-      if (Array.isArray(lookup['pipeline']))
-        collect(from, lookup['pipeline'] as MqlDocument[], known, found);
+    if ('$match' in stage) for (const path of elementPaths(stage.$match)) read(path);
+    if ('$lookup' in stage) {
+      const { from, as, foreignField, pipeline: inner = [] } = stage.$lookup;
+      joined.set(as, from);
+      if (foreignField !== undefined) note(from, foreignField);
+      collect(from, inner, known, found);
     }
-    const union = stage['$unionWith'];
-    if (isDocument(union))
-      collect(String(union['coll']), (union['pipeline'] ?? []) as MqlDocument[], known, found);
-    const facet = stage['$facet'];
-    if (isDocument(facet))
-      for (const inner of Object.values(facet))
-        collect(collection, inner as MqlDocument[], known, found);
+    if ('$unionWith' in stage)
+      collect(stage.$unionWith.coll, stage.$unionWith.pipeline ?? [], known, found);
+    if ('$facet' in stage)
+      for (const inner of Object.values(stage.$facet)) collect(collection, inner, known, found);
   }
 }
 

@@ -50,6 +50,7 @@ import {
 } from './exact-integer';
 import { globRegex, likeRegex, type PatternRegex } from './like-pattern';
 import { and, cond, constant, not, or, type Mql, type Scalar } from '../mql/mql';
+import { sameMql } from '../mql/same-mql';
 import { Untranslatable } from './untranslated';
 import {
   INTEGER,
@@ -561,7 +562,7 @@ const isZeroOrOne = (expression: BoundExpression): boolean =>
 
 const sameLeft = (pairs: readonly Operands[]): boolean => {
   const [first] = pairs;
-  return pairs.every(({ left }) => JSON.stringify(left.mql) === JSON.stringify(first?.left.mql));
+  return pairs.every(({ left }) => sameMql(left.mql, first?.left.mql));
 };
 
 function nary(operator: '$add' | '$multiply', left: Mql, right: Mql): Mql {

@@ -4,15 +4,8 @@ import type { Lowered } from './environment';
 import { encode, type Lowering } from './expression';
 import { periodLike, periodPredicate } from './period-predicate';
 import { prefixPredicate } from './prefix-predicate';
-import {
-  and,
-  bson,
-  fingerprint,
-  isDocument,
-  type Mql,
-  type MqlDocument,
-  type Scalar,
-} from '../mql/mql';
+import { and, bson, isDocument, type Mql, type MqlDocument, type Scalar } from '../mql/mql';
+import { sameMql } from '../mql/same-mql';
 import { INTEGER, NUMBER, onlyKinds, TEXT } from './value-type';
 
 const OPERATOR = { '<': '$lt', '<=': '$lte', '>': '$gt', '>=': '$gte' } as const;
@@ -256,7 +249,7 @@ export function conjoin(parts: readonly MqlDocument[]): MqlDocument {
         merged[key] = value;
         continue;
       }
-      if (fingerprint(merged[key]) === fingerprint(value)) continue;
+      if (sameMql(merged[key], value)) continue;
       const both = mergeOperators(merged[key] ?? null, value);
       if (key === '$and') merged[key] = [...(merged[key] as Mql[]), ...(value as Mql[])];
       else if (key === '$expr') merged[key] = and(merged[key] ?? true, value);

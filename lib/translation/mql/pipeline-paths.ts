@@ -1,5 +1,5 @@
-import type { Mql, MqlDocument } from './mql';
-import { isDocument } from './mql';
+import { isDocument, type Mql, type MqlDocument } from './mql';
+import { isOneOf, type Group, type Pipeline, type Stage, type Unwind } from './stage';
 
 /** `a` and `a.b` share data; `a` and `ab` do not. */
 export const overlaps = (a: string, b: string): boolean =>
@@ -60,70 +60,51 @@ export function pathsInMatch(match: unknown): Set<string> {
  * Paths that a stage reads; sub-pipelines read the current document through `let` and `localField`
  * only.
  */
-export function pathsReadBy(stage: MqlDocument): Set<string> {
-  const [name = '', operand] = Object.entries(stage)[0] ?? [];
-  switch (name) {
-    case '$match':
-      return pathsInMatch(operand);
-    case '$sort':
-      return new Set(Object.keys(operand as object));
-    case '$limit':
-    case '$skip':
-    case '$count':
-    case '$unionWith':
-      return new Set(name === '$unionWith' ? ['*'] : []);
-    case '$unset':
-      return new Set();
-    case '$unwind':
-      return new Set([unwindPath(stage) ?? '*']);
-    case '$lookup': {
-      const { localField, let: variables } = operand as { localField?: string; let?: unknown };
-      const found = pathsInExpression(variables ?? {});
-      if (localField !== undefined) found.add(localField);
-      return found;
-    }
-    case '$project': {
-      const found = new Set<string>();
-      for (const [field, value] of Object.entries(operand as object)) {
-        if (value === 1 || value === true) found.add(field);
-        else if (value === 0 || value === false) {
-          if (field !== '_id') found.add('*');
-        } else visitExpression(value, found);
-      }
-      return found;
-    }
-    case '$setWindowFields': {
-      const { partitionBy, sortBy, output } = operand as {
-        partitionBy?: unknown;
-        sortBy?: object;
-        output: unknown;
-      };
-      const found = pathsInExpression([partitionBy ?? null, output]);
-      for (const key of Object.keys(sortBy ?? {})) found.add(key);
-      return found;
-    }
-    case '$group':
-    case '$set':
-    case '$addFields':
-    case '$replaceRoot':
-    case '$replaceWith':
-      return pathsInExpression(operand);
-    case '$facet': {
-      const found = new Set<string>();
-      for (const pipeline of Object.values(operand as object))
-        for (const path of pathsReadByAll(pipeline as MqlDocument[])) found.add(path);
-      return found;
-    }
-    default:
-      return new Set(['*']);
+export function pathsReadBy(stage: Stage): Set<string> {
+  if ('$match' in stage) return pathsInMatch(stage.$match);
+  if ('$sort' in stage) return new Set(Object.keys(stage.$sort));
+  if ('$limit' in stage || '$skip' in stage || '$count' in stage || '$unset' in stage)
+    return new Set();
+  if ('$unwind' in stage) return new Set([unwindPath(stage)]);
+  if ('$lookup' in stage) {
+    const { localField, let: variables } = stage.$lookup;
+    const found = pathsInExpression(variables ?? {});
+    if (localField !== undefined) found.add(localField);
+    return found;
   }
+  if ('$project' in stage) return pathsInProject(stage.$project);
+  if ('$setWindowFields' in stage) {
+    const { partitionBy, sortBy, output } = stage.$setWindowFields;
+    const found = pathsInExpression([partitionBy ?? null, output]);
+    for (const key of Object.keys(sortBy ?? {})) found.add(key);
+    return found;
+  }
+  if ('$group' in stage) return pathsInExpression(stage.$group);
+  if ('$set' in stage) return pathsInExpression(stage.$set);
+  if ('$addFields' in stage) return pathsInExpression(stage.$addFields);
+  if ('$replaceRoot' in stage) return pathsInExpression(stage.$replaceRoot);
+  if ('$replaceWith' in stage) return pathsInExpression(stage.$replaceWith);
+  if ('$facet' in stage)
+    return new Set(Object.values(stage.$facet).flatMap((inner) => [...pathsReadByAll(inner)]));
+  return new Set(['*']);
+}
+
+function pathsInProject(project: MqlDocument): Set<string> {
+  const found = new Set<string>();
+  for (const [field, value] of Object.entries(project)) {
+    if (value === 1 || value === true) found.add(field);
+    else if (value === 0 || value === false) {
+      if (field !== '_id') found.add('*');
+    } else visitExpression(value, found);
+  }
+  return found;
 }
 
 /**
  * Paths of the input that some stage reads, up to the first one that makes new documents; `*` when
  * the input's own fields come out at the end.
  */
-export function pathsReadByAll(stages: readonly MqlDocument[]): Set<string> {
+export function pathsReadByAll(stages: Pipeline): Set<string> {
   const found = new Set<string>();
   for (const stage of stages) {
     for (const path of pathsReadBy(stage)) found.add(path);
@@ -134,13 +115,12 @@ export function pathsReadByAll(stages: readonly MqlDocument[]): Set<string> {
 }
 
 /** Behind this stage only what it names is left. */
-export function makesNewDocuments(stage: MqlDocument): boolean {
-  const name = Object.keys(stage)[0] ?? '';
-  if (name === '$project')
-    return Object.entries(stage['$project'] as object).some(
+export function makesNewDocuments(stage: Stage): boolean {
+  if ('$project' in stage)
+    return Object.entries(stage.$project).some(
       ([field, value]) => !(value === 0 || value === false) && !(field === '_id' && value === 0),
     );
-  return [
+  return isOneOf(stage, [
     '$group',
     '$count',
     '$replaceRoot',
@@ -149,70 +129,53 @@ export function makesNewDocuments(stage: MqlDocument): boolean {
     '$sortByCount',
     '$bucket',
     '$bucketAuto',
-  ].includes(name);
+  ]);
 }
 
-export function unwindPath(stage: MqlDocument): string | undefined {
-  const operand = stage['$unwind'];
-  const path = isDocument(operand) ? operand['path'] : operand;
-  return typeof path === 'string' ? path.slice(1) : undefined;
-}
+export const unwindPath = ({ $unwind }: { readonly $unwind: string | Unwind }): string =>
+  (typeof $unwind === 'string' ? $unwind : $unwind.path).slice(1);
 
 /** A plain `$unwind`, which drops documents without entries. */
-export const dropsEmpty = (stage: MqlDocument): boolean =>
-  typeof stage['$unwind'] === 'string' ||
-  (isDocument(stage['$unwind']) && Object.keys(stage['$unwind']).length === 1);
+export const dropsEmpty = ({ $unwind }: { readonly $unwind: string | Unwind }): boolean =>
+  typeof $unwind === 'string' || Object.keys($unwind).length === 1;
 
-/** Paths that a stage writes. */
-export function pathsWrittenBy(stage: MqlDocument): readonly string[] | undefined {
-  const [name = '', operand] = Object.entries(stage)[0] ?? [];
-  switch (name) {
-    case '$match':
-    case '$sort':
-    case '$limit':
-    case '$skip':
-      return [];
-    case '$unwind': {
-      const path = unwindPath(stage);
-      const index = isDocument(operand) ? operand['includeArrayIndex'] : undefined;
-      return path === undefined ? undefined : [path, ...(typeof index === 'string' ? [index] : [])];
-    }
-    case '$lookup':
-      return [String((operand as { as: string }).as)];
-    case '$set':
-    case '$addFields':
-      return Object.keys(operand as object);
-    default:
-      return undefined;
+/** Paths that a stage writes; undefined where that cannot be said. */
+export function pathsWrittenBy(stage: Stage): readonly string[] | undefined {
+  if (isOneOf(stage, ['$match', '$sort', '$limit', '$skip'])) return [];
+  if ('$unwind' in stage) {
+    const { $unwind } = stage;
+    const index = typeof $unwind === 'string' ? undefined : $unwind.includeArrayIndex;
+    return [unwindPath(stage), ...(index === undefined ? [] : [index])];
   }
+  if ('$lookup' in stage) return [stage.$lookup.as];
+  if ('$set' in stage) return Object.keys(stage.$set);
+  return '$addFields' in stage ? Object.keys(stage.$addFields) : undefined;
 }
-
-export const stageName = (stage: MqlDocument): string => Object.keys(stage)[0] ?? '';
 
 /**
  * `$unwind` of one of these arrays at the top of a document, as it is stored, and the `$group` that
  * follows.
  */
 export function storedArrayGroup(
-  pipeline: readonly MqlDocument[],
-  at: number,
+  pipeline: Pipeline,
+  index: number,
   arrays: readonly string[],
-): { readonly path: string; readonly group: MqlDocument } | undefined {
-  const unwind = pipeline[at];
-  const group = pipeline[at + 1]?.['$group'];
-  const path = unwind && '$unwind' in unwind && dropsEmpty(unwind) ? unwindPath(unwind) : undefined;
-  if (path === undefined || path.includes('.') || !isDocument(group) || !arrays.includes(path))
-    return undefined;
+): { readonly path: string; readonly group: Group } | undefined {
+  const [unwind, next] = pipeline.slice(index, index + 2);
+  if (!unwind || !('$unwind' in unwind) || !dropsEmpty(unwind)) return undefined;
+  if (!next || !('$group' in next)) return undefined;
+  const path = unwindPath(unwind);
+  if (path.includes('.') || !arrays.includes(path)) return undefined;
   const isStored = pipeline
-    .slice(0, at)
+    .slice(0, index)
     .every(
       (stage) =>
-        stageName(stage) !== '$lookup' &&
+        !('$lookup' in stage) &&
         (pathsWrittenBy(stage) ?? [path]).every(
           (written) => !isUnder(path, written) && !isUnder(written, path),
         ),
     );
-  return isStored ? { path, group } : undefined;
+  return isStored ? { path, group: next.$group } : undefined;
 }
 
 /** Whether an expression reads an array, or anything in it. */

@@ -1,7 +1,8 @@
 import { entryPaths, type AttributeField } from '../../design/document-design';
 import { columnProfile } from '../../sqlite/profile/profile';
 import { attributesOf, columnFields } from '../../design/column-fields';
-import { fingerprint, isDocument, type Mql, type MqlDocument } from '../mql/mql';
+import { isDocument, type Mql, type MqlDocument } from '../mql/mql';
+import { sameMql } from '../mql/same-mql';
 import { documentsOf, replaceStages, type Rule, type RuleContext } from './rule';
 import { REASONS } from './reasons';
 
@@ -13,8 +14,9 @@ import { REASONS } from './reasons';
 export const attributeMatch: Rule = {
   name: 'attribute-match',
   apply(pipeline, context) {
-    const match = pipeline[0]?.['$match'];
-    if (!isDocument(match)) return undefined;
+    const [first] = pipeline;
+    if (!first || !('$match' in first)) return undefined;
+    const match = first.$match;
     const best = attributesOf(context.design, context.collection)
       .filter((field) => isIndexed(field, context) && !Object.hasOwn(match, field.name))
       .flatMap((field) =>
@@ -64,7 +66,7 @@ function asked(key: string, value: Mql, field: AttributeField): Asked[] {
   const same = (entries: readonly (readonly [string, Mql])[]): boolean =>
     entries.length === 1 &&
     isRepeated(entries[0]![0], field) &&
-    fingerprint(entries[0]![1]) === fingerprint(first![0]![1]);
+    sameMql(entries[0]![1], first![0]![1]);
   return test && parts.every(same)
     ? [{ names: [...new Set(parts.map(([entry]) => entry![0]))], ...test }]
     : [];

@@ -1,5 +1,5 @@
-import type { MqlDocument } from '../mql/mql';
 import { isDocument } from '../mql/mql';
+import type { Stage } from '../mql/stage';
 import { replaceStages, type Rule } from './rule';
 import { REASONS } from './reasons';
 
@@ -25,10 +25,10 @@ export const countStage: Rule = {
   },
 };
 
-export function countedField(stage: MqlDocument): string | undefined {
-  const group = stage['$group'];
-  if (!isDocument(group) || group['_id'] !== null) return undefined;
-  const entries = Object.entries(group).filter(([key]) => key !== '_id');
+/** The field of a `$group` over everything that only counts. */
+export function countedField(stage: Stage): string | undefined {
+  if (!('$group' in stage) || stage.$group._id !== null) return undefined;
+  const entries = Object.entries(stage.$group).filter(([key]) => key !== '_id');
   const [[name, accumulator] = ['', null]] = entries;
   return entries.length === 1 &&
     isDocument(accumulator) &&
@@ -38,10 +38,9 @@ export function countedField(stage: MqlDocument): string | undefined {
     : undefined;
 }
 
-function projectedOnly(stage: MqlDocument, name: string): string | undefined {
-  const project = stage['$project'];
-  if (!isDocument(project) || project['_id'] !== 0) return undefined;
-  const entries = Object.entries(project).filter(([key]) => key !== '_id');
+function projectedOnly(stage: Stage, name: string): string | undefined {
+  if (!('$project' in stage) || stage.$project['_id'] !== 0) return undefined;
+  const entries = Object.entries(stage.$project).filter(([key]) => key !== '_id');
   const [[field, value] = ['', null]] = entries;
   return entries.length === 1 && ((value === 1 && field === name) || value === `$${name}`)
     ? field

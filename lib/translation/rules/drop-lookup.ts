@@ -1,9 +1,11 @@
 import { columnProfile } from '../../sqlite/profile/profile';
 import { columnFields } from '../../design/column-fields';
-import type { MqlDocument } from '../mql/mql';
-import { overlaps, pathsReadByAll, stageName } from '../mql/pipeline-paths';
-import { replaceStages, type Rule, type RuleContext } from './rule';
-import { simpleJoin, type SimpleJoin } from './lookup-key';
+import { overlaps, pathsReadByAll } from '../mql/pipeline-paths';
+import { isOneOf, type Pipeline } from '../mql/stage';
+import { isKeyJoin, type KeyJoin, type PlanNodes } from '../plan/plan';
+import { readPlan } from '../plan/read-plan';
+import { writePlan } from '../plan/write-plan';
+import { replaceNode, type Rule, type RuleContext } from './rule';
 import { REASONS } from './reasons';
 
 /**
@@ -13,38 +15,31 @@ import { REASONS } from './reasons';
 export const dropLookup: Rule = {
   name: 'drop-lookup',
   apply(pipeline, context) {
-    for (let index = 0; index < pipeline.length; index++) {
-      const unused = unusedLookup(pipeline, index);
-      if (unused !== undefined)
+    const plan = readPlan(pipeline);
+    for (const [index, join] of plan.entries()) {
+      if (join.kind !== 'join' || isRead(writePlan(plan.slice(index + 1)), join.as)) continue;
+      if (join.join === 'array')
         return {
-          pipeline: replaceStages(pipeline, index, 1),
-          reason: REASONS.dropUnreadLookup(unused),
+          pipeline: replaceNode(plan, index),
+          reason: REASONS.dropUnreadLookup(join.as),
         };
-      const join = simpleJoin(pipeline, index);
-      if (!join || isRead(pipeline.slice(index + 2), join.as)) continue;
-      const found = totalReference(join, pipeline.slice(0, index), context);
+      const found =
+        isKeyJoin(join) && totalReference(join, writePlan(plan.slice(0, index)), context);
       if (!found) continue;
-      const guard: MqlDocument[] = found.nullable
-        ? [{ $match: { [join.localField]: { $ne: null } } }]
+      const { localField } = join.key;
+      const guard: PlanNodes = found.nullable
+        ? [{ kind: 'filter', where: { [localField]: { $ne: null } } }]
         : [];
       return {
-        pipeline: replaceStages(pipeline, index, 2, ...guard),
-        reason: REASONS.dropLookup(join.as, join.localField, join.from, found.nullable),
+        pipeline: replaceNode(plan, index, ...guard),
+        reason: REASONS.dropLookup(join.as, localField, join.scan, found.nullable),
       };
     }
     return undefined;
   },
 };
 
-function unusedLookup(pipeline: readonly MqlDocument[], at: number): string | undefined {
-  const lookup = pipeline[at]?.['$lookup'] as { as?: unknown } | undefined;
-  if (typeof lookup?.as !== 'string') return undefined;
-  const next = pipeline[at + 1];
-  if (next && stageName(next) === '$unwind') return undefined;
-  return isRead(pipeline.slice(at + 1), lookup.as) ? undefined : lookup.as;
-}
-
-const isRead = (stages: readonly MqlDocument[], field: string): boolean =>
+const isRead = (stages: Pipeline, field: string): boolean =>
   [...pathsReadByAll(stages)].some((path) => path === '*' || overlaps(path, field));
 
 /**
@@ -52,26 +47,24 @@ const isRead = (stages: readonly MqlDocument[], field: string): boolean =>
  * without orphans.
  */
 function totalReference(
-  join: SimpleJoin,
-  before: readonly MqlDocument[],
+  { scan, key }: KeyJoin,
+  before: Pipeline,
   { collection, design, profile }: RuleContext,
 ): { nullable: boolean } | undefined {
   if (
     !before.every((stage) =>
-      ['$match', '$unwind', '$lookup', '$sort', '$limit', '$skip'].includes(stageName(stage)),
+      isOneOf(stage, ['$match', '$unwind', '$lookup', '$sort', '$limit', '$skip']),
     )
   )
     return undefined;
-  const added = before.flatMap((stage) =>
-    stageName(stage) === '$lookup' ? [String((stage['$lookup'] as { as: unknown }).as)] : [],
-  );
-  if (added.some((field) => overlaps(field, join.localField))) return undefined;
+  const added = before.flatMap((stage) => ('$lookup' in stage ? [stage.$lookup.as] : []));
+  if (added.some((field) => overlaps(field, key.localField))) return undefined;
   const columns = columnFields(design);
   const local = columns.find(
-    (field) => field.collection === collection && field.path === join.localField,
+    (field) => field.collection === collection && field.path === key.localField,
   );
   const foreign = columns.find(
-    (field) => field.collection === join.from && field.path === join.foreignField,
+    (field) => field.collection === scan && field.path === key.foreignField,
   );
   if (!local || !foreign || foreign.arrays.length > 0) return undefined;
   const reference = profile.relationships.find(

@@ -1,12 +1,6 @@
 import { isDocument, type Mql, type MqlDocument } from '../mql/mql';
-import {
-  dropsEmpty,
-  isUnder,
-  pathsInExpression,
-  pathsInMatch,
-  stageName,
-  unwindPath,
-} from '../mql/pipeline-paths';
+import { dropsEmpty, pathsInMatch, readsArray, unwindPath } from '../mql/pipeline-paths';
+import { isOneOf } from '../mql/stage';
 import { embeddedArrays } from '../../design/column-fields';
 import { replaceStages, type Rule } from './rule';
 import { REASONS } from './reasons';
@@ -20,24 +14,13 @@ export const elemMatch: Rule = {
   apply(pipeline, context) {
     const arrays = embeddedArrays(context.design, context.collection);
     for (let index = 0; index + 2 < pipeline.length; index++) {
-      const unwind = pipeline[index];
-      const match = pipeline[index + 1]?.['$match'];
-      const group = pipeline[index + 2]?.['$group'];
-      const path =
-        unwind && '$unwind' in unwind && dropsEmpty(unwind) ? unwindPath(unwind) : undefined;
-      if (
-        path === undefined ||
-        path.includes('.') ||
-        !arrays.includes(path) ||
-        !isDocument(match) ||
-        !isDocument(group)
-      )
-        continue;
-      if (
-        !pipeline.slice(0, index).every((stage) => ['$match', '$sort'].includes(stageName(stage)))
-      )
-        continue;
-      const countsRows = Object.entries(group).some(
+      const [unwind, match, group] = pipeline.slice(index, index + 3);
+      if (!unwind || !('$unwind' in unwind) || !dropsEmpty(unwind)) continue;
+      if (!match || !('$match' in match) || !group || !('$group' in group)) continue;
+      const path = unwindPath(unwind);
+      if (path.includes('.') || !arrays.includes(path)) continue;
+      if (!pipeline.slice(0, index).every((stage) => isOneOf(stage, ['$match', '$sort']))) continue;
+      const countsRows = Object.entries(group.$group).some(
         ([name, value]) =>
           name !== '_id' &&
           !(
@@ -45,12 +28,8 @@ export const elemMatch: Rule = {
             ['$addToSet', '$min', '$max', '$first'].includes(Object.keys(value)[0] ?? '')
           ),
       );
-      if (
-        countsRows ||
-        [...pathsInExpression(group)].some((read) => read === '*' || isUnder(read, path))
-      )
-        continue;
-      const inner = within(match, path);
+      if (countsRows || readsArray(group.$group, path)) continue;
+      const inner = within(match.$match, path);
       if (!inner) continue;
       return {
         pipeline: replaceStages(pipeline, index, 2, { $match: { [path]: { $elemMatch: inner } } }),

@@ -9,17 +9,17 @@ const COMPARISONS: Readonly<Record<string, string>> = { $eq: '$eq', $in: '$in' }
 export const exprToPredicate: Rule = {
   name: 'expr-to-predicate',
   apply(pipeline) {
-    for (const [at, stage] of pipeline.entries()) {
-      const match = stage['$match'];
-      const expression = isDocument(match) ? match['$expr'] : undefined;
-      if (!isDocument(match) || expression === undefined) continue;
+    for (const [index, stage] of pipeline.entries()) {
+      const match = '$match' in stage ? stage.$match : {};
+      const expression = match['$expr'];
+      if (expression === undefined) continue;
       const parts =
         isDocument(expression) && Array.isArray(expression['$and'])
           ? (expression['$and'] as readonly Mql[])
           : [expression];
       const plain = parts.map(predicate);
       if (!plain.some((part) => part !== undefined)) continue;
-      const rest = parts.filter((_, index) => plain[index] === undefined);
+      const rest = parts.filter((_, part) => plain[part] === undefined);
       const { $expr: _, ...others } = match;
       const remaining: MqlDocument[] =
         rest.length === 0
@@ -27,7 +27,7 @@ export const exprToPredicate: Rule = {
           : [{ $expr: rest.length === 1 ? (rest[0] ?? true) : { $and: rest } }];
       const merged = conjoin([others, ...plain.filter((part) => part !== undefined), ...remaining]);
       return {
-        pipeline: replaceStages(pipeline, at, 1, { $match: merged }),
+        pipeline: replaceStages(pipeline, index, 1, { $match: merged }),
         reason: REASONS.exprToPredicate(),
       };
     }

@@ -1,5 +1,4 @@
-import { isDocument } from '../mql/mql';
-import { stageName } from '../mql/pipeline-paths';
+import { isOneOf } from '../mql/stage';
 import { replaceStages, type Rule } from './rule';
 import { REASONS } from './reasons';
 
@@ -10,13 +9,13 @@ export const groupById: Rule = {
   name: 'group-by-id',
   apply(pipeline) {
     for (const [index, stage] of pipeline.entries()) {
-      const group = stage['$group'];
-      if (!isDocument(group) || group['_id'] !== '$_id' || Object.keys(group).length > 1) continue;
+      if (!('$group' in stage) || stage.$group._id !== '$_id') continue;
+      if (Object.keys(stage.$group).length > 1) continue;
       if (
         !pipeline
           .slice(0, index)
           .every((before) =>
-            ['$match', '$sort', '$limit', '$skip', '$lookup', '$set'].includes(stageName(before)),
+            isOneOf(before, ['$match', '$sort', '$limit', '$skip', '$lookup', '$set']),
           )
       )
         continue;

@@ -3,13 +3,8 @@ import { isTotal, tableProfile, relationshipById } from '../../sqlite/profile/pr
 import { columnFields, computedPaths } from '../../design/column-fields';
 import { renamePath } from '../mql/map-paths';
 import { isDocument, type Mql, type MqlDocument } from '../mql/mql';
-import {
-  isUnder,
-  pathsInMatch,
-  pathsWrittenBy,
-  projectedPath,
-  stageName,
-} from '../mql/pipeline-paths';
+import { isUnder, pathsReadBy, pathsWrittenBy, projectedPath } from '../mql/pipeline-paths';
+import { isOneOf, type Pipeline, type Stage } from '../mql/stage';
 import { replaceStages, type Rule, type RuleContext } from './rule';
 import { REASONS } from './reasons';
 
@@ -21,13 +16,13 @@ export const groupByKey: Rule = {
   name: 'group-by-key',
   apply(pipeline, context) {
     for (const [index, stage] of pipeline.entries()) {
-      const group = stage['$group'];
-      if (!isDocument(group) || Object.keys(group).length < 2) continue;
-      const key = group['_id'];
+      if (!('$group' in stage) || Object.keys(stage.$group).length < 2) continue;
+      const group = stage.$group;
+      const key = group._id;
       if (typeof key !== 'string' || !isUniqueKey(key, context)) continue;
       const path = key.slice(1);
-      const keepsRows = (before: MqlDocument): boolean =>
-        ['$match', '$sort', '$limit', '$skip', '$lookup', '$set'].includes(stageName(before)) &&
+      const keepsRows = (before: Stage): boolean =>
+        isOneOf(before, ['$match', '$sort', '$limit', '$skip', '$lookup', '$set']) &&
         (pathsWrittenBy(before) ?? [path]).every((written) => !isUnder(path, written));
       if (!pipeline.slice(0, index).every(keepsRows)) continue;
       // A field that an earlier stage wrote is not the design's.
@@ -164,20 +159,20 @@ function storedAt(
  * `$project` of its own.
  */
 function readThrough(
-  following: readonly MqlDocument[],
+  following: Pipeline,
   values: ReadonlyMap<string, Mql>,
-): { readonly stages: readonly MqlDocument[]; readonly count: number } {
-  const alone: MqlDocument = {
+): { readonly stages: Pipeline; readonly count: number } {
+  const alone: Stage = {
     $project: Object.fromEntries(
       [...values].map(([name, value]) => [name, name === '_id' && value === '$_id' ? 1 : value]),
     ),
   };
   const end = following.findIndex(
-    (stage) => !['$match', '$sort', '$limit', '$skip'].includes(stageName(stage)),
+    (stage) => !isOneOf(stage, ['$match', '$sort', '$limit', '$skip']),
   );
   const last = following[end];
-  const project = last?.['$project'];
-  if (!isDocument(project) || project['_id'] !== 0) return { stages: [alone], count: 0 };
+  const project = last && '$project' in last ? last.$project : undefined;
+  if (project?.['_id'] !== 0) return { stages: [alone], count: 0 };
   const paths = new Map(
     [...values].flatMap(([name, value]) =>
       typeof value === 'string' ? [[name, value.slice(1)] as const] : [],
@@ -188,11 +183,10 @@ function readThrough(
     ([name, path]) => name === path || !values.has(path) || paths.get(path) === path,
   );
   if (!isClear) return { stages: [alone], count: 0 };
-  const renamed: MqlDocument[] = [];
+  const renamed: Stage[] = [];
   for (const stage of following.slice(0, end)) {
-    const sorted = '$sort' in stage ? Object.keys(stage['$sort'] as object) : [];
-    const read = '$match' in stage ? pathsInMatch(stage['$match']) : new Set(sorted);
-    if (![...read].every((path) => paths.has(path))) return { stages: [alone], count: 0 };
+    if (![...pathsReadBy(stage)].every((path) => paths.has(path)))
+      return { stages: [alone], count: 0 };
     renamed.push(
       [...paths].reduce(
         (current, [name, path]) => (name === path ? current : renamePath(current, name, path)),

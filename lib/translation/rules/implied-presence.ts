@@ -10,9 +10,8 @@ export const impliedPresence: Rule = {
   name: 'implied-presence',
   apply(pipeline) {
     for (const [index, stage] of pipeline.entries()) {
-      const match = stage['$match'];
-      if (!isDocument(match)) continue;
-      const entries = Object.entries(match);
+      if (!('$match' in stage)) continue;
+      const entries = Object.entries(stage.$match);
       const implied = entries.find(
         ([path, value]) =>
           isPresenceTest(value) &&

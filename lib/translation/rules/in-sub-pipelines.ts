@@ -1,4 +1,4 @@
-import { isDocument, type MqlDocument } from '../mql/mql';
+import type { Pipeline, Stage } from '../mql/stage';
 import { replaceStages, type Rewriting, type Rule, type RuleContext } from './rule';
 
 /**
@@ -31,30 +31,34 @@ export function inSubPipelines(rule: Rule): Rule {
   };
 }
 
-function subPipeline(stage: MqlDocument):
-  | {
-      collection: string;
-      joinedBy?: string;
-      stages: readonly MqlDocument[];
-      put: (stages: readonly MqlDocument[]) => MqlDocument;
+interface SubPipeline {
+  readonly collection: string;
+  /** The field by which the documents are found. */
+  readonly joinedBy?: string;
+  readonly stages: Pipeline;
+  put(stages: Pipeline): Stage;
+}
+
+function subPipeline(stage: Stage): SubPipeline | undefined {
+  if ('$lookup' in stage) {
+    const { $lookup } = stage;
+    const { pipeline, foreignField } = $lookup;
+    return (
+      pipeline && {
+        collection: $lookup.from,
+        ...(foreignField !== undefined && { joinedBy: foreignField }),
+        stages: pipeline,
+        put: (stages) => ({ $lookup: { ...$lookup, pipeline: stages } }),
+      }
+    );
+  }
+  if (!('$unionWith' in stage)) return undefined;
+  const { $unionWith } = stage;
+  return (
+    $unionWith.pipeline && {
+      collection: $unionWith.coll,
+      stages: $unionWith.pipeline,
+      put: (stages) => ({ $unionWith: { ...$unionWith, pipeline: stages } }),
     }
-  | undefined {
-  const lookup = stage['$lookup'];
-  const union = stage['$unionWith'];
-  if (isDocument(lookup) && Array.isArray(lookup['pipeline'])) {
-    return {
-      collection: String(lookup['from']),
-      ...(typeof lookup['foreignField'] === 'string' && { joinedBy: lookup['foreignField'] }),
-      stages: lookup['pipeline'] as MqlDocument[],
-      put: (stages) => ({ $lookup: { ...lookup, pipeline: stages } }),
-    };
-  }
-  if (isDocument(union) && Array.isArray(union['pipeline'])) {
-    return {
-      collection: String(union['coll']),
-      stages: union['pipeline'] as MqlDocument[],
-      put: (stages) => ({ $unionWith: { ...union, pipeline: stages } }),
-    };
-  }
-  return undefined;
+  );
 }

@@ -1,8 +1,13 @@
 import { columnProfile } from '../../sqlite/profile/profile';
 import { columnFields } from '../../design/column-fields';
-import { fingerprint, isDocument, type Mql, type MqlDocument } from '../mql/mql';
-import { dropsEmpty, stageName, unwindPath } from '../mql/pipeline-paths';
-import { replaceStages, type Rule, type RuleContext } from './rule';
+import { isDocument, type Mql } from '../mql/mql';
+import { isUnder, pathsInMatch, unwindPath } from '../mql/pipeline-paths';
+import { isOneOf, type Pipeline } from '../mql/stage';
+import { readsVariable } from '../mql/variables';
+import type { Join, JoinKey, PlanNodes } from '../plan/plan';
+import { readPlan } from '../plan/read-plan';
+import { writePlan } from '../plan/write-plan';
+import { replaceNode, type Rule, type RuleContext } from './rule';
 import { REASONS } from './reasons';
 
 /**
@@ -13,15 +18,14 @@ import { REASONS } from './reasons';
 export const lookupByFields: Rule = {
   name: 'lookup-by-fields',
   apply(pipeline, context) {
-    for (const [index, stage] of pipeline.entries()) {
-      const lookup = stage['$lookup'];
-      if (!isDocument(lookup) || !isDocument(lookup['let']) || lookup['localField'] !== undefined)
-        continue;
-      const found = byFields(lookup, pipeline.slice(0, index), context);
-      if (!found) continue;
+    const plan = readPlan(pipeline);
+    for (const [index, node] of plan.entries()) {
+      if (node.kind !== 'join' || node.key) continue;
+      const keyed = byFields(node, writePlan(plan.slice(0, index)), context);
+      if (!keyed) continue;
       return {
-        pipeline: replaceStages(pipeline, index, 1, { $lookup: found }),
-        reason: REASONS.lookupByFields(String(found['foreignField'])),
+        pipeline: replaceNode(plan, index, keyed),
+        reason: REASONS.lookupByFields(keyed.key.foreignField),
       };
     }
     return undefined;
@@ -29,67 +33,78 @@ export const lookupByFields: Rule = {
 };
 
 function byFields(
-  lookup: MqlDocument,
-  before: readonly MqlDocument[],
+  join: Join,
+  before: Pipeline,
   context: RuleContext,
-): MqlDocument | undefined {
-  const { from, let: variables, pipeline: inner, as } = lookup;
-  if (
-    typeof from !== 'string' ||
-    typeof as !== 'string' ||
-    !isDocument(variables) ||
-    !Array.isArray(inner)
-  )
-    return undefined;
-  const [[name, value] = ['', null], ...more] = Object.entries(variables);
-  const stages = inner as readonly MqlDocument[];
-  const where = stages.findIndex(
-    (stage) => isDocument(stage['$match']) && '$expr' in stage['$match'],
-  );
-  const match = stages[where]?.['$match'];
-  if (more.length > 0 || typeof value !== 'string' || !isDocument(match)) return undefined;
-  const foreign = comparedWith(match['$expr'] ?? null, `$$${name}`);
-  const { $expr: _, ...others } = match;
-  const rest = [
-    ...stages.slice(0, where),
-    ...(Object.keys(others).length > 0 ? [{ $match: others }] : []),
-    ...stages.slice(where + 1),
-  ];
-  if (
-    foreign === undefined ||
-    fingerprint(rest).includes(`$$${name}`) ||
-    !isReordered(stages.slice(0, where))
-  )
-    return undefined;
-  const local = value.slice(1);
+): (Join & { readonly key: JoinKey }) | undefined {
+  const compared = comparison(join);
+  if (!compared || !isReordered(compared.before)) return undefined;
+  const { local, foreign } = compared;
+  const unwound = writePlan(compared.before);
   if (
     !isPlainKey(local, context.collection, before, context) ||
-    !isPlainKey(foreign, from, stages.slice(0, where), context)
+    !isPlainKey(foreign, join.scan, unwound, context)
   )
     return undefined;
-  const unwinds = stages
-    .slice(0, where)
-    .some((stage) => '$unwind' in stage && foreign.startsWith(`${unwindPath(stage) ?? ''}.`));
-  if (!unwinds)
-    return {
-      from,
-      localField: local,
-      foreignField: foreign,
-      ...(rest.length > 0 ? { pipeline: rest } : {}),
-      as,
-    };
+  const array = compared.before.find(
+    (node) => node.kind === 'unwind' && foreign.startsWith(`${node.path}.`),
+  );
   // The fields form finds documents, not entries: enough for whether there is one, if nothing else
   // is asked of the entry.
-  const array = unwindPath(stages.slice(0, where).find((stage) => '$unwind' in stage) ?? {}) ?? '';
-  const plain = rest.filter((stage) => !('$unwind' in stage));
+  const nodes = array ? existenceOf(compared.rest) : compared.rest;
+  return (
+    nodes && {
+      ...join,
+      key: { localField: local, foreignField: foreign },
+      variables: {},
+      nodes,
+    }
+  );
+}
+
+interface Comparison {
+  /** The paths that are equal, of the row and of its partners. */
+  readonly local: string;
+  readonly foreign: string;
+  /** What happens to the partners before they are compared, and all that happens but for that. */
+  readonly before: PlanNodes;
+  readonly rest: PlanNodes;
+}
+
+/** The first `$expr` of a join with one variable compares it with a field, and nothing else does. */
+function comparison({ variables, nodes }: Join): Comparison | undefined {
+  const [[name, value] = ['', null], ...more] = Object.entries(variables);
+  const where = nodes.findIndex((node) => node.kind === 'filter' && '$expr' in node.where);
+  const filter = nodes[where];
+  if (more.length > 0 || typeof value !== 'string' || filter?.kind !== 'filter') return undefined;
+  const { $expr, ...others } = filter.where;
+  const foreign = comparedWith($expr ?? null, `$$${name}`);
+  const before = nodes.slice(0, where);
+  const rest: PlanNodes = [
+    ...before,
+    ...(Object.keys(others).length > 0 ? [{ kind: 'filter', where: others } as const] : []),
+    ...nodes.slice(where + 1),
+  ];
+  return foreign === undefined || readsVariable(writePlan(rest), name)
+    ? undefined
+    : { local: value.slice(1), foreign, before, rest };
+}
+
+/** The same without the one `$unwind`, where all that is asked is whether a document is found. */
+function existenceOf(nodes: PlanNodes): PlanNodes | undefined {
+  const [array, ...others] = nodes.filter((node) => node.kind === 'unwind');
+  const plain = nodes.filter((node) => node.kind !== 'unwind');
+  const filters = plain.slice(0, -1);
   const isExistence =
-    plain.length === rest.length - 1 &&
-    stageName(plain.at(-1) ?? {}) === '$limit' &&
-    plain.slice(0, -1).every((stage) => '$match' in stage) &&
-    !fingerprint(plain).includes(`"${array}`);
-  return isExistence
-    ? { from, localField: local, foreignField: foreign, pipeline: plain, as }
-    : undefined;
+    array !== undefined &&
+    others.length === 0 &&
+    plain.at(-1)?.kind === 'limit' &&
+    filters.every(
+      (node) =>
+        node.kind === 'filter' &&
+        [...pathsInMatch(node.where)].every((path) => path !== '*' && !isUnder(path, array.path)),
+    );
+  return isExistence ? plain : undefined;
 }
 
 /** `{$eq: ['$field', variable]}`, either way round. */
@@ -102,9 +117,9 @@ function comparedWith(expression: Mql, variable: string): string | undefined {
   return typeof other === 'string' && /^\$[^$]/.test(other) ? other.slice(1) : undefined;
 }
 
-/** Stages that the equality may come before. */
-const isReordered = (stages: readonly MqlDocument[]): boolean =>
-  stages.every((stage) => '$match' in stage || ('$unwind' in stage && dropsEmpty(stage)));
+/** What the equality may come before. */
+const isReordered = (nodes: PlanNodes): boolean =>
+  nodes.every((node) => node.kind === 'filter' || (node.kind === 'unwind' && !node.keepsEmpty));
 
 /**
  * A field of the design that is never null, so that the two forms agree: by fields, null and
@@ -113,17 +128,18 @@ const isReordered = (stages: readonly MqlDocument[]): boolean =>
 function isPlainKey(
   path: string,
   collection: string,
-  before: readonly MqlDocument[],
+  before: Pipeline,
   { design, profile }: RuleContext,
 ): boolean {
-  if (!before.every((stage) => ['$match', '$unwind', '$sort'].includes(stageName(stage))))
-    return false;
+  if (!before.every((stage) => isOneOf(stage, ['$match', '$unwind', '$sort']))) return false;
   const field = columnFields(design).find(
     (candidate) => candidate.collection === collection && candidate.path === path,
   );
   const column = field && columnProfile(profile, field.table, field.column);
   if (!field || column?.stored.null !== 0) return false;
-  const unwound = new Set(before.flatMap((stage) => unwindPath(stage) ?? []));
+  const unwound = new Set(
+    before.flatMap((stage) => ('$unwind' in stage ? [unwindPath(stage)] : [])),
+  );
   // Below an embedded document that may be absent the field may be missing too.
   const parts = path
     .split('.')

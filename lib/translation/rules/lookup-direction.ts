@@ -1,22 +1,24 @@
 import { logicalDesignOf } from '../../design/document-design';
 import { score } from '../../design/cost';
 import { outliersOf, type Outliers } from '../../design/outlier-share';
-import { columnPath, placementOf } from '../../design/placement';
+import { columnPath, placementOf, type Placement } from '../../design/placement';
 import { columnProfile, relationshipById } from '../../sqlite/profile/profile';
 import { columnFields, type ColumnAt } from '../../design/column-fields';
-import { mapPaths } from '../mql/map-paths';
-import { fingerprint, isDocument, type Mql, type MqlDocument } from '../mql/mql';
+import { mapMatch, mapPaths } from '../mql/map-paths';
+import { isDocument, type Mql, type MqlDocument } from '../mql/mql';
 import {
   isUnder,
   makesNewDocuments,
   pathsInMatch,
   pathsReadBy,
   pathsWrittenBy,
-  stageName,
 } from '../mql/pipeline-paths';
+import { isOneOf, type Pipeline, type Stage } from '../mql/stage';
 import { keptChildren } from '../plan/outlier-source';
+import { isByKeyAlone, type Join, type PlanNodes } from '../plan/plan';
+import { readPlan } from '../plan/read-plan';
+import { writePlan } from '../plan/write-plan';
 import { documentsOf, type Rewriting, type Rule, type RuleContext } from './rule';
-import { simpleJoin } from './lookup-key';
 import { REASONS } from './reasons';
 
 /**
@@ -27,7 +29,7 @@ import { REASONS } from './reasons';
 export const lookupDirection: Rule = {
   name: 'lookup-direction',
   apply(pipeline, context) {
-    const turned = innerJoin(pipeline) ?? semiJoin(pipeline) ?? keptJoin(pipeline, context);
+    const turned = filteringJoin(readPlan(pipeline), context);
     if (!turned || !isIndifferent(turned.rest)) return undefined;
     const { from, localField, foreignField, as, filter } = turned;
     const columns = columnFields(context.design);
@@ -105,113 +107,93 @@ interface Turned {
   readonly as: string;
   /** Over the documents of the other side. */
   readonly filter: MqlDocument;
-  readonly rest: readonly MqlDocument[];
+  readonly rest: Pipeline;
   /** Set where all partners but those of outliers are in the documents already. */
   readonly kept?: Outliers;
 }
 
-/** `$lookup`, `$unwind`, `$match` on nothing but what was joined. */
-function innerJoin(pipeline: readonly MqlDocument[]): Turned | undefined {
-  const join = simpleJoin(pipeline, 0);
-  const match = pipeline[2]?.['$match'];
-  if (!join || !isDocument(match) || '$expr' in match) return undefined;
-  const paths = [...pathsInMatch(match)];
-  if (paths.length === 0 || paths.some((path) => path === join.as || !isUnder(path, join.as)))
-    return undefined;
-  const filter = mapPaths({ $match: match }, (path) => path.slice(join.as.length + 1))[
-    '$match'
-  ] as MqlDocument;
-  return { kind: 'inner', ...join, filter, rest: pipeline.slice(3) };
+/** A join that begins the plan, and a filter by nothing but what it joined. */
+function filteringJoin([join, ...behind]: PlanNodes, context: RuleContext): Turned | undefined {
+  if (join?.kind !== 'join') return undefined;
+  if (join.join === 'semi') return semiJoin(join, behind);
+  const kept = join.kept === undefined ? undefined : keptChildrenOf(join, context);
+  const localField = join.kept === undefined ? join.key?.localField : kept?.localField;
+  if (join.join !== 'inner' || !isByKeyAlone(join) || localField === undefined) return undefined;
+  const [where, ...rest] = behind;
+  const filter = where?.kind === 'filter' ? filterOfPartners(where.where, join.as) : undefined;
+  return (
+    filter && {
+      kind: 'inner',
+      from: join.scan,
+      localField,
+      foreignField: join.key.foreignField,
+      as: join.as,
+      filter,
+      rest: writePlan(rest),
+      ...(kept && { kept: kept.outliers }),
+    }
+  );
 }
 
-/**
- * An inner join to children that their parents keep, but for outliers: the flag stands for the key.
- */
-function keptJoin(
-  pipeline: readonly MqlDocument[],
+/** The filter as the partners' own documents meet it; undefined where it reads anything else. */
+function filterOfPartners(filter: MqlDocument, as: string): MqlDocument | undefined {
+  const paths = [...pathsInMatch(filter)];
+  if (paths.length === 0 || '$expr' in filter) return undefined;
+  return paths.every((path) => path !== as && isUnder(path, as))
+    ? mapMatch(filter, (path) => path.slice(as.length + 1))
+    : undefined;
+}
+
+/** The key of the parents that keep their children but for outliers: their flag stands for it. */
+function keptChildrenOf(
+  { scan, key, kept }: Join,
   { collection, design, profile }: RuleContext,
-): Turned | undefined {
-  const [lookup, together, ...rest] = pipeline;
-  const parts = isDocument(lookup?.['$lookup']) ? lookup['$lookup'] : {};
-  const holder = logicalDesignOf(design, collection);
-  const parent = holder && placementOf(design, holder.rootTable);
-  const rootOf = logicalDesignOf(design, String(parts['from']))?.rootTable;
-  const child = rootOf === undefined ? undefined : placementOf(design, rootOf);
-  const kept =
-    parent && child
-      ? keptChildren(child, parent, profile).find(
-          ({ flag, childColumn }) =>
-            flag === parts['localField'] &&
-            columnPath(child, childColumn)?.path === parts['foreignField'],
-        )
-      : undefined;
-  const key = kept && parent && columnPath(parent, kept.parentColumn)?.path;
-  const relationship = relationshipById(profile, kept?.field.relationship);
-  if (!lookup || !kept || key === undefined || !relationship) return undefined;
-  if (
-    fingerprint(together ?? {}) !==
-    fingerprint({
-      $set: {
-        [String(parts['as'])]: { $concatArrays: [`$${kept.array}`, `$${String(parts['as'])}`] },
-      },
-    })
-  )
-    return undefined;
-  const join = innerJoin([{ $lookup: { ...parts, localField: key } }, ...rest]);
-  return join && { ...join, kept: outliersOf(relationship, kept.field.limit, profile) };
+): { readonly localField: string; readonly outliers: Outliers } | undefined {
+  const placementAt = (of: string): Placement | undefined => {
+    const logical = logicalDesignOf(design, of);
+    return logical && placementOf(design, logical.rootTable);
+  };
+  const [parent, child] = [placementAt(collection), placementAt(scan)];
+  if (!parent || !child) return undefined;
+  const found = keptChildren(child, parent, profile).find(
+    ({ array, flag, childColumn }) =>
+      array === kept &&
+      flag === key?.localField &&
+      columnPath(child, childColumn)?.path === key.foreignField,
+  );
+  const localField = found && columnPath(parent, found.parentColumn)?.path;
+  const relationship = relationshipById(profile, found?.field.relationship);
+  return found && relationship && localField !== undefined
+    ? { localField, outliers: outliersOf(relationship, found.field.limit, profile) }
+    : undefined;
 }
 
-/** `$lookup` of one partner, `$match` that there is one. */
-function semiJoin(pipeline: readonly MqlDocument[]): Turned | undefined {
-  const lookup = pipeline[0]?.['$lookup'];
-  const match = pipeline[1]?.['$match'];
-  if (!isDocument(lookup) || !isDocument(match) || lookup['let'] !== undefined) return undefined;
-  const { from, localField, foreignField, as, pipeline: inner } = lookup;
-  const [first, limit, ...others] = (Array.isArray(inner) ? inner : []) as MqlDocument[];
-  const filter = first?.['$match'];
-  if (
-    typeof from !== 'string' ||
-    typeof localField !== 'string' ||
-    typeof foreignField !== 'string' ||
-    typeof as !== 'string'
-  )
-    return undefined;
-  if (
-    !isDocument(filter) ||
-    '$expr' in filter ||
-    limit?.['$limit'] !== 1 ||
-    others.length > 0 ||
-    fingerprint(match) !== fingerprint({ [as]: { $ne: [] } })
-  )
-    return undefined;
-  return { kind: 'semi', from, localField, foreignField, as, filter, rest: pipeline.slice(2) };
+/** One partner that the filter lets through is enough. */
+function semiJoin({ scan, key, variables, nodes, as }: Join, rest: PlanNodes): Turned | undefined {
+  const [filter, limit, ...others] = nodes;
+  if (!key || Object.keys(variables).length > 0 || others.length > 0) return undefined;
+  if (limit?.kind !== 'limit' || limit.rows !== 1) return undefined;
+  return filter?.kind === 'filter' && !('$expr' in filter.where)
+    ? { kind: 'semi', from: scan, ...key, as, filter: filter.where, rest: writePlan(rest) }
+    : undefined;
 }
 
 /** Nothing behind the join depends on the order in which its rows come. */
-function isIndifferent(rest: readonly MqlDocument[]): boolean {
+function isIndifferent(rest: Pipeline): boolean {
   for (const stage of rest) {
-    const name = stageName(stage);
-    if (name === '$sort') return true;
-    if (
-      name === '$limit' ||
-      name === '$skip' ||
-      name === '$setWindowFields' ||
-      name === '$unionWith'
-    )
-      return false;
-    if (name === '$facet')
-      return (
-        isDocument(stage['$facet']) &&
-        Object.values(stage['$facet']).every(
-          (inner) => Array.isArray(inner) && isIndifferent(inner as MqlDocument[]),
-        )
-      );
-    if (name === '$group' && /"\$(first|last|push|addToSet)"/.test(fingerprint(stage)))
-      return false;
+    if ('$sort' in stage) return true;
+    if (isOneOf(stage, ['$limit', '$skip', '$setWindowFields', '$unionWith'])) return false;
+    if ('$facet' in stage) return Object.values(stage.$facet).every(isIndifferent);
+    if ('$group' in stage && Object.values(stage.$group).some(dependsOnOrder)) return false;
     if (makesNewDocuments(stage)) return true;
   }
   return false;
 }
+
+const BY_ORDER = ['$first', '$firstN', '$last', '$lastN', '$push', '$addToSet', '$mergeObjects'];
+const dependsOnOrder = (accumulator: Mql): boolean =>
+  isDocument(accumulator) &&
+  Object.keys(accumulator).some((operator) => BY_ORDER.includes(operator));
 
 function turn(
   { kind, from, localField, foreignField, filter, rest }: Turned,
@@ -224,9 +206,7 @@ function turn(
   const large = names.has(collection) || collection === '_id' ? `${collection}_doc` : collection;
   const added = scope.flatMap((stage) => {
     if (makesNewDocuments(stage)) return [];
-    return ['$lookup', '$set', '$addFields'].includes(stageName(stage))
-      ? (pathsWrittenBy(stage) ?? ['*'])
-      : [];
+    return isOneOf(stage, ['$lookup', '$set', '$addFields']) ? (pathsWrittenBy(stage) ?? []) : [];
   });
   if (
     end < 0 ||
@@ -235,7 +215,7 @@ function turn(
         pathsReadBy(stage).has('*') ||
         (pathsWrittenBy(stage) === undefined && !makesNewDocuments(stage)),
     ) ||
-    added.some((name) => name === '*' || name.includes('.') || names.has(name) || name === large)
+    added.some((name) => name.includes('.') || names.has(name) || name === large)
   )
     return undefined;
   const map = (path: string): string => {
@@ -253,12 +233,10 @@ function turn(
   const [last] = scope.slice(-1);
   // `{name: 1}` keeps a field under its own path, which is another one now.
   const explicit = scope.map((stage) =>
-    stage === last && isDocument(stage['$project'])
-      ? { $project: explicitPaths(stage['$project']) }
-      : stage,
+    stage === last && '$project' in stage ? { $project: explicitPaths(stage.$project) } : stage,
   );
-  const grouped: MqlDocument[] = kind === 'semi' ? [{ $group: { _id: `$${foreignField}` } }] : [];
-  const join: MqlDocument = {
+  const grouped: Pipeline = kind === 'semi' ? [{ $group: { _id: `$${foreignField}` } }] : [];
+  const join: Stage = {
     $lookup: {
       from: collection,
       localField: kind === 'semi' ? '_id' : foreignField,

@@ -1,15 +1,9 @@
 import { renamePath } from '../mql/map-paths';
-import type { MqlDocument } from '../mql/mql';
-import { isDocument } from '../mql/mql';
-import {
-  makesNewDocuments,
-  pathsReadByAll,
-  unwindPath,
-  dropsEmpty,
-  pathsWrittenBy,
-  overlaps,
-  stageName,
-} from '../mql/pipeline-paths';
+import { makesNewDocuments, overlaps, pathsReadByAll, pathsWrittenBy } from '../mql/pipeline-paths';
+import { isOneOf, type Pipeline } from '../mql/stage';
+import { isKeyJoin, type KeyJoin } from '../plan/plan';
+import { readPlan } from '../plan/read-plan';
+import { writePlan } from '../plan/write-plan';
 import { columnProfile } from '../../sqlite/profile/profile';
 import { columnFields } from '../../design/column-fields';
 import { columnType, INTEGER, REAL, TEXT } from '../lower/value-type';
@@ -23,58 +17,54 @@ import { REASONS } from './reasons';
 export const lookupKey: Rule = {
   name: 'lookup-key',
   apply(pipeline, context) {
-    for (const at of pipeline.keys()) {
-      const join = simpleJoin(pipeline, at);
-      if (!join || !isSameKind(join, pipeline.slice(0, at), context)) continue;
-      const foreign = `${join.as}.${join.foreignField}`;
-      let end = at + 2;
-      while (end < pipeline.length) {
-        const next = pipeline[end];
-        if (
-          !next ||
-          (pathsWrittenBy(next) ?? []).some(
-            (path) => overlaps(path, foreign) || overlaps(path, join.localField),
-          )
-        )
-          break;
-        end++;
-        if (makesNewDocuments(next)) break;
-      }
-      const scope = pipeline.slice(at + 2, end);
-      const read = new Set(scope.flatMap((inner) => [...pathsReadByAll([inner])]));
-      if (!read.has(foreign)) continue;
-      const replaced = scope.map((inner) => renamePath(inner, foreign, join.localField));
+    const plan = readPlan(pipeline);
+    for (const [index, join] of plan.entries()) {
+      const before = writePlan(plan.slice(0, index));
+      if (!isKeyJoin(join) || !isSameKind(join, before, context)) continue;
+      const { localField, foreignField } = join.key;
+      const foreign = `${join.as}.${foreignField}`;
+      const behind = writePlan(plan.slice(index + 1));
+      const end = reach(behind, [foreign, localField]);
+      const scope = behind.slice(0, end);
+      if (!scope.some((stage) => pathsReadByAll([stage]).has(foreign))) continue;
+      const replaced = scope.map((stage) => renamePath(stage, foreign, localField));
       return {
-        pipeline: [...pipeline.slice(0, at + 2), ...replaced, ...pipeline.slice(end)],
-        reason: REASONS.lookupKey(foreign, join.localField),
+        pipeline: [...before, ...writePlan([join]), ...replaced, ...behind.slice(end)],
+        reason: REASONS.lookupKey(foreign, localField),
       };
     }
     return undefined;
   },
 };
 
+/** Of how many stages from the first on these paths have the same values as before it. */
+function reach(stages: Pipeline, paths: readonly string[]): number {
+  for (const [index, stage] of stages.entries()) {
+    const written = pathsWrittenBy(stage) ?? [];
+    if (written.some((path) => paths.some((other) => overlaps(path, other)))) return index;
+    if (makesNewDocuments(stage)) return index + 1;
+  }
+  return stages.length;
+}
+
 /**
  * Equal values of one storage class are the same value in every expression, and an expression that
  * moves in front of the join meets nothing there that it could fail on.
  */
 function isSameKind(
-  { from, localField, foreignField }: SimpleJoin,
-  before: readonly MqlDocument[],
+  { scan, key: { localField, foreignField } }: KeyJoin,
+  before: Pipeline,
   { collection, design, profile }: RuleContext,
 ): boolean {
   if (
     !before.every((stage) =>
-      ['$match', '$unwind', '$lookup', '$sort', '$limit', '$skip', '$set'].includes(
-        stageName(stage),
-      ),
+      isOneOf(stage, ['$match', '$unwind', '$lookup', '$sort', '$limit', '$skip', '$set']),
     )
   )
     return false;
   const joined = new Map(
     before.flatMap((stage) =>
-      isDocument(stage['$lookup'])
-        ? [[String(stage['$lookup']['as']), String(stage['$lookup']['from'])] as const]
-        : [],
+      '$lookup' in stage ? [[stage.$lookup.as, stage.$lookup.from] as const] : [],
     ),
   );
   const [first = '', ...rest] = localField.split('.');
@@ -88,30 +78,5 @@ function isSameKind(
       : 0;
   };
   const local = owner === undefined ? kinds(collection, localField) : kinds(owner, rest.join('.'));
-  return local === kinds(from, foreignField) && [INTEGER, REAL, TEXT].includes(local);
-}
-
-export interface SimpleJoin {
-  readonly as: string;
-  readonly from: string;
-  readonly localField: string;
-  readonly foreignField: string;
-}
-
-/** `$lookup` by one equality and nothing else, and the `$unwind` that makes it an inner join. */
-export function simpleJoin(pipeline: readonly MqlDocument[], at: number): SimpleJoin | undefined {
-  const lookup = pipeline[at]?.['$lookup'];
-  const unwind = pipeline[at + 1];
-  if (!isDocument(lookup) || !unwind || !('$unwind' in unwind) || !dropsEmpty(unwind))
-    return undefined;
-  const { as, from, localField, foreignField, pipeline: inner } = lookup;
-  if (
-    typeof as !== 'string' ||
-    typeof from !== 'string' ||
-    typeof localField !== 'string' ||
-    typeof foreignField !== 'string' ||
-    inner !== undefined
-  )
-    return undefined;
-  return unwindPath(unwind) === as ? { as, from, localField, foreignField } : undefined;
+  return local === kinds(scan, foreignField) && [INTEGER, REAL, TEXT].includes(local);
 }

@@ -1,6 +1,7 @@
 import { embeddedArrays } from '../../design/column-fields';
-import { fingerprint, isDocument, type Mql, type MqlDocument } from '../mql/mql';
-import { dropsEmpty, pathsInMatch, stageName, unwindPath } from '../mql/pipeline-paths';
+import { isDocument, type Mql, type MqlDocument } from '../mql/mql';
+import { dropsEmpty, unwindPath } from '../mql/pipeline-paths';
+import { sameMql } from '../mql/same-mql';
 import { documentsOf, replaceStages, type Rule } from './rule';
 import { needsValue } from './implied-presence';
 import { REASONS } from './reasons';
@@ -17,14 +18,14 @@ export const matchBeforeUnwind: Rule = {
   apply(pipeline, context) {
     const arrays = embeddedArrays(context.design, context.collection);
     for (let index = 0; index + 1 < pipeline.length; index++) {
-      const unwind = pipeline[index];
-      const match = pipeline[index + 1]?.['$match'];
-      const path =
-        unwind && '$unwind' in unwind && dropsEmpty(unwind) ? unwindPath(unwind) : undefined;
-      if (path === undefined || path.includes('.') || !arrays.includes(path) || !isDocument(match))
-        continue;
-      if (!pipeline.slice(0, index).every((stage) => stageName(stage) === '$match')) continue;
-      const entries = Object.entries(match).filter(
+      const [unwind, match] = pipeline.slice(index, index + 2);
+      if (!unwind || !('$unwind' in unwind) || !dropsEmpty(unwind)) continue;
+      if (!match || !('$match' in match)) continue;
+      const path = unwindPath(unwind);
+      if (path.includes('.') || !arrays.includes(path)) continue;
+      const before = pipeline.slice(0, index).filter((stage) => '$match' in stage);
+      if (before.length < index) continue;
+      const entries = Object.entries(match.$match).filter(
         ([key, value]) => key.startsWith(`${path}.`) && needsValue(value),
       );
       const [[only = '', value] = []] = entries;
@@ -41,17 +42,10 @@ export const matchBeforeUnwind: Rule = {
         entries.length === 1 && isEquality(value)
           ? { [only]: value }
           : { [path]: { $elemMatch: inner } };
-      const known = pipeline
-        .slice(0, index)
-        .some(
-          (stage) =>
-            pathsInMatch(stage['$match']).size > 0 &&
-            Object.entries(filter).every(
-              ([key, test]) =>
-                fingerprint((stage['$match'] as MqlDocument)[key] ?? null) === fingerprint(test),
-            ),
-        );
-      if (known) continue;
+      const isKnown = before.some(({ $match: known }) =>
+        Object.entries(filter).every(([key, test]) => sameMql(known[key], test)),
+      );
+      if (isKnown) continue;
       return {
         pipeline: replaceStages(pipeline, index, 0, { $match: filter }),
         reason: REASONS.matchBeforeUnwind(path),

@@ -1,5 +1,6 @@
 import type { MqlDocument } from '../mql/mql';
-import { overlaps, pathsInMatch, pathsWrittenBy, stageName } from '../mql/pipeline-paths';
+import { overlaps, pathsInMatch, pathsWrittenBy } from '../mql/pipeline-paths';
+import { isOneOf, stageName, type Stage } from '../mql/stage';
 import { replaceStages, type Rule } from './rule';
 import { REASONS } from './reasons';
 
@@ -11,11 +12,10 @@ export const matchEarly: Rule = {
   name: 'match-early',
   apply(pipeline) {
     for (let index = 1; index < pipeline.length; index++) {
-      const match = pipeline[index]?.['$match'] as MqlDocument | undefined;
-      const before = pipeline[index - 1];
-      if (!match || !before || !movesOver(before)) continue;
+      const [before, stage] = pipeline.slice(index - 1, index + 1);
+      if (!before || !stage || !('$match' in stage) || !movesOver(before)) continue;
       const written = pathsWrittenBy(before) ?? [];
-      const [movable, staying] = split(match, (part) => {
+      const [movable, staying] = split(stage.$match, (part) => {
         const read = pathsInMatch(part);
         return (
           !read.has('*') &&
@@ -33,9 +33,8 @@ export const matchEarly: Rule = {
   },
 };
 
-const movesOver = (stage: MqlDocument): boolean =>
-  ['$unwind', '$lookup', '$sort', '$set', '$addFields'].includes(stageName(stage)) &&
-  pathsWrittenBy(stage) !== undefined;
+const movesOver = (stage: Stage): boolean =>
+  isOneOf(stage, ['$unwind', '$lookup', '$sort', '$set', '$addFields']);
 
 function split(
   match: MqlDocument,

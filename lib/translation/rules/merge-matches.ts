@@ -8,14 +8,13 @@ export const mergeMatches: Rule = {
   name: 'merge-matches',
   apply(pipeline) {
     for (let index = 0; index + 1 < pipeline.length; index++) {
-      const first = pipeline[index]?.['$match'];
-      const second = pipeline[index + 1]?.['$match'];
-      if (first === undefined || second === undefined) continue;
-      const needed = withoutImplied(first as MqlDocument, second as MqlDocument);
+      const [first, second] = pipeline.slice(index, index + 2);
+      if (!first || !('$match' in first) || !second || !('$match' in second)) continue;
+      const needed = withoutImplied(first.$match, second.$match);
       return {
         pipeline: replaceStages(pipeline, index, 2, {
           $match:
-            Object.keys(needed).length === 0 ? second : conjoin([needed, second as MqlDocument]),
+            Object.keys(needed).length === 0 ? second.$match : conjoin([needed, second.$match]),
         }),
         reason: REASONS.mergeMatches(),
       };

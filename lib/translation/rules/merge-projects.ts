@@ -1,5 +1,7 @@
 import { projectedPath } from '../mql/pipeline-paths';
-import { fingerprint, isDocument, type Mql, type MqlDocument } from '../mql/mql';
+import { isDocument, type Mql, type MqlDocument } from '../mql/mql';
+import type { Stage } from '../mql/stage';
+import { readsVariable } from '../mql/variables';
 import { replaceStages, type Rule } from './rule';
 import { REASONS } from './reasons';
 
@@ -11,10 +13,9 @@ export const mergeProjects: Rule = {
   name: 'merge-projects',
   apply(pipeline) {
     for (let index = 0; index + 1 < pipeline.length; index++) {
-      const project = pipeline[index]?.['$project'];
-      const next = pipeline[index + 1];
-      if (!isDocument(project) || !next || project['_id'] !== 0) continue;
-      const paths = plainPaths(project);
+      const [stage, next] = pipeline.slice(index, index + 2);
+      if (!stage || !next || !('$project' in stage) || stage.$project['_id'] !== 0) continue;
+      const paths = plainPaths(stage.$project);
       const merged = paths && readThrough(next, paths);
       if (merged)
         return {
@@ -38,14 +39,10 @@ function plainPaths(project: MqlDocument): Map<string, string> | undefined {
   return paths;
 }
 
-function readThrough(
-  stage: MqlDocument,
-  paths: ReadonlyMap<string, string>,
-): MqlDocument | undefined {
-  const text = fingerprint(stage);
-  if (/\$\$(ROOT|CURRENT)/.test(text)) return undefined;
-  const project = stage['$project'];
-  if (isDocument(project)) {
+function readThrough(stage: Stage, paths: ReadonlyMap<string, string>): Stage | undefined {
+  if (['ROOT', 'CURRENT'].some((name) => readsVariable(stage, name))) return undefined;
+  if ('$project' in stage) {
+    const project = stage.$project;
     if (project['_id'] !== 0) return undefined;
     const entries = Object.entries(project).filter(([name]) => name !== '_id');
     if (entries.length === 0 || entries.some(([, value]) => value === 0 || value === false))
@@ -59,10 +56,12 @@ function readThrough(
     }
     return { $project: out };
   }
-  const group = stage['$group'];
-  if (!isDocument(group)) return undefined;
-  const replaced = substitute(group, paths);
-  return replaced === undefined ? undefined : { $group: replaced };
+  if (!('$group' in stage)) return undefined;
+  const { _id, ...accumulators } = stage.$group;
+  const [key, replaced] = [substitute(_id, paths), substitute(accumulators, paths)];
+  return key === undefined || !isDocument(replaced)
+    ? undefined
+    : { $group: { _id: key, ...replaced } };
 }
 
 /**

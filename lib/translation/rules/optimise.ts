@@ -1,8 +1,8 @@
 import type { Document } from 'mongodb';
 import { plainFinalProjection } from '../mql/final-projection';
-import type { MqlDocument } from '../mql/mql';
-import { fingerprint } from '../mql/mql';
-import type { Rule, RuleContext } from './rule';
+import { sameMql } from '../mql/same-mql';
+import { readPipeline, type Pipeline } from '../mql/stage';
+import type { Rewriting, Rule, RuleContext } from './rule';
 import { attributeMatch } from './attribute-match';
 import { countStage } from './count-stage';
 import { dropLookup } from './drop-lookup';
@@ -93,7 +93,9 @@ const MOST_STEPS = 100;
 export function optimise({ pipeline, without = [], ...context }: OptimisationInput): Optimisation {
   const rules = RULES.filter(({ name }) => !without.includes(name));
   const applied: AppliedRule[] = [];
-  let current = pipeline as readonly MqlDocument[];
+  let current = readPipeline(pipeline);
+  // Not as MongoDB takes it: there is nothing that a rule could rely on.
+  if (!current) return { pipeline: [...pipeline], collection: context.collection, applied };
   for (let step = 0; step < MOST_STEPS; step++) {
     const collection = startOf(context.collection, applied);
     const next = firstChange(rules, current, { ...context, collection });
@@ -116,16 +118,13 @@ export function optimise({ pipeline, without = [], ...context }: OptimisationInp
 
 function firstChange(
   rules: readonly Rule[],
-  pipeline: readonly MqlDocument[],
+  pipeline: Pipeline,
   context: RuleContext,
-):
-  | { rule: string; reason: string; pipeline: readonly MqlDocument[]; collection?: string }
-  | undefined {
-  const before = fingerprint(pipeline);
+): (Rewriting & { rule: string }) | undefined {
   for (const rule of rules) {
     const found = rule.apply(pipeline, context);
     const rewritten = found && plainFinalProjection(found.pipeline);
-    if (rewritten && fingerprint(rewritten) !== before)
+    if (rewritten && !sameMql(rewritten, pipeline))
       return { rule: rule.name, ...found, pipeline: rewritten };
   }
   return undefined;

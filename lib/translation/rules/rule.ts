@@ -6,7 +6,9 @@ import {
 } from '../../design/document-design';
 import type { Catalog } from '../../sqlite/catalog';
 import type { Profile } from '../../sqlite/profile/profile';
-import type { MqlDocument } from '../mql/mql';
+import type { Pipeline, Stage } from '../mql/stage';
+import type { PlanNodes } from '../plan/plan';
+import { writePlan } from '../plan/write-plan';
 
 export interface RuleContext {
   readonly collection: string;
@@ -27,24 +29,28 @@ export interface RuleContext {
  */
 export interface Rule {
   readonly name: string;
-  apply(pipeline: readonly MqlDocument[], context: RuleContext): Rewriting | undefined;
+  apply(pipeline: Pipeline, context: RuleContext): Rewriting | undefined;
 }
 
 export interface Rewriting {
-  readonly pipeline: readonly MqlDocument[];
+  readonly pipeline: Pipeline;
   /** Set when the pipeline now starts from another collection. */
   readonly collection?: string;
   /** One sentence that names what was changed and why the rows stay the same. */
   readonly reason: string;
 }
 
-/** The pipeline with `count` stages from `at` on replaced. */
+/** The pipeline with `count` stages from `first` on replaced. */
 export const replaceStages = (
-  pipeline: readonly MqlDocument[],
-  at: number,
+  pipeline: Pipeline,
+  first: number,
   count: number,
-  ...stages: readonly MqlDocument[]
-): MqlDocument[] => [...pipeline.slice(0, at), ...stages, ...pipeline.slice(at + count)];
+  ...stages: readonly Stage[]
+): Pipeline => [...pipeline.slice(0, first), ...stages, ...pipeline.slice(first + count)];
+
+/** The pipeline with other nodes, or none, in place of one. */
+export const replaceNode = (plan: PlanNodes, index: number, ...nodes: PlanNodes): Pipeline =>
+  writePlan([...plan.slice(0, index), ...nodes, ...plan.slice(index + 1)]);
 
 /** Documents of a collection, as far as the profile knows. */
 export function documentsOf(collection: string, { design, profile }: RuleContext): number {

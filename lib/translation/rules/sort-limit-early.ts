@@ -1,8 +1,10 @@
-import type { MqlDocument } from '../mql/mql';
-import { isUnder, stageName } from '../mql/pipeline-paths';
-import { replaceStages, type Rule } from './rule';
+import { isUnder } from '../mql/pipeline-paths';
+import type { Pipeline } from '../mql/stage';
+import { isKeyJoin } from '../plan/plan';
+import { readPlan } from '../plan/read-plan';
+import { writePlan } from '../plan/write-plan';
+import type { Rule } from './rule';
 import { dropLookup } from './drop-lookup';
-import { simpleJoin } from './lookup-key';
 import { REASONS } from './reasons';
 
 /**
@@ -12,24 +14,16 @@ import { REASONS } from './reasons';
 export const sortLimitEarly: Rule = {
   name: 'sort-limit-early',
   apply(pipeline, context) {
-    for (let index = 0; index + 3 < pipeline.length; index++) {
-      const [lookup, unwind, sort, limit] = pipeline.slice(index, index + 4);
-      const join = simpleJoin(pipeline, index);
-      if (
-        !join ||
-        !lookup ||
-        !unwind ||
-        !sort ||
-        !limit ||
-        stageName(sort) !== '$sort' ||
-        stageName(limit) !== '$limit'
-      )
-        continue;
-      if (Object.keys(sort['$sort'] as object).some((path) => isUnder(path, join.as))) continue;
-      if (!keepsEveryRow(pipeline.slice(0, index + 2), context)) continue;
+    const plan = readPlan(pipeline);
+    for (const [index, join] of plan.entries()) {
+      const [sort, limit] = plan.slice(index + 1, index + 3);
+      if (!isKeyJoin(join) || sort?.kind !== 'sort' || limit?.kind !== 'limit') continue;
+      if (Object.keys(sort.keys).some((path) => isUnder(path, join.as))) continue;
+      const before = plan.slice(0, index);
+      if (!keepsEveryRow(writePlan([...before, join]), context)) continue;
       return {
-        pipeline: replaceStages(pipeline, index, 4, sort, limit, lookup, unwind),
-        reason: REASONS.sortLimitEarly(join.from),
+        pipeline: writePlan([...before, sort, limit, join, ...plan.slice(index + 3)]),
+        reason: REASONS.sortLimitEarly(join.scan),
       };
     }
     return undefined;
@@ -39,7 +33,7 @@ export const sortLimitEarly: Rule = {
 // The join could be dropped without a guard if nobody read it: then it neither adds nor removes
 // rows.
 function keepsEveryRow(
-  upToJoin: readonly MqlDocument[],
+  upToJoin: Pipeline,
   context: Parameters<typeof dropLookup.apply>[1],
 ): boolean {
   const dropped = dropLookup.apply([...upToJoin, { $count: 'rows' }], context);

@@ -7,10 +7,9 @@ export const topOfGroup: Rule = {
   name: 'top-of-group',
   apply(pipeline) {
     for (let index = 0; index + 1 < pipeline.length; index++) {
-      const sort = pipeline[index]?.['$sort'];
-      const group = pipeline[index + 1]?.['$group'];
-      if (!isDocument(sort) || !isDocument(group)) continue;
-      const entries = Object.entries(group);
+      const [sort, group] = pipeline.slice(index, index + 2);
+      if (!sort || !('$sort' in sort) || !group || !('$group' in group)) continue;
+      const entries = Object.entries(group.$group);
       // Anything else that depends on the order would lose it.
       if (
         !entries.every(
@@ -24,11 +23,13 @@ export const topOfGroup: Rule = {
       if (firsts.length === 0) continue;
       const topped = entries.map(([name, value]): [string, Mql] =>
         firsts.includes(name)
-          ? [name, { $top: { sortBy: sort, output: firstOf(value) ?? null } }]
+          ? [name, { $top: { sortBy: sort.$sort, output: firstOf(value) ?? null } }]
           : [name, value],
       );
       return {
-        pipeline: replaceStages(pipeline, index, 2, { $group: Object.fromEntries(topped) }),
+        pipeline: replaceStages(pipeline, index, 2, {
+          $group: { _id: group.$group._id, ...Object.fromEntries(topped) },
+        }),
         reason: REASONS.topOfGroup(),
       };
     }

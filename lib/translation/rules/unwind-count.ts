@@ -34,7 +34,12 @@ export const unwindCount: Rule = {
           index,
           2,
           { $match: { [path]: { $ne: [] } } },
-          { $group: Object.fromEntries(sized.filter((entry) => entry !== undefined)) },
+          {
+            $group: {
+              _id: group._id,
+              ...Object.fromEntries(sized.filter((entry) => entry !== undefined)),
+            },
+          },
         ),
         reason: REASONS.unwindCount(path),
       };

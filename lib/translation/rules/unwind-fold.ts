@@ -39,7 +39,12 @@ export const unwindFold: Rule = {
           index,
           2,
           { $match: { [path]: { $ne: [] } } },
-          { $group: Object.fromEntries(folded.filter((entry) => entry !== undefined)) },
+          {
+            $group: {
+              _id: group._id,
+              ...Object.fromEntries(folded.filter((entry) => entry !== undefined)),
+            },
+          },
         ),
         reason: REASONS.unwindFold(path),
       };

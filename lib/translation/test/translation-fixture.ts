@@ -24,7 +24,13 @@ import { profileDatabase } from '../../sqlite/profile/profile-database';
 import type { Profile } from '../../sqlite/profile/profile';
 import { parseSelect } from '../../sqlite/select/parse-select';
 import { runnableSql } from '../../sqlite/select/runnable-sql';
+import { lintMql } from '../check/lint-mql';
 import { pinPipeline, pinSql } from '../check/pinned-clock';
+import type { MqlDocument } from '../mql/mql';
+import { sameMql } from '../mql/same-mql';
+import { readPipeline } from '../mql/stage';
+import { readPlan } from '../plan/read-plan';
+import { writePlan } from '../plan/write-plan';
 import { optimise } from '../rules/optimise';
 import { PLAIN_AGGREGATE } from '../rules/plain-aggregate';
 import { translate, type Translated, type Translation } from '../translate';
@@ -142,6 +148,7 @@ export class World {
       without: [PLAIN_AGGREGATE],
     });
     for (const { collection, pipeline } of [translation, optimised]) {
+      this.assertWellFormed(collection, pipeline);
       const verdict = await this.compare(
         pinSql(sql, clock),
         { ...translation, collection },
@@ -151,6 +158,20 @@ export class World {
         return { translation, verdict: verdict.kind, detail: verdict.detail };
     }
     return { translation, verdict: 'equal', detail: '' };
+  }
+
+  /**
+   * What holds of every pipeline of ours, whatever its rows: each path that it reads is there by
+   * the design and the stages before, and its plan is read as what is written again.
+   */
+  private assertWellFormed(collection: string, pipeline: readonly Document[]): void {
+    const stages = readPipeline(pipeline);
+    if (!stages) throw new Error(`no pipeline: ${JSON.stringify(pipeline)}`);
+    const again = writePlan(readPlan(stages));
+    if (!sameMql(again, stages))
+      throw new Error(`read as another plan: ${JSON.stringify([stages, again])}`);
+    const [problem] = lintMql(collection, pipeline as MqlDocument[], this.design);
+    if (problem) throw new Error(`${problem.message}: ${JSON.stringify(pipeline)}`);
   }
 
   private async compare(
