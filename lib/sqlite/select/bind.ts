@@ -562,41 +562,21 @@ class Binder {
         };
       case 'is':
         return this.is(this.expression(node.left, scope), this.expression(node.right, scope), node);
-      case 'pattern': {
-        const operand = this.expression(node.operand, scope);
-        const pattern = this.expression(node.pattern, scope);
-        const escape = node.escape && this.expression(node.escape, scope);
+      case 'pattern':
         return {
           kind: 'pattern',
           operator: node.operator,
           negated: node.negated,
-          operand,
-          pattern,
-          escape,
+          operand: this.expression(node.operand, scope),
+          pattern: this.expression(node.pattern, scope),
+          escape: node.escape && this.expression(node.escape, scope),
         };
-      }
-      case 'between': {
-        const operand = this.expression(node.operand, scope);
-        const low = compare('>=', operand, this.expression(node.low, scope));
-        const high = compare('<=', operand, this.expression(node.high, scope));
-        return negatedIf(node.negated, { kind: 'logic', operator: 'AND', operands: [low, high] });
-      }
+      case 'between':
+        return this.between(node, scope);
       case 'in':
         return this.in(node, scope);
-      case 'case': {
-        const subject = node.subject && this.expression(node.subject, scope);
-        const branches = node.branches.map((branch) => {
-          const when = this.expression(branch.when, scope);
-          return {
-            when: subject ? compare('=', subject, when) : when,
-            then: this.expression(branch.then, scope),
-          };
-        });
-        const otherwise: BoundExpression = node.otherwise
-          ? this.expression(node.otherwise, scope)
-          : { kind: 'literal', value: null };
-        return { kind: 'case', branches, otherwise };
-      }
+      case 'case':
+        return this.caseOf(node, scope);
       case 'cast':
         return {
           kind: 'cast',
@@ -612,6 +592,28 @@ class Binder {
       case 'call':
         return this.call(node, scope);
     }
+  }
+
+  private between(node: Extract<Expression, { kind: 'between' }>, scope: Scope): BoundExpression {
+    const operand = this.expression(node.operand, scope);
+    const low = compare('>=', operand, this.expression(node.low, scope));
+    const high = compare('<=', operand, this.expression(node.high, scope));
+    return negatedIf(node.negated, { kind: 'logic', operator: 'AND', operands: [low, high] });
+  }
+
+  private caseOf(node: Extract<Expression, { kind: 'case' }>, scope: Scope): BoundExpression {
+    const subject = node.subject && this.expression(node.subject, scope);
+    const branches = node.branches.map((branch) => {
+      const when = this.expression(branch.when, scope);
+      return {
+        when: subject ? compare('=', subject, when) : when,
+        then: this.expression(branch.then, scope),
+      };
+    });
+    const otherwise: BoundExpression = node.otherwise
+      ? this.expression(node.otherwise, scope)
+      : { kind: 'literal', value: null };
+    return { kind: 'case', branches, otherwise };
   }
 
   private name(node: NameReference, scope: Scope): BoundExpression {

@@ -11,7 +11,7 @@ import {
 } from '../../sqlite/select/bound';
 import { conjuncts, hasSubquery, sourcesRead } from '../../sqlite/select/bound-references';
 import { columnsByExpression } from '../plan/columns-read';
-import { Draft, type TranslationState } from './translation-state';
+import { Draft } from './translation-state';
 import type { EmittedQuery, SelectOptions } from './emitted-query';
 import type { Lowered } from '../lower/environment';
 import { columnsRequired, flattenFrom, type FlatSource } from '../plan/flatten-from';
@@ -29,7 +29,8 @@ import { decode } from '../lower/conversion';
 import { holdsNoNumericText, Lowering, withAffinity } from '../lower/expression';
 import { toMatch } from '../lower/predicate';
 import { OuterScope } from './outer-scope';
-import { type RowEnvironment } from './row-environment';
+import type { Compiler } from './compiler';
+import type { RowEnvironment } from './row-environment';
 import { Untranslatable } from '../lower/untranslated';
 import { mayBe, TEXT } from '../lower/value-type';
 
@@ -40,13 +41,6 @@ export interface CompiledFrom {
   readonly nonEmpty: boolean;
 }
 
-/** The part of the query compiler that FROM needs. */
-export interface FromContext {
-  readonly translation: TranslationState;
-  derived(source: BoundSource, scope: OuterScope | undefined): EmittedQuery;
-  environment(draft: Draft, scope: OuterScope | undefined): RowEnvironment;
-}
-
 /** FROM and WHERE: fills the draft and the environment's locations. */
 export function compileFrom(
   body: BoundSelect,
@@ -54,7 +48,7 @@ export function compileFrom(
   draft: Draft,
   env: RowEnvironment,
   options: SelectOptions,
-  context: FromContext,
+  context: Compiler,
 ): CompiledFrom {
   const where = conjuncts(body.where);
   if (!body.from) return withoutFrom(where, draft, env, context);
@@ -75,7 +69,7 @@ function withoutFrom(
   where: readonly BoundExpression[],
   draft: Draft,
   env: RowEnvironment,
-  { translation }: FromContext,
+  { translation }: Compiler,
 ): CompiledFrom {
   const anchor = translation.design.logical.find(
     ({ rootTable }) => translation.rowCount(rootTable) > 0,
@@ -104,7 +98,7 @@ class FromCompiler {
     private readonly draft: Draft,
     private readonly env: RowEnvironment,
     private readonly options: SelectOptions,
-    private readonly context: FromContext,
+    private readonly context: Compiler,
   ) {
     this.pending = [...conditions];
     this.lowering = new Lowering(env);
@@ -194,9 +188,13 @@ class FromCompiler {
   }
 
   private derived(source: BoundSource, scope: OuterScope | undefined): EmittedQuery {
-    const known = this.derivedQueries.get(source.id) ?? this.context.derived(source, scope);
-    this.derivedQueries.set(source.id, known);
-    return known;
+    const known = this.derivedQueries.get(source.id);
+    if (known) return known;
+    if (source.content.kind !== 'query') throw new Untranslatable('recursive', source.name);
+    const options = { purpose: 'rows', nested: true } as const;
+    const compiled = this.context.query(source.content.query, scope, options);
+    this.derivedQueries.set(source.id, compiled);
+    return compiled;
   }
 
   private unwind(step: PlacementStep, base: string, keepEmpty: boolean): void {
@@ -544,7 +542,7 @@ class FromCompiler {
   ): { collection: string; location: Exclude<Location, CopyLocation> } {
     if (source.content.kind !== 'table') {
       // The derived table sees what this SELECT sees outside, by the same variables.
-      const compiled = this.context.derived(source, scope);
+      const compiled = this.derived(source, scope);
       inner.push(...compiled.plan.nodes);
       const location = {
         kind: 'fields',

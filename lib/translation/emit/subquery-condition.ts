@@ -1,29 +1,22 @@
 import { sameTransform } from '../../design/transform';
-import { columnPath } from '../../design/placement';
-import { sameName, type Affinity } from '../../sqlite/catalog';
-import {
-  columnOf,
-  type BoundBody,
-  type BoundExists,
-  type BoundExpression,
-  type BoundInQuery,
-  type BoundQuery,
-  type BoundSelect,
+import type {
+  BoundExists,
+  BoundExpression,
+  BoundInQuery,
+  BoundQuery,
 } from '../../sqlite/select/bound';
-import { affinityOfExpression, collationOfExpression } from '../../sqlite/select/expression-type';
-import { placementOf } from '../../design/placement';
-import { columnsRead, conjuncts } from '../../sqlite/select/bound-references';
-import { Draft } from './translation-state';
-import { subqueryJoin, type QueryCompiler } from './query-compiler';
-import type { Lowered, SubqueryCondition } from '../lower/environment';
-import { under } from '../mql/pipeline-paths';
 import { decode, isPresent } from '../lower/conversion';
+import type { Lowered, SubqueryCondition } from '../lower/environment';
 import { foldCollation, Lowering, withAffinity } from '../lower/expression';
 import { toPredicate } from '../lower/predicate';
+import { Untranslatable } from '../lower/untranslated';
 import { and, not, or, type Mql, type MqlDocument } from '../mql/mql';
+import { asComparisons, correlate, inEither } from '../rewrite/membership';
+import type { Compiler } from './compiler';
+import { embeddedRows, type EmbeddedRows } from './embedded-rows';
 import { OuterScope } from './outer-scope';
 import type { RowEnvironment } from './row-environment';
-import { Untranslatable } from '../lower/untranslated';
+import { subqueryJoin } from './subquery-join';
 
 /**
  * EXISTS and IN. Where the subquery's rows are embedded in the row at hand, a predicate on the
@@ -33,7 +26,7 @@ import { Untranslatable } from '../lower/untranslated';
 export function compileCondition(
   subquery: BoundExists | BoundInQuery,
   env: RowEnvironment,
-  compiler: QueryCompiler,
+  compiler: Compiler,
 ): SubqueryCondition {
   if (subquery.kind === 'exists') return new Existence(subquery.query, env, compiler);
   const listed = asComparisons(subquery) ?? inEither(subquery);
@@ -71,64 +64,6 @@ class Expanded implements SubqueryCondition {
   }
 }
 
-/** `(x, y) IN (VALUES (1, 2), (3, 4))`: one comparison a row. */
-function asComparisons({
-  operands,
-  query,
-  affinities,
-  collations,
-}: BoundInQuery): BoundExpression | undefined {
-  const { body } = query;
-  if (body.kind !== 'values' || query.limit || query.offset) return undefined;
-  const rows = body.rows.map((row) =>
-    whole(
-      operands.map((left, index): BoundExpression => ({
-        kind: 'compare',
-        operator: '=',
-        left,
-        right: row[index] ?? { kind: 'literal', value: null },
-        affinity: affinities[index],
-        collation: collations[index] ?? 'BINARY',
-        nullSafe: false,
-      })),
-    ),
-  );
-  const [only] = rows;
-  return rows.length === 1 && only ? only : { kind: 'logic', operator: 'OR', operands: rows };
-}
-
-/** `x IN (a UNION b)`: in one or in the other, for each of which one partner is enough. */
-function inEither(node: BoundInQuery): BoundExpression | undefined {
-  const { query } = node;
-  const { body } = query;
-  if (body.kind !== 'compound' || !body.operator.startsWith('UNION') || query.limit || query.offset)
-    return undefined;
-  const sides = [body.left, body.right].map((side): BoundInQuery => ({
-    ...node,
-    negated: false,
-    query: { ...query, body: side, orderBy: [] },
-  }));
-  // Columns of several affinities have one by SQLite's choice.
-  const alike = simpleSelects(body).every(({ items }) =>
-    items.every(
-      ({ expression }, index) =>
-        comparesLike(affinityOfExpression(expression)) ===
-        comparesLike(query.columns[index]?.affinity),
-    ),
-  );
-  return alike && sides.every((side) => correlate(side) ?? inEither(side))
-    ? { kind: 'logic', operator: 'OR', operands: sides }
-    : undefined;
-}
-
-const comparesLike = (affinity: Affinity | undefined): Affinity | undefined =>
-  affinity === 'INTEGER' || affinity === 'REAL' ? 'NUMERIC' : affinity;
-
-const simpleSelects = (body: BoundBody): readonly BoundSelect[] => {
-  if (body.kind === 'compound') return [body.left, body.right].flatMap(simpleSelects);
-  return body.kind === 'select' ? [body] : [];
-};
-
 /** Is there a row? Never null. */
 class Existence implements SubqueryCondition {
   readonly nullable = false;
@@ -138,7 +73,7 @@ class Existence implements SubqueryCondition {
   constructor(
     private readonly query: BoundQuery,
     private readonly env: RowEnvironment,
-    private readonly compiler: QueryCompiler,
+    private readonly compiler: Compiler,
   ) {}
 
   truth(): Mql {
@@ -204,7 +139,7 @@ class Membership implements SubqueryCondition {
   constructor(
     private readonly node: BoundInQuery,
     private readonly env: RowEnvironment,
-    private readonly compiler: QueryCompiler,
+    private readonly compiler: Compiler,
   ) {
     const correlated = correlate(node);
     this.existence = correlated && new Existence(correlated, env, compiler);
@@ -309,7 +244,7 @@ class RowMembership implements SubqueryCondition {
   constructor(
     private readonly node: BoundInQuery,
     private readonly env: RowEnvironment,
-    private readonly compiler: QueryCompiler,
+    private readonly compiler: Compiler,
   ) {
     const correlated = correlate(node);
     this.existence = correlated && new Existence(correlated, env, compiler);
@@ -377,211 +312,3 @@ class RowMembership implements SubqueryCondition {
     return this.rows;
   }
 }
-
-/** `x IN (SELECT c …)` as `EXISTS (SELECT 1 … AND c = x)`, where the subquery is a plain one. */
-function correlate({
-  operands,
-  query,
-  affinities,
-  collations,
-}: BoundInQuery): BoundQuery | undefined {
-  const { body } = query;
-  if (body.kind !== 'select' || body.aggregated || query.limit || query.offset) return undefined;
-  if (
-    operands.some((operand) => operand.kind !== 'column' && operand.kind !== 'literal') ||
-    body.items.some(({ expression }) => expression.kind !== 'column')
-  )
-    return undefined;
-  const equalities = operands.map((operand, index): BoundExpression => {
-    const right = body.items[index]?.expression ?? { kind: 'literal', value: null };
-    const collation = collations[index] ?? collationOfExpression(operand);
-    return {
-      kind: 'compare',
-      operator: '=',
-      left: right,
-      right: operand,
-      affinity: affinities[index],
-      collation,
-      nullSafe: false,
-    };
-  });
-  const where: BoundExpression = {
-    kind: 'logic',
-    operator: 'AND',
-    operands: [...conjuncts(body.where), ...equalities],
-  };
-  const outer = [
-    ...query.outer,
-    ...operands.flatMap((operand) =>
-      [...columnsRead(operand)].filter((column) => column.kind === 'column'),
-    ),
-  ];
-  return { ...query, body: { ...body, where, distinct: false }, orderBy: [], outer };
-}
-
-/** Rows of a subquery that are entries of an array (or one document) of the row at hand. */
-class EmbeddedRows {
-  constructor(
-    private readonly path: string,
-    private readonly many: boolean,
-    private readonly conditions: readonly BoundExpression[],
-    private readonly asEntry: (variable: string) => Lowering,
-  ) {}
-
-  predicate(polarity: boolean): MqlDocument | undefined {
-    if (!this.many)
-      return this.conditions.length > 0
-        ? undefined
-        : { [this.path]: polarity ? { $ne: null } : null };
-    if (this.conditions.length === 0) return { [this.path]: polarity ? { $ne: [] } : [] };
-    const merged = toPredicate(whole(this.conditions), true, this.asEntry('$'));
-    if (!merged) return undefined;
-    return { [this.path]: polarity ? { $elemMatch: merged } : { $not: { $elemMatch: merged } } };
-  }
-
-  truth(): Mql | undefined {
-    if (!this.many)
-      return this.conditions.length > 0 ? undefined : { $gt: [`$${this.path}`, null] };
-    if (this.conditions.length === 0) return { $ne: [`$${this.path}`, []] };
-    return {
-      $anyElementTrue: [
-        {
-          $map: {
-            input: `$${this.path}`,
-            in: this.asEntry('$$this.').truth(whole(this.conditions)),
-          },
-        },
-      ],
-    };
-  }
-}
-
-const whole = (conditions: readonly BoundExpression[]): BoundExpression => {
-  const [only] = conditions;
-  return conditions.length === 1 && only
-    ? only
-    : { kind: 'logic', operator: 'AND', operands: conditions };
-};
-
-function embeddedRows(
-  query: BoundQuery,
-  env: RowEnvironment,
-  compiler: QueryCompiler,
-): EmbeddedRows | undefined {
-  const { body } = query;
-  if (
-    body.kind !== 'select' ||
-    body.aggregated ||
-    query.limit ||
-    query.offset ||
-    body.from?.kind !== 'source'
-  )
-    return undefined;
-  const { source } = body.from;
-  if (source.content.kind !== 'table') return undefined;
-  const placement = placementOf(compiler.translation.design, source.content.table.name);
-  const step = placement?.steps.at(-1);
-  if (!placement || !step) return undefined;
-  const conditions = [...conjuncts(body.where)];
-  for (const location of env.locations.values()) {
-    if (
-      location.kind !== 'table' ||
-      location.entry ||
-      location.optional ||
-      location.placement.collection !== placement.collection
-    )
-      continue;
-    const depth = placement.steps.length - 1;
-    if (
-      location.placement.steps.length < depth ||
-      !placement.steps
-        .slice(0, depth)
-        .every((above, index) => above.path === location.placement.steps[index]?.path)
-    )
-      continue;
-    const path = under(location.base, step.path);
-    if (env.unwound.has(path)) continue;
-    const parent = {
-      ...placement,
-      table: step.parentTable,
-      steps: placement.steps.slice(0, depth),
-    };
-    const used = step.join.map((pair) => {
-      const parentPath = columnPath(parent, pair.parent)?.path;
-      return conditions.find((condition) =>
-        isEmbedding(
-          condition,
-          source.id,
-          pair.child,
-          parentPath === undefined ? undefined : under(location.base, parentPath),
-          env,
-        ),
-      );
-    });
-    if (used.some((condition) => condition === undefined)) continue;
-    const rest = conditions.filter((condition) => !used.includes(condition));
-    if (
-      rest.some(
-        (condition) =>
-          [...columnsRead(condition)].some((column) => column.source !== source) ||
-          !isPlain(condition),
-      )
-    )
-      return undefined;
-    compiler.translation.touch(placement.collection, step.path);
-    const asEntry = (variable: string): Lowering => {
-      const inner = compiler.environment(new Draft(), undefined);
-      inner.locations.set(source.id, {
-        kind: 'table',
-        placement,
-        base: location.base,
-        optional: false,
-        entry: { path: step.path, variable },
-      });
-      return new Lowering(inner);
-    };
-    try {
-      // Columns that an ancestor holds are not part of the entry.
-      asEntry('$').truth(whole(rest.length > 0 ? rest : [{ kind: 'literal', value: 1n }]));
-    } catch (error) {
-      if (error instanceof Untranslatable) return undefined;
-      throw error;
-    }
-    return new EmbeddedRows(path, step.kind === 'embedMany', rest, asEntry);
-  }
-  return undefined;
-}
-
-function isEmbedding(
-  condition: BoundExpression,
-  source: number,
-  child: string,
-  parentPath: string | undefined,
-  env: RowEnvironment,
-): boolean {
-  if (
-    condition.kind !== 'compare' ||
-    condition.operator !== '=' ||
-    condition.nullSafe ||
-    condition.collation !== 'BINARY' ||
-    parentPath === undefined
-  )
-    return false;
-  return (
-    [
-      [condition.left, condition.right],
-      [condition.right, condition.left],
-    ] as const
-  ).some(
-    ([inner, outer]) =>
-      inner.kind === 'column' &&
-      inner.source.id === source &&
-      sameName(columnOf(inner).name, child) &&
-      outer.kind === 'column' &&
-      env.locations.has(outer.source.id) &&
-      env.column(outer).path === parentPath,
-  );
-}
-
-const isPlain = (expression: BoundExpression): boolean =>
-  !['exists', 'inQuery', 'subquery'].includes(expression.kind);

@@ -54,19 +54,6 @@ export function lowerCall(call: BoundCall, lowering: Lowering): Lowered {
     case 'likely':
     case 'unlikely':
       return value(0);
-    case 'abs':
-      return absolute(value(0));
-    case 'round':
-      return round(value(0), args[1] && lowering.value(args[1]));
-    case 'ceil':
-    case 'ceiling':
-    case 'floor': {
-      const number = toNumber(value(0));
-      return computed(
-        { [name === 'floor' ? '$floor' : '$ceil']: number.mql },
-        { kinds: number.type.kinds, nullable: number.type.nullable, missing: false },
-      );
-    }
     case 'length':
       return overText(value(0), INTEGER, (text) => ({ $strLenCP: text }));
     case 'upper':
@@ -104,6 +91,28 @@ export function lowerCall(call: BoundCall, lowering: Lowering): Lowered {
         args.slice(1).map((arg) => lowering.value(arg)),
         (number, digits) => round(number, literal(BigInt(digits))),
       );
+    case 'random':
+    case 'randomblob':
+      throw new Untranslatable('random', `${name}()`);
+    default:
+      return lowerNumberCall(call, lowering);
+  }
+}
+
+/** https://www.sqlite.org/lang_mathfunc.html, and what lang_corefunc.html has of numbers. */
+function lowerNumberCall(call: BoundCall, lowering: Lowering): Lowered {
+  const { name, args } = call;
+  const first = (): Lowered => lowering.value(argument(call, 0));
+  switch (name) {
+    case 'abs':
+      return absolute(first());
+    case 'round':
+      return round(first(), args[1] && lowering.value(args[1]));
+    case 'ceil':
+    case 'ceiling':
+      return wholeNumber('$ceil', first());
+    case 'floor':
+      return wholeNumber('$floor', first());
     case 'sqrt':
     case 'pow':
     case 'power':
@@ -112,12 +121,17 @@ export function lowerCall(call: BoundCall, lowering: Lowering): Lowered {
         name,
         args.map((arg) => toNumber(lowering.value(arg))),
       );
-    case 'random':
-    case 'randomblob':
-      throw new Untranslatable('random', `${name}()`);
     default:
       throw new Untranslatable('function', `${name}()`);
   }
+}
+
+function wholeNumber(operator: '$ceil' | '$floor', value: Lowered): Lowered {
+  const number = toNumber(value);
+  return computed(
+    { [operator]: number.mql },
+    { kinds: number.type.kinds, nullable: number.type.nullable, missing: false },
+  );
 }
 
 function argument({ name, args }: BoundCall, at: number): BoundExpression {
