@@ -1,31 +1,23 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { BSON, type Db, type Document, type MongoClient } from 'mongodb';
+import { BSON, type Db, type MongoClient } from 'mongodb';
 import { designMarkdown } from '../design/design-document';
 import { logicalCsv } from '../design/logical-csv';
-import { printMql } from '../mql/print';
-import { extendedPipeline } from '../mql/extended-pipeline';
-import { rowToDocument } from '../results/compare';
 import { relaxedJson } from '../results/extended-json';
-import { toBsonValue, type Value } from '../results/value';
 import { sourceIdOf } from '../sqlite/benchmark';
-import { isOutermostOrdered } from '../sqlite/select/outermost-order';
 import { QueryProcess } from '../sqlite/query/query-process';
-import { checkQuery, expectedRows } from '../translation/check/check-query';
-import { isEquivalent } from '../translation/check/equivalence';
 import type { KnownResults } from '../translation/check/known-results';
 import type { IndexDesign } from '../design/document-design';
-import { describe } from '../design/transform-name';
 import { bundleCard } from './card';
-import type { BundleContent, BundleDatabase, BundleItem } from './content';
+import type { BundleContent, BundleDatabase } from './content';
 import { BundleFiles } from './files';
 import { jsonSchema } from './json-schema';
 import { leftOut } from './left-out';
 import { migrateScript } from './migrate-script';
-import { parsePipelineJson, pipelineJson } from './pipeline-json';
 import { readBack, type WrittenItem } from './read-back';
 import { restoreDatabase } from './restore';
 import type { SigningKey } from './signature';
+import { type ItemLines, itemLines } from './item-lines';
 
 export interface ExportOptions {
   readonly out: string;
@@ -75,9 +67,6 @@ export class ReadBackFailed extends Error {
     );
   }
 }
-
-/** For gold that names no clock, because nothing in it depends on one. */
-const DEFAULT_CLOCK = '2026-01-01T00:00:00Z';
 
 /**
  * Writes a bundle in the layout of BUNDLE.md. A finalised one is certified on the bytes that ship:
@@ -257,14 +246,6 @@ const dumpMetadata = (collection: string, indexes: IndexDesign): unknown => ({
   options: {},
 });
 
-interface ItemLines {
-  readonly split: string;
-  readonly line: string;
-  readonly result?: string;
-  readonly failure?: string;
-  readonly written: WrittenItem;
-}
-
 async function writeItems(
   files: BundleFiles,
   database: BundleDatabase,
@@ -302,110 +283,6 @@ async function writeItems(
     await restored?.dropDatabase();
   }
 }
-
-async function itemLines(
-  entry: BundleItem,
-  database: BundleDatabase,
-  db: Db,
-  queries: QueryProcess,
-  signal: AbortSignal,
-  known: KnownResults | undefined,
-): Promise<ItemLines> {
-  const { item, mql } = entry;
-  const { split } = item;
-  const sourceId = sourceIdOf(item);
-  const orderSensitive = isOutermostOrdered(item.sql);
-  let result: string | undefined;
-  let failure: string | undefined;
-  let rowCount: number | null = null;
-  let digest: string | null = null;
-  let expected: WrittenItem['expected'];
-  if (mql) {
-    const query = {
-      sql: item.sql,
-      sourcePath: database.source.path,
-      catalog: database.catalog,
-      queries,
-      db,
-      collection: mql.collection,
-      pipeline: known ? mql.pipeline : asShipped(mql.pipeline),
-      columns: entry.columns,
-      clock: entry.clock ?? DEFAULT_CLOCK,
-      signal,
-    };
-    const checked = await checkQuery(query, known);
-    const rows = isEquivalent(checked.verdict) ? await expectedRows(checked, query) : undefined;
-    if (!rows || !checked.expected)
-      failure =
-        `${item.database}/${item.questionId}: gold is not equal to its source: ` +
-        `${checked.verdict.detail}`;
-    else {
-      rowCount = checked.expected.rowCount;
-      digest = checked.expected.digest;
-      const { tied, choices } = checked.expected;
-      expected = { rowCount, rows, tied, ...(choices && { choices }) };
-      const paths = entry.columns.map((column) => column.path);
-      const asDocument = (row: readonly Value[]) => toBsonValue(rowToDocument(paths, row));
-      const shipped = rows.map(asDocument);
-      const tiedRows = tied && { tied_rows: tied };
-      const openRows = choices && {
-        open_rows: choices.map(({ rows: open, among }) => ({
-          rows: open,
-          among: among.map(asDocument),
-        })),
-      };
-      result = BSON.EJSON.stringify(
-        {
-          question_id: sourceId,
-          db_id: item.database,
-          row_count: rowCount,
-          rows: shipped,
-          ...tiedRows,
-          ...openRows,
-        },
-        { relaxed: false },
-      );
-    }
-  }
-  const line = JSON.stringify({
-    question_id: sourceId,
-    db_id: item.database,
-    question: item.question,
-    evidence: item.evidence,
-    evidence_mql: entry.evidenceMql,
-    SQL: item.sql,
-    status: entry.status,
-    MQL: mql && { collection: mql.collection, pipeline: pipelineJson(mql.pipeline) },
-    MQL_text: mql && printMql(mql.collection, mql.pipeline),
-    columns: entry.columns.map(({ name, path: field, transform }) => ({
-      name,
-      path: field,
-      transform: describe(transform),
-    })),
-    difficulty: item.difficulty,
-    row_count: rowCount,
-    result_digest: digest,
-    order_sensitive: orderSensitive,
-    caveats: entry.caveats,
-    // `$$NOW` in the gold stands for this moment.
-    ...(entry.clock !== undefined ? { clock: entry.clock } : {}),
-    optimised: entry.optimised,
-    ...(entry.reason ? { reason: entry.reason } : {}),
-    ...(entry.attempts.length > 0 ? { attempts: extendedPipeline(entry.attempts) } : {}),
-    decisions: entry.decisions,
-  });
-  return {
-    split,
-    line,
-    ...(result ? { result } : {}),
-    ...(failure ? { failure } : {}),
-    written: { entry, ...(expected && { expected }) },
-  };
-}
-
-/** The pipeline that a reader of the bundle gets. */
-const asShipped = (pipeline: readonly Document[]): Document[] =>
-  parsePipelineJson(JSON.parse(JSON.stringify(pipelineJson(pipeline))));
 
 type LineCounts = Readonly<Record<string, { readonly items: number; readonly results: number }>>;
 

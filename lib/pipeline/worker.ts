@@ -8,7 +8,7 @@ import { decodeContent } from './content';
 import { heartbeat } from './heartbeat';
 import { runBundleJob, type BundleMaker } from './bundle-job';
 import { runImportJob } from './import-job';
-import { abandoned, openRunGuard } from './run-guard';
+import { abandoned, openRunGuard, type RunGuard } from './run-guard';
 import { runStage, StageStopped, type StageRunner } from './run-stage';
 import { readyRuns, requestStage, type StageRequest } from './schedule';
 import { stageNames } from './stages/stage';
@@ -53,18 +53,12 @@ interface JobData {
  * one that is lost is sent again.
  */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
-  const { db } = options;
-  const name = `${os.hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`;
-  const known = new KnownResults();
-  const running = new Map<
-    string,
-    { readonly abort: AbortController; readonly ended: Promise<void> }
-  >();
-  const stopping = new AbortController();
-  const watch: DeathWatch = { survived: new Set(), unheldSince: new Map() };
+  return new JobLoop(options, await startBoss(options.db.url));
+}
 
+async function startBoss(connectionString: string): Promise<PgBoss> {
   const boss = new PgBoss({
-    connectionString: db.url,
+    connectionString,
     max: 3,
     schedule: false,
     application_name: 'aptmql-worker',
@@ -79,78 +73,66 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       deleteAfterSeconds: 86_400,
     });
   }
-  const guard = openRunGuard(db.url, () => {
-    for (const work of running.values()) work.abort.abort(new StageStopped('lost'));
-  });
+  return boss;
+}
 
-  let wake = () => {};
-  let tidied = Date.now();
-  const beat = heartbeat(db);
-  const stuckWatch = options.endWhenStuck ? watchForStuckStages(db.url, name) : undefined;
-  const events = listen(db.url);
-  events.subscribe((message) => {
-    const { type, runId } = message as { type?: string; runId?: string };
-    if (type === 'cancel' && runId) running.get(runId)?.abort.abort(new StageStopped('cancelled'));
-    if (type === 'work' || type === 'reconnected') wake();
-  });
+interface RunningJob {
+  readonly abort: AbortController;
+  readonly ended: Promise<void>;
+}
 
-  const work = (queue: string, id: string, signal: AbortSignal): Promise<void> => {
-    if (queue === 'import') return runImportJob(options, id, signal);
-    if (queue === 'bundle') return runBundleJob(options, id, signal);
-    return runStage({ ...options, known }, id, name, signal);
-  };
+class JobLoop implements Worker {
+  private readonly name = `${os.hostname()}:${process.pid}:${randomUUID().slice(0, 8)}`;
+  private readonly known = new KnownResults();
+  private readonly running = new Map<string, RunningJob>();
+  private readonly stopping = new AbortController();
+  private readonly watch: DeathWatch = { survived: new Set(), unheldSince: new Map() };
+  private readonly guard: RunGuard;
+  private readonly beat: () => Promise<void>;
+  private readonly stuckWatch: ReturnType<typeof watchForStuckStages> | undefined;
+  private readonly events: ReturnType<typeof listen>;
+  private readonly loop: Promise<void>;
+  private tidied = Date.now();
+  private wake = (): void => {};
 
-  async function perform(queue: string, jobId: string, id: string): Promise<void> {
-    const abort = new AbortController();
-    const key = `${queue}:${id}`;
-    const done = (async () => {
-      // `forgetLostJobs` sends it again if that other one lets go
-      if (!(await guard.hold(guardKey(queue, id)))) return;
-      try {
-        await work(queue, id, abort.signal);
-      } finally {
-        watch.survived.add(guardKey(queue, id));
-        await guard.release(guardKey(queue, id));
-      }
-    })()
-      .catch((error: unknown) =>
-        console.error(`${key}: ${error instanceof Error ? error.message : String(error)}`),
-      )
-      .then(() => boss.complete(queue, jobId))
-      .then(
-        () => undefined,
-        (error: unknown) => console.warn(`${key} was not ticked off: ${String(error)}`),
-      );
-    const ended = done.finally(() => {
-      running.delete(id);
-      wake();
+  constructor(
+    private readonly options: WorkerOptions,
+    private readonly boss: PgBoss,
+  ) {
+    const { db } = options;
+    this.guard = openRunGuard(db.url, () => {
+      for (const { abort } of this.running.values()) abort.abort(new StageStopped('lost'));
     });
-    running.set(id, { abort, ended });
-    await ended;
+    this.beat = heartbeat(db);
+    this.stuckWatch = options.endWhenStuck ? watchForStuckStages(db.url, this.name) : undefined;
+    this.events = listen(db.url);
+    this.events.subscribe((message) => {
+      const { type, runId } = message as { type?: string; runId?: string };
+      if (type === 'cancel' && runId)
+        this.running.get(runId)?.abort.abort(new StageStopped('cancelled'));
+      if (type === 'work' || type === 'reconnected') this.wake();
+    });
+    this.loop = this.run();
   }
 
-  async function takeJobs(): Promise<void> {
-    for (const queue of queues) {
-      if (running.size >= (options.slots ?? 1)) return;
-      const [job] = await boss.fetch<JobData>(queue);
-      if (job) void perform(queue, job.id, job.data.id);
-    }
+  async stop(): Promise<void> {
+    if (this.stopping.signal.aborted) return;
+    this.stopping.abort();
+    this.wake();
+    await this.loop;
+    for (const { abort } of this.running.values()) abort.abort(new StageStopped('shutdown'));
+    await Promise.all([...this.running.values()].map(({ ended }) => ended));
+    await this.stuckWatch?.close();
+    await this.events.close();
+    await this.guard.close();
+    await this.boss.stop({ graceful: false, close: true });
   }
 
-  const loop = (async () => {
-    while (!stopping.signal.aborted) {
-      const woken = new Promise<void>((resolve) => (wake = resolve));
+  private async run(): Promise<void> {
+    while (!this.stopping.signal.aborted) {
+      const woken = new Promise<void>((resolve) => (this.wake = resolve));
       try {
-        await beat();
-        await relayOutbox(options);
-        await requeueAbandoned(options, watch);
-        await forgetLostJobs(options);
-        if (Date.now() - tidied > tidyMs) {
-          tidied = Date.now();
-          await tidy(options);
-        }
-        await dispatch(options, boss);
-        await takeJobs();
+        await this.turn();
       } catch (error) {
         console.warn(
           'the worker cannot reach Postgres: ' +
@@ -161,22 +143,77 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       await Promise.race([woken, new Promise((resolve) => (timer = setTimeout(resolve, pollMs)))]);
       clearTimeout(timer);
     }
-  })();
+  }
 
-  return {
-    stop: async () => {
-      if (stopping.signal.aborted) return;
-      stopping.abort();
-      wake();
-      await loop;
-      for (const { abort } of running.values()) abort.abort(new StageStopped('shutdown'));
-      await Promise.all([...running.values()].map(({ ended }) => ended));
-      await stuckWatch?.close();
-      await events.close();
-      await guard.close();
-      await boss.stop({ graceful: false, close: true });
-    },
-  };
+  private async turn(): Promise<void> {
+    const { options } = this;
+    await this.beat();
+    await relayOutbox(options);
+    await requeueAbandoned(options, this.watch);
+    await forgetLostJobs(options);
+    if (Date.now() - this.tidied > tidyMs) {
+      this.tidied = Date.now();
+      await tidy(options);
+    }
+    await dispatch(options, this.boss);
+    await this.takeJobs();
+  }
+
+  private async takeJobs(): Promise<void> {
+    for (const queue of queues) {
+      if (this.running.size >= (this.options.slots ?? 1)) return;
+      const [job] = await this.boss.fetch<JobData>(queue);
+      if (job) this.start(queue, job.id, job.data.id);
+    }
+  }
+
+  private start(queue: string, jobId: string, id: string): void {
+    const abort = new AbortController();
+    const ended = this.perform(queue, jobId, id, abort.signal).finally(() => {
+      this.running.delete(id);
+      this.wake();
+    });
+    this.running.set(id, { abort, ended });
+  }
+
+  /** Never fails: what a job could not do is in its own row. */
+  private async perform(
+    queue: string,
+    jobId: string,
+    id: string,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const key = `${queue}:${id}`;
+    try {
+      await this.performHeld(queue, id, signal);
+    } catch (error) {
+      console.error(`${key}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+    try {
+      await this.boss.complete(queue, jobId);
+    } catch (error) {
+      console.warn(`${key} was not ticked off: ${String(error)}`);
+    }
+  }
+
+  private async performHeld(queue: string, id: string, signal: AbortSignal): Promise<void> {
+    const key = guardKey(queue, id);
+    // Another worker has it; `forgetLostJobs` sends it again if that one lets go.
+    if (!(await this.guard.hold(key))) return;
+    try {
+      await this.work(queue, id, signal);
+    } finally {
+      this.watch.survived.add(key);
+      await this.guard.release(key);
+    }
+  }
+
+  private work(queue: string, id: string, signal: AbortSignal): Promise<void> {
+    const { options, known, name } = this;
+    if (queue === 'import') return runImportJob(options, id, signal);
+    if (queue === 'bundle') return runBundleJob(options, id, signal);
+    return runStage({ ...options, known }, id, name, signal);
+  }
 }
 
 // ── What every worker does for all ───────────────────────────────────────────────────────────────

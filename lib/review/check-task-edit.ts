@@ -3,7 +3,7 @@ import type { Principal } from '../auth/accounts';
 import type { BlobStore } from '../db/blob-store';
 import type { Database, Tx } from '../db/database';
 import { encodeContent } from '../pipeline/content';
-import type { EditOutcome } from '../pipeline/stages/check-edit';
+import type { EditOutcome } from '../pipeline/stages/edit-outcome';
 import type { ArtefactKind } from '../pipeline/stages/stage';
 import type { DecideInput, EditCheck } from './decision-api';
 import type { UserWork } from './user-work/work';

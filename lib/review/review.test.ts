@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Principal } from '../auth/accounts';
 import { verifyAudit } from '../db/audit';
 import { createTestPipeline, type TestPipeline } from '../pipeline/test/test-pipeline';
-import type { EditOutcome } from '../pipeline/stages/check-edit';
+import type { EditOutcome } from '../pipeline/stages/edit-outcome';
 import type { Worker } from '../pipeline/worker';
 import { directiveSchema } from '../design/directive';
 import type { Role } from '../auth/account-api';

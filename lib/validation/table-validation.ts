@@ -364,49 +364,94 @@ interface Fit {
   readonly isWhole: boolean;
 }
 
-function fitPlace(table: string, source: EncodedTable, place: Place): Fit {
-  const counts = new Map<string, IdCounts>();
-  const countsAt = (path: string): IdCounts => {
-    let found = counts.get(path);
-    if (!found) counts.set(path, (found = source.counts(place.columns.get(path)!)));
-    return found;
-  };
-  const taken = new Set<string>();
-  const fit = (code: IdColumn, column: string): PathFit =>
-    bestPath(
-      code,
-      source,
-      place,
-      countsAt,
-      (path) => nameLikeness(path, place.name, table, column) - (taken.has(path) ? TAKEN : 0),
+const fitPlace = (table: string, source: EncodedTable, place: Place): Fit =>
+  new PlaceFit(table, source, place).fit();
+
+/** Finds for each column of a table the field of a place that has its values. */
+class PlaceFit {
+  private readonly counts = new Map<string, IdCounts>();
+  private readonly candidates = new Map<number, Candidate[]>();
+  private readonly columns: ColumnDestination[] = [];
+  private readonly flags: LossFlag[] = [];
+  /** By column: the field, and the values as they were found there. */
+  private readonly chosen: (string | null)[] = [];
+  private readonly codes: IdColumn[] = [];
+  private readonly taken = new Set<string>();
+  private unmatched = 0;
+
+  constructor(
+    private readonly table: string,
+    private readonly source: EncodedTable,
+    private readonly place: Place,
+  ) {}
+
+  fit(): Fit {
+    const { source, place, columns, chosen, codes } = this;
+    source.source.columns.forEach((column, c) => this.placeColumn(column, c));
+    const used = this.byRank();
+    const owners = assign(
+      used,
+      (c) => chosen[c]!,
+      (c) => this.holders(codes[c]!),
     );
-  const columns: ColumnDestination[] = [];
-  const flags: LossFlag[] = [];
-  const chosen: (string | null)[] = [];
-  const codes: IdColumn[] = [];
-  let unmatched = 0;
-  source.source.columns.forEach((column, c) => {
-    const direct = fit(source.codes[c]!, column);
+    const homeless = new Set(used);
+    for (const [path, c] of owners) {
+      homeless.delete(c);
+      chosen[c] = path;
+      columns[c] = { ...columns[c]!, destination: path };
+    }
+    const current = (): Candidate[] => used.map((c) => ({ path: chosen[c]!, code: codes[c]! }));
+    const isShared = [...homeless].some((c) => !this.isRetyped(c));
+    if (this.unmatched === 0 && !isShared && rowsApart(current(), source.rows, place) === 0)
+      return this.fitOf(0);
+    const candidates = (): Candidate[][] => used.map((c) => this.candidatesOf(c));
+    if (this.unmatched === 0 && place.rows === source.rows) {
+      const found = assignByRows(candidates(), source.rows, place);
+      if (found) return { ...this.fitOf(0), ...assigned(source, columns, used, found, this.flags) };
+    }
+    this.flagHomeless(homeless, owners);
+    return this.fitOf(
+      this.unmatched > 0 ? 0 : leastRowsApart(current(), candidates(), source.rows, place),
+    );
+  }
+
+  private fitOf(rows: number): Fit {
+    const { source, place, columns, flags, unmatched } = this;
+    return {
+      place: place.name,
+      columns,
+      flags,
+      unmatched,
+      rowsApart: rows,
+      placeRows: place.rows,
+      isWhole: place.rows === source.rows,
+    };
+  }
+
+  private countsAt(path: string): IdCounts {
+    let found = this.counts.get(path);
+    if (!found) this.counts.set(path, (found = this.source.counts(this.place.columns.get(path)!)));
+    return found;
+  }
+
+  /** The likeliest field for a column: with its values as they are, else retyped, else with most. */
+  private placeColumn(column: string, c: number): void {
+    const { source, columns } = this;
+    const best = (code: IdColumn): PathFit => this.bestFor(code, column);
+    const direct = best(source.codes[c]!);
     const filled = source.filled(c);
     if (direct.lacking === 0) {
-      columns.push({
-        column,
-        destination: filled === 0 ? null : direct.paths[0]!,
-        matched: filled,
-        unmatched: 0,
-      });
-      chosen.push(filled === 0 ? null : direct.paths[0]!);
-      if (filled > 0) taken.add(direct.paths[0]!);
-      codes.push(direct.code);
+      const destination = filled === 0 ? null : direct.paths[0]!;
+      columns.push({ column, destination, matched: filled, unmatched: 0 });
+      this.choose(destination, direct.code);
       return;
     }
-    const retyped = explain(c, source, (code) => fit(code, column));
+    const retyped = explain(c, source, best);
     if (retyped) {
-      columns.push({ column, destination: retyped.paths[0]!, matched: filled, unmatched: 0 });
-      chosen.push(retyped.paths[0]!);
-      taken.add(retyped.paths[0]!);
-      codes.push(retyped.code);
-      flags.push(retypedFlag(c, source, retyped.transform, direct.lacking));
+      const destination = retyped.paths[0]!;
+      columns.push({ column, destination, matched: filled, unmatched: 0 });
+      this.choose(destination, retyped.code);
+      this.flags.push(retypedFlag(c, source, retyped.transform, direct.lacking));
       return;
     }
     columns.push({
@@ -415,93 +460,95 @@ function fitPlace(table: string, source: EncodedTable, place: Place): Fit {
       matched: filled - direct.lacking,
       unmatched: direct.lacking,
     });
-    chosen.push(null);
-    codes.push(direct.code);
-    unmatched += direct.lacking;
+    this.choose(null, direct.code);
+    this.unmatched += direct.lacking;
     const missing = new Set(direct.lackingIds);
-    flags.push({
+    this.flags.push({
       column,
       values: direct.lacking,
       samples: source.samples(c, (id) => missing.has(id)),
       class: 'genuine_loss',
-      explanation: `${direct.lacking} values are nowhere in ${direct.paths[0] ?? place.name}`,
+      explanation: `${direct.lacking} values are nowhere in ${direct.paths[0] ?? this.place.name}`,
     });
-  });
-  const holders = (code: IdColumn): string[] => {
-    const wanted = source.counts(code);
-    return [...place.columns.keys()].filter((path) =>
-      wanted.distinct.every((id) => id === NULL_ID || countsAt(path).get(id) >= wanted.get(id)),
+  }
+
+  private bestFor(code: IdColumn, column: string): PathFit {
+    const { place, table, taken } = this;
+    return bestPath(
+      code,
+      this.source,
+      place,
+      (path) => this.countsAt(path),
+      (path) => nameLikeness(path, place.name, table, column) - (taken.has(path) ? TAKEN : 0),
     );
-  };
-  const likelihood = (path: string, c: number): number =>
-    nameLikeness(path, place.name, table, columns[c]!.column);
-  const candidates = new Map<number, Candidate[]>();
-  const candidatesOf = (c: number): Candidate[] => {
-    const known = candidates.get(c);
+  }
+
+  private choose(path: string | null, code: IdColumn): void {
+    this.chosen.push(path);
+    this.codes.push(code);
+    if (path !== null) this.taken.add(path);
+  }
+
+  /** Fields with every value of a column, as often as the column has it. */
+  private holders(code: IdColumn): string[] {
+    const wanted = this.source.counts(code);
+    return [...this.place.columns.keys()].filter((path) =>
+      wanted.distinct.every(
+        (id) => id === NULL_ID || this.countsAt(path).get(id) >= wanted.get(id),
+      ),
+    );
+  }
+
+  private likelihood(path: string, c: number): number {
+    return nameLikeness(path, this.place.name, this.table, this.columns[c]!.column);
+  }
+
+  private candidatesOf(c: number): Candidate[] {
+    const known = this.candidates.get(c);
     if (known) return known;
-    const all = readings(c, source).flatMap((reading) =>
-      holders(reading.code).map((path): Candidate => ({ ...reading, path })),
+    const all = readings(c, this.source).flatMap((reading) =>
+      this.holders(reading.code).map((path): Candidate => ({ ...reading, path })),
     );
-    all.sort((x, y) => likelihood(y.path, c) - likelihood(x.path, c));
-    candidates.set(c, all);
+    all.sort((x, y) => this.likelihood(y.path, c) - this.likelihood(x.path, c));
+    this.candidates.set(c, all);
     return all;
-  };
-  const isRetyped = (c: number): boolean => codes[c] !== source.codes[c];
-  // Columns that are as they were go first: a retyped one might have become something else as well.
-  const rank = (c: number): number => likelihood(chosen[c]!, c) - (isRetyped(c) ? TAKEN : 0);
-  const used = chosen
-    .flatMap((path, c) => (path === null ? [] : [c]))
-    .sort((a, b) => rank(b) - rank(a));
-  const owners = assign(
-    used,
-    (c) => chosen[c]!,
-    (c) => holders(codes[c]!),
-  );
-  const homeless = new Set(used);
-  for (const [path, c] of owners) {
-    homeless.delete(c);
-    chosen[c] = path;
-    columns[c] = { ...columns[c]!, destination: path };
   }
-  const isWhole = place.rows === source.rows;
-  const fitOf = (rows: number): Fit => ({
-    place: place.name,
-    columns,
-    flags,
-    unmatched,
-    rowsApart: rows,
-    placeRows: place.rows,
-    isWhole,
-  });
-  const current = (c: number): Candidate => ({ path: chosen[c]!, code: codes[c]! });
-  const isShared = [...homeless].some((c) => !isRetyped(c));
-  if (unmatched === 0 && !isShared && rowsApart(used.map(current), source.rows, place) === 0)
-    return fitOf(0);
-  if (unmatched === 0 && isWhole) {
-    const found = assignByRows(used.map(candidatesOf), source.rows, place);
-    if (found) return { ...fitOf(0), ...assigned(source, columns, used, found, flags) };
+
+  private isRetyped(c: number): boolean {
+    return this.codes[c] !== this.source.codes[c];
   }
-  for (const c of homeless) {
-    if (isRetyped(c)) continue;
-    const { column, destination, matched } = columns[c]!;
-    columns[c] = { column, destination, matched: 0, unmatched: matched };
-    chosen[c] = null;
-    unmatched += matched;
-    flags.push({
-      column,
-      values: matched,
-      samples: source.samples(c, () => true),
-      class: 'genuine_loss',
-      explanation:
-        `no field of its own: its values are in ${destination}, which holds ` +
-        `${columns[owners.get(destination!)!]!.column}`,
-    });
+
+  /**
+   * Columns with a field, the surest first. Those that are as they were go before retyped ones,
+   * which might have become something else as well.
+   */
+  private byRank(): number[] {
+    const rank = (c: number): number =>
+      this.likelihood(this.chosen[c]!, c) - (this.isRetyped(c) ? TAKEN : 0);
+    return this.chosen
+      .flatMap((path, c) => (path === null ? [] : [c]))
+      .sort((a, b) => rank(b) - rank(a));
   }
-  return fitOf(
-    unmatched > 0
-      ? 0
-      : leastRowsApart(used.map(current), used.map(candidatesOf), source.rows, place),
-  );
+
+  /** Columns whose values are in fields that hold other columns are lost. */
+  private flagHomeless(homeless: ReadonlySet<number>, owners: ReadonlyMap<string, number>): void {
+    for (const c of homeless) {
+      if (this.isRetyped(c)) continue;
+      const { column, destination, matched } = this.columns[c]!;
+      this.columns[c] = { column, destination, matched: 0, unmatched: matched };
+      this.chosen[c] = null;
+      this.unmatched += matched;
+      this.flags.push({
+        column,
+        values: matched,
+        samples: this.source.samples(c, () => true),
+        class: 'genuine_loss',
+        explanation:
+          `no field of its own: its values are in ${destination}, which holds ` +
+          `${this.columns[owners.get(destination!)!]!.column}`,
+      });
+    }
+  }
 }
 
 /** A column's values as they are, then after each transformation that is recognised. */

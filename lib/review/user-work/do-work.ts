@@ -1,5 +1,6 @@
 import { processStores } from '../../db/process-database';
-import { checkEdit, type EditOutcome } from '../../pipeline/stages/check-edit';
+import { checkEdit } from '../../pipeline/stages/check-edit';
+import { type EditOutcome } from '../../pipeline/stages/edit-outcome';
 import { stageInput } from '../../pipeline/stage-input';
 import { parseRelaxed } from '../../results/extended-json';
 import { databaseWhatIf, designFigures } from '../../artefacts/designs';

@@ -1,6 +1,6 @@
 import type { Choice } from '../../design/document-design';
 import type { WhatIf } from '../../design/what-if';
-import type { EditOutcome } from '../../pipeline/stages/check-edit';
+import type { EditOutcome } from '../../pipeline/stages/edit-outcome';
 import type { ArtefactRef } from '../../pipeline/stages/stage';
 import type { DesignFiguresResponse } from '../../artefacts/artefact-api';
 
