@@ -30,7 +30,7 @@ import type { Item } from '../lib/sqlite/benchmark';
 import { QueryProcess } from '../lib/sqlite/query/query-process';
 import { checkEquivalence, isEquivalent } from '../lib/translation/check/equivalence';
 import { optimise } from '../lib/translation/rules/optimise';
-import { translate } from '../lib/translation/translate';
+import { translate, type TranslationContext } from '../lib/translation/translate';
 import { Random } from '../sample/random';
 
 /**
@@ -242,37 +242,7 @@ async function convert(
   const workload = readWorkload(items, catalog, profile);
   const { mongoDatabase } = kept.get('migration/shop') as { mongoDatabase: string };
   const db = mongo.db(mongoDatabase);
-  let unequal = 0;
-  const gold: (Gold | undefined)[] = [];
-  for (const sql of QUERIES) {
-    const translation = translate(sql, { catalog, profile, design });
-    if (translation.status !== 'translated') {
-      unequal++;
-      gold.push(undefined);
-      continue;
-    }
-    const { collection, columns } = translation;
-    const optimised = optimise({
-      catalog,
-      profile,
-      design,
-      collection,
-      pipeline: translation.pipeline,
-    });
-    const { verdict } = await checkEquivalence({
-      sql,
-      sourcePath: file,
-      catalog,
-      queries,
-      db,
-      ...optimised,
-      columns,
-      clock: defaultSettings.pinnedClock,
-      signal,
-    });
-    if (!isEquivalent(verdict)) unequal++;
-    gold.push(optimised);
-  }
+  const { gold, unequal } = await goldOf({ catalog, profile, design }, file, db, queries);
   // What the design would get as indexes if it were the access-pattern one.
   const indexes = proposeIndexes(design, catalog, profile, workload);
   for (const { collection } of logical) {
@@ -289,6 +259,41 @@ async function convert(
     unequal,
     rows: profile.tables.reduce((sum, table) => sum + table.rowCount, 0),
   };
+}
+
+/** The gold of every query; undefined where there is none. */
+async function goldOf(
+  context: TranslationContext,
+  file: string,
+  db: Db,
+  queries: QueryProcess,
+): Promise<Pick<Converted, 'gold' | 'unequal'>> {
+  const gold: (Gold | undefined)[] = [];
+  let unequal = 0;
+  for (const sql of QUERIES) {
+    const translation = translate(sql, context);
+    if (translation.status !== 'translated') {
+      unequal++;
+      gold.push(undefined);
+      continue;
+    }
+    const { collection, pipeline, columns } = translation;
+    const optimised = optimise({ ...context, collection, pipeline });
+    const { verdict } = await checkEquivalence({
+      sql,
+      sourcePath: file,
+      catalog: context.catalog,
+      queries,
+      db,
+      ...optimised,
+      columns,
+      clock: defaultSettings.pinnedClock,
+      signal: new AbortController().signal,
+    });
+    if (!isEquivalent(verdict)) unequal++;
+    gold.push(optimised);
+  }
+  return { gold, unequal };
 }
 
 interface Figures {

@@ -12,6 +12,7 @@
  * columns that nobody asked for forgiven, and a tie at a LIMIT that comes out otherwise counted as
  * wrong.
  */
+import type { DocumentDesign } from '../lib/design/document-design';
 import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -170,25 +171,8 @@ async function measure(file: string, queries: readonly string[], sum: Tally): Pr
   }).design;
   const design = deriveDesign({ conceptual, catalog, profile, directives: [] });
   const [ours, theirs] = [client.db('ours'), client.db('theirs')];
-  await ours.dropDatabase();
-  await theirs.dropDatabase();
-  for (const logical of design.logical)
-    await insert(ours, logical.collection, [
-      ...assembleDocuments(file, catalog, logical, new Map()),
-    ]);
-  for (const { name, columns } of catalog.tables) {
-    const rows = sqlite
-      .prepare(`SELECT * FROM ${quoteName(name)}`)
-      .raw(true)
-      .all() as SqliteValue[][];
-    await insert(
-      theirs,
-      name,
-      rows.map((row) =>
-        Object.fromEntries(columns.map((column, n) => [column.name, bson(row[n] ?? null)])),
-      ),
-    );
-  }
+  await loadDesign(ours, file, catalog, design);
+  await loadTables(theirs, sqlite, catalog);
   for (const sql of queries) {
     const expected = source(sqlite, pinSql(runnableSql(sql, catalog), CLOCK));
     // Gold that SQLite itself refuses says nothing of a translator.
@@ -236,6 +220,36 @@ async function measure(file: string, queries: readonly string[], sum: Tally): Pr
       ),
     };
     return run(db, collection, pinPipeline(pipeline, CLOCK), carried);
+  }
+}
+
+async function loadDesign(
+  db: Db,
+  file: string,
+  catalog: Catalog,
+  { logical }: DocumentDesign,
+): Promise<void> {
+  await db.dropDatabase();
+  for (const one of logical)
+    await insert(db, one.collection, [...assembleDocuments(file, catalog, one, new Map())]);
+}
+
+/** A collection for each table, as it is. */
+async function loadTables(
+  db: Db,
+  sqlite: ReturnType<typeof openSource>,
+  catalog: Catalog,
+): Promise<void> {
+  await db.dropDatabase();
+  for (const { name, columns } of catalog.tables) {
+    const rows = sqlite
+      .prepare(`SELECT * FROM ${quoteName(name)}`)
+      .raw(true)
+      .all() as SqliteValue[][];
+    const documents = rows.map((row) =>
+      Object.fromEntries(columns.map((column, n) => [column.name, bson(row[n] ?? null)])),
+    );
+    await insert(db, name, documents);
   }
 }
 

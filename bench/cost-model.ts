@@ -7,6 +7,7 @@
  *
  *   npx tsx bench/cost-model.ts <benchmark-dir> [--databases a,b] [--verbose]
  */
+import type { Db } from 'mongodb';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -77,6 +78,44 @@ function spearman(points: readonly Point[], of: (point: Point) => number): numbe
   );
 }
 
+/** What each gold query was estimated to cost, and what it examined. */
+async function pointsOf(
+  database: string,
+  workload: Workload,
+  model: CostModel,
+  db: Db,
+  goldOf: (questionId: string) => GoldContent | undefined,
+): Promise<Point[]> {
+  const found: Point[] = [];
+  for (const { blocks, questionIds } of workload.patterns.flatMap(({ variants }) => variants)) {
+    const cost = model.query(blocks);
+    for (const questionId of questionIds) {
+      const gold = goldOf(questionId);
+      if (!gold) continue;
+      const examined = await documentsExamined(db, gold.mql.collection, gold.mql.pipeline);
+      if (examined === null) continue;
+      const { documents } = cost;
+      found.push({ database, questionId, estimated: score(cost), documents, examined });
+    }
+  }
+  return found;
+}
+
+function printDatabase(name: string, own: readonly Point[], ofOneToOne: number): void {
+  console.log(
+    `${name.padEnd(36)} ${String(own.length).padStart(4)} items  rho ` +
+      `${spearman(own, (point) => point.estimated).toFixed(2)}  documents only ` +
+      `${spearman(own, (point) => point.documents).toFixed(2)}  cost ` +
+      `${ofOneToOne.toFixed(2)} of one-to-one`,
+  );
+  if (!wanted) return;
+  for (const { questionId, documents, examined } of own)
+    console.log(
+      `  ${questionId.padEnd(20)} estimated ${documents.toFixed(1).padStart(10)}  examined ` +
+        `${String(examined).padStart(8)}`,
+    );
+}
+
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { databases: { type: 'string' }, verbose: { type: 'boolean' } },
@@ -128,23 +167,10 @@ try {
       ),
     };
     const model = new CostModel(design, read<IndexDesign>('index_design', source.name), profile);
-    for (const { blocks, questionIds } of workload.patterns.flatMap(({ variants }) => variants)) {
-      const cost = model.query(blocks);
-      for (const questionId of questionIds) {
-        const gold = kept.get(`gold/${source.name}/${questionId}`) as GoldContent | undefined;
-        const examined = gold
-          ? await documentsExamined(db, gold.mql.collection, gold.mql.pipeline)
-          : null;
-        if (examined !== null)
-          points.push({
-            database: source.name,
-            questionId,
-            estimated: score(cost),
-            documents: cost.documents,
-            examined,
-          });
-      }
-    }
+    const goldOf = (questionId: string): GoldContent | undefined =>
+      kept.get(`gold/${source.name}/${questionId}`) as GoldContent | undefined;
+    const own = await pointsOf(source.name, workload, model, db, goldOf);
+    points.push(...own);
     const flat = deriveDesign({
       conceptual: proposeDesign({
         catalog,
@@ -168,21 +194,7 @@ try {
     baseline += flatCost;
     if (cost > flatCost * (1 + 1e-9))
       dearer.push(`${source.name} (${cost.toFixed(0)} against ${flatCost.toFixed(0)})`);
-    const own = points.filter(({ database }) => database === source.name);
-    if (values.verbose) {
-      console.log(
-        `${source.name.padEnd(36)} ${String(own.length).padStart(4)} items  rho ` +
-          `${spearman(own, (point) => point.estimated).toFixed(2)}  documents only ` +
-          `${spearman(own, (point) => point.documents).toFixed(2)}  cost ` +
-          `${(cost / flatCost).toFixed(2)} of one-to-one`,
-      );
-      if (wanted)
-        for (const { questionId, documents, examined } of own)
-          console.log(
-            `  ${questionId.padEnd(20)} estimated ${documents.toFixed(1).padStart(10)}  examined ` +
-              `${String(examined).padStart(8)}`,
-          );
-    }
+    if (values.verbose) printDatabase(source.name, own, cost / flatCost);
   }
 } finally {
   await mongo.close();

@@ -23,10 +23,7 @@ import { stages } from '../lib/pipeline/stages/index';
 import { defaultSettings, stageNames, type StageInput } from '../lib/pipeline/stages/stage';
 import { Random } from '../sample/random';
 
-function generate(file: string, transactions: number): void {
-  const sqlite = new Database(file);
-  sqlite.pragma('journal_mode = OFF');
-  sqlite.exec(`
+const DDL = `
     CREATE TABLE district (district_id INTEGER PRIMARY KEY, name TEXT, region TEXT,
       inhabitants INTEGER, salary REAL);
     CREATE TABLE account (account_id INTEGER PRIMARY KEY, district_id INTEGER REFERENCES district,
@@ -43,17 +40,21 @@ function generate(file: string, transactions: number): void {
       bank_to TEXT, account_to INTEGER, amount REAL, k_symbol TEXT);
     CREATE TABLE trans (trans_id INTEGER PRIMARY KEY, account_id INTEGER REFERENCES account,
       date TEXT, type TEXT, operation TEXT, amount INTEGER, balance INTEGER, k_symbol TEXT,
-        bank TEXT, account INTEGER);`);
-  const random = new Random(7);
-  const date = (): string =>
-    `199${random.int(3, 8)}-${String(random.int(1, 12)).padStart(2, '0')}-${String(random.int(1, 28)).padStart(2, '0')}`;
-  const accounts = 4500;
-  const fill = (
-    table: string,
-    width: number,
-    count: number,
-    row: (id: number) => unknown[],
-  ): void => {
+        bank TEXT, account INTEGER);`;
+
+const ACCOUNTS = 4500;
+const random = new Random(7);
+const two = (value: number): string => String(value).padStart(2, '0');
+const date = (): string =>
+  `199${random.int(3, 8)}-${two(random.int(1, 12))}-${two(random.int(1, 28))}`;
+
+type Fill = (table: string, width: number, count: number, row: (id: number) => unknown[]) => void;
+
+function generate(file: string, transactions: number): void {
+  const sqlite = new Database(file);
+  sqlite.pragma('journal_mode = OFF');
+  sqlite.exec(DDL);
+  const fill: Fill = (table, width, count, row) => {
     const insert = sqlite.prepare(
       `INSERT INTO "${table}" VALUES (${Array(width).fill('?').join(',')})`,
     );
@@ -61,6 +62,25 @@ function generate(file: string, transactions: number): void {
       for (let id = 1; id <= count; id++) insert.run(...row(id));
     })();
   };
+  fillMasterData(fill);
+  // Squaring skews: a few accounts have thousands of transactions, many have some.
+  fill('trans', 10, transactions, (id) => [
+    id,
+    1 + Math.floor(random.next() ** 2 * ACCOUNTS),
+    date(),
+    random.pick(['credit', 'withdrawal']),
+    random.pick(['cash', 'card', 'transfer', null]),
+    random.int(1, 90_000),
+    random.int(-1000, 200_000),
+    random.pick(['household', 'pension', null]),
+    random.pick(['AB', 'CD', null]),
+    random.chance(0.7) ? null : random.int(1e6, 9e7),
+  ]);
+  sqlite.close();
+}
+
+/** Everything but the transactions, which are what there is much of. */
+function fillMasterData(fill: Fill): void {
   fill('district', 5, 77, (id) => [
     id,
     `District ${id}`,
@@ -68,7 +88,7 @@ function generate(file: string, transactions: number): void {
     random.int(40_000, 1_200_000),
     random.int(8000, 13_000) + 0.5,
   ]);
-  fill('account', 4, accounts, (id) => [
+  fill('account', 4, ACCOUNTS, (id) => [
     id,
     random.int(1, 77),
     random.pick(['monthly', 'weekly', 'after transaction']),
@@ -78,12 +98,12 @@ function generate(file: string, transactions: number): void {
   fill('disp', 4, 5369, (id) => [
     id,
     id,
-    Math.min(accounts, random.int(1, accounts)),
+    Math.min(ACCOUNTS, random.int(1, ACCOUNTS)),
     random.pick(['OWNER', 'DISPONENT']),
   ]);
   fill('loan', 7, 682, (id) => [
     id,
-    random.int(1, accounts),
+    random.int(1, ACCOUNTS),
     date(),
     random.int(5000, 500_000),
     random.pick([12, 24, 36, 48, 60]),
@@ -98,26 +118,12 @@ function generate(file: string, transactions: number): void {
   ]);
   fill('order', 6, 6471, (id) => [
     id,
-    random.int(1, accounts),
+    random.int(1, ACCOUNTS),
     random.pick(['AB', 'CD', 'EF']),
     random.int(1e6, 9e7),
     random.int(100, 9000) + 0.5,
     random.pick(['SIPO', 'UVER', null]),
   ]);
-  // Squaring skews: a few accounts have thousands of transactions, many have some.
-  fill('trans', 10, transactions, (id) => [
-    id,
-    1 + Math.floor(random.next() ** 2 * accounts),
-    date(),
-    random.pick(['credit', 'withdrawal']),
-    random.pick(['cash', 'card', 'transfer', null]),
-    random.int(1, 90_000),
-    random.int(-1000, 200_000),
-    random.pick(['household', 'pension', null]),
-    random.pick(['AB', 'CD', null]),
-    random.chance(0.7) ? null : random.int(1e6, 9e7),
-  ]);
-  sqlite.close();
 }
 
 interface Figures {

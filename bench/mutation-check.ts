@@ -55,35 +55,42 @@ for (const bundle of bundles) {
       .filter((name) => name.endsWith('.csv'))
       .map((name) => parseLogicalCsv(readFileSync(path.join(folder, name), 'utf8')));
     for (const item of own) {
-      if (!item.MQL) continue;
-      const { collection, pipeline } = item.MQL;
-      const seen = new Map<string, Promise<string>>();
-      const digest = (stages: readonly Document[]): Promise<string> => {
-        const key = BSON.EJSON.stringify(stages as Document[]);
-        const known = seen.get(key) ?? run(collection, stages, item.order_sensitive);
-        seen.set(key, known);
-        return known;
-      };
-      const mutations: Mutation[] = mutationsOf({
-        collection,
-        pipeline,
-        design: { logical },
-        ordered: item.order_sensitive,
-      });
-      const original = await digest(pipeline);
-      for (const mutation of mutations) {
-        const count = (kinds[mutation.kind] ??= { mutations: 0, changed: 0 });
-        count.mutations++;
-        if ((await digest(mutation.pipeline)) !== original) count.changed++;
-      }
-      if ((await weakPredicates(mutations, original, digest)).length > 0)
-        weak.push(`${database}/${item.question_id}`);
+      await mutate(item, database, logical);
       items++;
     }
     await db.dropDatabase();
   }
 }
 await client.close();
+
+async function mutate(
+  item: GoldItem,
+  database: string,
+  logical: readonly LogicalDesign[],
+): Promise<void> {
+  const { collection, pipeline } = item.MQL!;
+  const seen = new Map<string, Promise<string>>();
+  const digest = (stages: readonly Document[]): Promise<string> => {
+    const key = BSON.EJSON.stringify(stages as Document[]);
+    const known = seen.get(key) ?? run(collection, stages, item.order_sensitive);
+    seen.set(key, known);
+    return known;
+  };
+  const mutations: Mutation[] = mutationsOf({
+    collection,
+    pipeline,
+    design: { logical },
+    ordered: item.order_sensitive,
+  });
+  const original = await digest(pipeline);
+  for (const mutation of mutations) {
+    const count = (kinds[mutation.kind] ??= { mutations: 0, changed: 0 });
+    count.mutations++;
+    if ((await digest(mutation.pipeline)) !== original) count.changed++;
+  }
+  if ((await weakPredicates(mutations, original, digest)).length > 0)
+    weak.push(`${database}/${item.question_id}`);
+}
 
 async function run(
   collection: string,

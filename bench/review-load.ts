@@ -299,6 +299,25 @@ async function measure(
     (((seconds - spentBefore[index]!) / measured.approved.length) * 1000).toFixed(1),
   );
   for (const close of closers) close();
+  await printFigures(db, measured, { seconds, took, each, eventBytes });
+}
+
+async function printFigures(
+  db: Database,
+  measured: Measured,
+  {
+    seconds,
+    took,
+    each,
+    eventBytes,
+  }: {
+    readonly seconds: number;
+    readonly took: number;
+    /** Milliseconds of processor for a decision, by process. */
+    readonly each: readonly string[];
+    readonly eventBytes: number;
+  },
+): Promise<void> {
   const twice = await db.pool.query<{ n: number }>(
     'SELECT count(*)::int AS n FROM (SELECT task_id FROM decision GROUP BY task_id HAVING ' +
       'count(*) > 1) double',

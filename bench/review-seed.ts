@@ -66,6 +66,25 @@ export async function seedReview(pool: pg.Pool, tasks: number, people: number): 
   await artefacts('translation', 'translation', perDatabase);
   await artefacts('gold', 'optimisation', perDatabase);
   await artefacts('evidence', 'evidence', perDatabase);
+  await seedVersions(pool, benchmarkId);
+  await pool.query(
+    `INSERT INTO task (id, benchmark_id, database_id, artefact_id, gate, title)
+     SELECT gen_random_uuid(), $1, database_id, id, CASE kind WHEN 'gold' THEN 'optimised_query'
+       ELSE 'evidence' END, key
+     FROM seeded WHERE kind IN ('gold', 'evidence') ORDER BY database_id, kind, key`,
+    [benchmarkId],
+  );
+  await pool.query('DROP TABLE seeded');
+  const reviewers: string[] = [];
+  for (let index = 0; index < people; index++)
+    reviewers.push(await person(pool, 'reviewer', index));
+  const lead = await person(pool, 'lead', 0);
+  await pool.query('VACUUM ANALYZE');
+  return { benchmarkId, reviewers, lead };
+}
+
+/** The current version of each artefact, and what it was made from; leaves the table `seeded`. */
+async function seedVersions(pool: pg.Pool, benchmarkId: string): Promise<void> {
   await pool.query(
     `CREATE TEMP TABLE seeded AS
      SELECT artefact.id, artefact.kind, artefact.key, artefact.database_id,
@@ -107,20 +126,6 @@ export async function seedReview(pool: pg.Pool, tasks: number, people: number): 
   await feed('gold', 'logical_design', 'fields', collection);
   await feed('evidence', 'gold', '', 'one.key');
   await feed('evidence', 'logical_design', 'fields', collection);
-  await pool.query(
-    `INSERT INTO task (id, benchmark_id, database_id, artefact_id, gate, title)
-     SELECT gen_random_uuid(), $1, database_id, id, CASE kind WHEN 'gold' THEN 'optimised_query'
-       ELSE 'evidence' END, key
-     FROM seeded WHERE kind IN ('gold', 'evidence') ORDER BY database_id, kind, key`,
-    [benchmarkId],
-  );
-  await pool.query('DROP TABLE seeded');
-  const reviewers: string[] = [];
-  for (let index = 0; index < people; index++)
-    reviewers.push(await person(pool, 'reviewer', index));
-  const lead = await person(pool, 'lead', 0);
-  await pool.query('VACUUM ANALYZE');
-  return { benchmarkId, reviewers, lead };
 }
 
 async function person(pool: pg.Pool, role: string, index: number): Promise<string> {

@@ -80,113 +80,28 @@ bundle and report.json. Needs no Postgres and no reviewer.
 Exit status: 0 when every database was converted, 1 when one failed (the others are written).`,
 
   async run(args) {
-    const { values, positionals } = parseArgs({
-      args,
-      allowPositionals: true,
-      options: {
-        out: { type: 'string' },
-        databases: { type: 'string' },
-        limit: { type: 'string' },
-        strategy: { type: 'string' },
-        retype: { type: 'string' },
-        identifiers: { type: 'string' },
-        uri: { type: 'string' },
-        json: { type: 'boolean' },
-      },
-    });
-    const [folder, ...more] = positionals;
-    if (!folder || more.length > 0) throw new UsageError('give one benchmark folder or .zip');
-    if (!values.out) throw new UsageError('--out is missing');
-    const settings: BenchmarkSettings = {
-      ...defaultSettings,
-      strategy: oneOf('strategy', strategies, values.strategy),
-      retype: oneOf('retype', retypings, values.retype),
-      identifiers: oneOf('identifiers', identifiers, values.identifiers),
-    };
-    const limit = values.limit === undefined ? Infinity : Number(values.limit);
-    if (!(limit > 0)) throw new UsageError('--limit must be a positive number');
-    assertWritable(values.out);
-
+    const request = readRequest(args);
+    assertWritable(request.out);
     const progress = new ProgressLine();
     const abort = new AbortController();
     const stop = (): void => abort.abort(new Error('cancelled'));
     process.once('SIGINT', stop);
     process.once('SIGTERM', stop);
     const scratch = fs.mkdtempSync(path.join(os.tmpdir(), 'aptmql-convert-'));
-    const known = new KnownResults();
     let mongo: MongoConnection | undefined;
     let opened: OpenBenchmark | undefined;
     try {
-      const wanted = values.databases?.split(',');
-      opened = await openBenchmark(folder, {
+      opened = await openBenchmark(request.folder, {
         scratch,
-        databases: wanted,
+        databases: request.databases,
         onUnpack: (done, total) => progress.bar('unpacking', done, total, 'files'),
         onProgress: (done, total, what) =>
           progress.bar(`reading ${what}`, done, total, 'databases'),
       });
-      const { benchmark } = opened;
       // A server of its own: conversions can run beside each other and beside the product, and
       // leave nothing behind.
-      mongo = await openMongo(values.uri ?? process.env.MONGODB_URI, scratch);
-      const { reports, databases } = await convertAll(
-        benchmark,
-        settings,
-        limit,
-        mongo,
-        known,
-        abort.signal,
-        progress,
-      );
-      const content: BundleContent = {
-        name: path.basename(path.resolve(folder)).replace(/\.zip$/i, ''),
-        toolVersion: toolVersion(),
-        engine: mongo.engine,
-        questionFiles: benchmark.questionFiles,
-        databases,
-        problems: benchmark.problems,
-        provenance: { decisions: [], effort: [], agentRuns: [], auditHead: null },
-        missing: [
-          'no person has reviewed it',
-          ...reports.flatMap((report) =>
-            report.failed ? [`${report.name} could not be converted: ${report.failed}`] : [],
-          ),
-        ],
-      };
-      const options: ExportOptions = {
-        out: values.out,
-        mongo: mongo.client,
-        key: installationKey(path.resolve(process.env.APTMQL_DATA ?? '.data')),
-        signal: abort.signal,
-        known,
-        onProgress: (done, total, what) =>
-          progress.bar(`writing ${what}`, done, total, 'databases'),
-      };
-      const { faults } = await throughOutages(
-        mongo.client,
-        abort.signal,
-        () => exportBundle(content, options),
-        (message) => {
-          progress.clear();
-          console.error(`the bundle is written again when MongoDB is back: ${message}`);
-        },
-      );
-      const report = { databases: reports, problems: benchmark.problems };
-      fs.writeFileSync(
-        path.join(values.out, 'report.json'),
-        `${JSON.stringify(report, null, 1)}\n`,
-      );
-      progress.clear();
-      if (values.json) console.log(JSON.stringify(report));
-      else printReport(reports, benchmark.problems, values.out);
-      const missing = benchmark.problems.filter(
-        ({ kind, subject }) =>
-          isMissing(kind) && (wanted === undefined || wanted.includes(subject)),
-      );
-      for (const fault of faults) console.error(`does not read back as exported: ${fault}`);
-      return faults.length > 0 || missing.length > 0 || reports.some((entry) => entry.failed)
-        ? 1
-        : 0;
+      mongo = await openMongo(request.uri, scratch);
+      return await convert(request, opened.benchmark, mongo, abort.signal, progress);
     } finally {
       progress.clear();
       process.off('SIGINT', stop);
@@ -197,6 +112,128 @@ Exit status: 0 when every database was converted, 1 when one failed (the others 
     }
   },
 };
+
+interface ConvertRequest {
+  /** Of the benchmark, or its archive. */
+  readonly folder: string;
+  readonly out: string;
+  /** Undefined for all of them. */
+  readonly databases: readonly string[] | undefined;
+  /** Items of each database. */
+  readonly limit: number;
+  readonly settings: BenchmarkSettings;
+  readonly uri: string | undefined;
+  readonly json: boolean;
+}
+
+function readRequest(args: string[]): ConvertRequest {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      out: { type: 'string' },
+      databases: { type: 'string' },
+      limit: { type: 'string' },
+      strategy: { type: 'string' },
+      retype: { type: 'string' },
+      identifiers: { type: 'string' },
+      uri: { type: 'string' },
+      json: { type: 'boolean' },
+    },
+  });
+  const [folder, ...more] = positionals;
+  if (!folder || more.length > 0) throw new UsageError('give one benchmark folder or .zip');
+  if (!values.out) throw new UsageError('--out is missing');
+  const limit = values.limit === undefined ? Infinity : Number(values.limit);
+  if (!(limit > 0)) throw new UsageError('--limit must be a positive number');
+  return {
+    folder,
+    out: values.out,
+    databases: values.databases?.split(','),
+    limit,
+    settings: {
+      ...defaultSettings,
+      strategy: oneOf('strategy', strategies, values.strategy),
+      retype: oneOf('retype', retypings, values.retype),
+      identifiers: oneOf('identifiers', identifiers, values.identifiers),
+    },
+    uri: values.uri ?? process.env.MONGODB_URI,
+    json: values.json === true,
+  };
+}
+
+/** Converts, exports and reports; returns the exit status. */
+async function convert(
+  request: ConvertRequest,
+  benchmark: SourceBenchmark,
+  mongo: MongoConnection,
+  signal: AbortSignal,
+  progress: ProgressLine,
+): Promise<number> {
+  const { out, settings, limit } = request;
+  const known = new KnownResults();
+  const { reports, databases } = await convertAll(
+    benchmark,
+    settings,
+    limit,
+    mongo,
+    known,
+    signal,
+    progress,
+  );
+  const options: ExportOptions = {
+    out,
+    mongo: mongo.client,
+    key: installationKey(path.resolve(process.env.APTMQL_DATA ?? '.data')),
+    signal,
+    known,
+    onProgress: (done, total, what) => progress.bar(`writing ${what}`, done, total, 'databases'),
+  };
+  const content = bundleContent(request, benchmark, mongo, reports, databases);
+  const { faults } = await throughOutages(
+    mongo.client,
+    signal,
+    () => exportBundle(content, options),
+    (message) => {
+      progress.clear();
+      console.error(`the bundle is written again when MongoDB is back: ${message}`);
+    },
+  );
+  const report = { databases: reports, problems: benchmark.problems };
+  fs.writeFileSync(path.join(out, 'report.json'), `${JSON.stringify(report, null, 1)}\n`);
+  progress.clear();
+  if (request.json) console.log(JSON.stringify(report));
+  else printReport(reports, benchmark.problems, out);
+  for (const fault of faults) console.error(`does not read back as exported: ${fault}`);
+  const isWanted = (subject: string): boolean => request.databases?.includes(subject) ?? true;
+  const isWhole =
+    faults.length === 0 &&
+    !benchmark.problems.some(({ kind, subject }) => isMissing(kind) && isWanted(subject)) &&
+    !reports.some(({ failed }) => failed);
+  return isWhole ? 0 : 1;
+}
+
+const bundleContent = (
+  { folder }: ConvertRequest,
+  benchmark: SourceBenchmark,
+  mongo: MongoConnection,
+  reports: readonly DatabaseReport[],
+  databases: readonly BundleDatabase[],
+): BundleContent => ({
+  name: path.basename(path.resolve(folder)).replace(/\.zip$/i, ''),
+  toolVersion: toolVersion(),
+  engine: mongo.engine,
+  questionFiles: benchmark.questionFiles,
+  databases,
+  problems: benchmark.problems,
+  provenance: { decisions: [], effort: [], agentRuns: [], auditHead: null },
+  missing: [
+    'no person has reviewed it',
+    ...reports.flatMap((report) =>
+      report.failed ? [`${report.name} could not be converted: ${report.failed}`] : [],
+    ),
+  ],
+});
 
 async function convertAll(
   benchmark: SourceBenchmark,

@@ -33,19 +33,8 @@ const PAGE_SIZE = 50;
  */
 export function QueuePage() {
   const router = useRouter();
-  const path = usePathname();
-  const search = useSearchParams();
-  const get = (name: string): string => search.get(name) ?? '';
-  const set = (name: string, value: string): void => {
-    const next = new URLSearchParams(search);
-    if (value === '') next.delete(name);
-    else next.set(name, value);
-    if (name !== 'page') next.delete('page');
-    if (name === 'benchmark') next.delete('database');
-    router.replace(`${path}?${next.toString()}`);
-  };
-  const page = Number(search.get('page') ?? 1) || 1;
-  const filters = {
+  const { get, set, page, query, suffix } = useFilters();
+  const queue = useQueue({
     benchmarkId: get('benchmark'),
     databaseId: get('database'),
     gate: get('gate'),
@@ -53,30 +42,19 @@ export function QueuePage() {
     search: get('search'),
     page,
     pageSize: PAGE_SIZE,
-  };
-  const queue = useQueue(filters);
+  });
   const benchmarks = useBenchmarks();
-  const benchmark =
-    get('benchmark') || (benchmarks.data?.length === 1 ? benchmarks.data[0]!.id : '');
   const { data: user } = useSession();
-  const claimFilters = {
-    ...(filters.benchmarkId ? { benchmarkId: filters.benchmarkId } : {}),
-    ...(filters.databaseId ? { databaseId: filters.databaseId } : {}),
-    ...(filters.gate ? { gate: filters.gate } : {}),
-  };
-  const skips = skipsOf(user?.id ?? '', claimFilters);
+  const skips = skipsOf(user?.id ?? '', query);
   const [empty, setEmpty] = useState<EmptyQueue | null>(null);
   const start = useMutation({
     mutationFn: () =>
       api<ClaimResponse>('/api/queue/claim', {
         method: 'POST',
-        body: { ...claimFilters, deciding: pendingTaskIds(), skipped: skips.list() },
+        body: { ...query, deciding: pendingTaskIds(), skipped: skips.list() },
       }),
     onSuccess: (response) => {
-      if (response.task)
-        router.push(
-          `/tasks/${response.task.id}${search.toString() ? `?${search.toString()}` : ''}`,
-        );
+      if (response.task) router.push(`/tasks/${response.task.id}${suffix}`);
       else setEmpty(response.empty);
     },
   });
@@ -108,62 +86,12 @@ export function QueuePage() {
         </div>
       ) : null}
       <Card padded={false}>
-        <div className="flex flex-wrap items-center gap-2 border-b border-line p-2">
-          <BenchmarkChoice
-            benchmarks={benchmarks.data}
-            value={get('benchmark')}
-            onChange={(benchmark) => set('benchmark', benchmark)}
-          />
-          {benchmark ? (
-            <DatabaseChoice
-              benchmark={benchmark}
-              value={get('database')}
-              onChange={(value) => set('database', value)}
-            />
-          ) : null}
-          <Select
-            aria-label="Gate"
-            value={get('gate')}
-            onChange={(event) => set('gate', event.target.value)}
-          >
-            <option value="">All gates</option>
-            {(Object.keys(gateLabel) as GateName[]).map((gate) => (
-              <option key={gate} value={gate}>
-                {gateLabel[gate]}
-              </option>
-            ))}
-          </Select>
-          <Select
-            aria-label="State"
-            value={get('state')}
-            onChange={(event) => set('state', event.target.value)}
-          >
-            <option value="">To do (open and stale)</option>
-            {taskStates.map((state) => (
-              <option key={state} value={state}>
-                {state}
-              </option>
-            ))}
-            <option value="all">all</option>
-          </Select>
-          <form
-            onSubmit={(event) => {
-              event.preventDefault();
-              set('search', String(new FormData(event.currentTarget).get('search') ?? ''));
-            }}
-          >
-            <Input
-              name="search"
-              aria-label="Search tasks"
-              placeholder="Search, Enter"
-              defaultValue={get('search')}
-              className="w-52"
-            />
-          </form>
-          <span className="ml-auto text-[13px] text-muted">
-            {queue.data ? counted(queue.data.total, 'task') : ''}
-          </span>
-        </div>
+        <FilterBar
+          get={get}
+          set={set}
+          benchmarks={benchmarks.data}
+          count={queue.data ? counted(queue.data.total, 'task') : ''}
+        />
         {queue.isPending ? <Loading what="the queue" of={queue} /> : null}
         {queue.error ? (
           <div className="p-3">
@@ -172,33 +100,147 @@ export function QueuePage() {
         ) : null}
         {queue.data?.total === 0 ? <EmptyNote>No task matches these filters.</EmptyNote> : null}
         {queue.data && queue.data.rows.length > 0 ? (
-          <Tasks
-            rows={queue.data.rows}
-            suffix={search.toString() ? `?${search.toString()}` : ''}
-            benchmarks={benchmarks.data ?? []}
-          />
+          <Tasks rows={queue.data.rows} suffix={suffix} benchmarks={benchmarks.data ?? []} />
         ) : null}
         {queue.data && queue.data.total > PAGE_SIZE ? (
-          <nav
-            aria-label="Pages"
-            className="flex items-center justify-end gap-2 border-t border-line p-2"
-          >
-            <Button disabled={page <= 1} onClick={() => set('page', String(page - 1))}>
-              Previous
-            </Button>
-            <span className="text-[13px] text-muted">
-              {page} of {Math.ceil(queue.data.total / PAGE_SIZE)}
-            </span>
-            <Button
-              disabled={page * PAGE_SIZE >= queue.data.total}
-              onClick={() => set('page', String(page + 1))}
-            >
-              Next
-            </Button>
-          </nav>
+          <Pages
+            page={page}
+            of={Math.ceil(queue.data.total / PAGE_SIZE)}
+            go={(to) => set('page', String(to))}
+          />
         ) : null}
       </Card>
     </Page>
+  );
+}
+
+interface Filters {
+  /** Of the address; empty where it does not say. */
+  readonly get: (name: string) => string;
+  readonly set: (name: string, value: string) => void;
+}
+
+function useFilters() {
+  const router = useRouter();
+  const path = usePathname();
+  const search = useSearchParams();
+  const get = (name: string): string => search.get(name) ?? '';
+  const set = (name: string, value: string): void => {
+    const next = new URLSearchParams(search);
+    if (value === '') next.delete(name);
+    else next.set(name, value);
+    if (name !== 'page') next.delete('page');
+    if (name === 'benchmark') next.delete('database');
+    router.replace(`${path}?${next.toString()}`);
+  };
+  const [benchmarkId, databaseId, gate] = [get('benchmark'), get('database'), get('gate')];
+  return {
+    get,
+    set,
+    page: Number(search.get('page') ?? 1) || 1,
+    /** By which the next task is claimed. */
+    query: {
+      ...(benchmarkId && { benchmarkId }),
+      ...(databaseId && { databaseId }),
+      ...(gate && { gate }),
+    },
+    /** What takes the filters along to a task. */
+    suffix: search.toString() ? `?${search.toString()}` : '',
+  };
+}
+
+function FilterBar({
+  get,
+  set,
+  benchmarks,
+  count,
+}: Filters & {
+  readonly benchmarks: readonly BenchmarkRow[] | undefined;
+  readonly count: string;
+}) {
+  const benchmark = get('benchmark') || (benchmarks?.length === 1 ? benchmarks[0]!.id : '');
+  return (
+    <div className="flex flex-wrap items-center gap-2 border-b border-line p-2">
+      <BenchmarkChoice
+        benchmarks={benchmarks}
+        value={get('benchmark')}
+        onChange={(id) => set('benchmark', id)}
+      />
+      {benchmark ? (
+        <DatabaseChoice
+          benchmark={benchmark}
+          value={get('database')}
+          onChange={(value) => set('database', value)}
+        />
+      ) : null}
+      <Select
+        aria-label="Gate"
+        value={get('gate')}
+        onChange={(event) => set('gate', event.target.value)}
+      >
+        <option value="">All gates</option>
+        {(Object.keys(gateLabel) as GateName[]).map((gate) => (
+          <option key={gate} value={gate}>
+            {gateLabel[gate]}
+          </option>
+        ))}
+      </Select>
+      <Select
+        aria-label="State"
+        value={get('state')}
+        onChange={(event) => set('state', event.target.value)}
+      >
+        <option value="">To do (open and stale)</option>
+        {taskStates.map((state) => (
+          <option key={state} value={state}>
+            {state}
+          </option>
+        ))}
+        <option value="all">all</option>
+      </Select>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          set('search', String(new FormData(event.currentTarget).get('search') ?? ''));
+        }}
+      >
+        <Input
+          name="search"
+          aria-label="Search tasks"
+          placeholder="Search, Enter"
+          defaultValue={get('search')}
+          className="w-52"
+        />
+      </form>
+      <span className="ml-auto text-[13px] text-muted">{count}</span>
+    </div>
+  );
+}
+
+function Pages({
+  page,
+  of,
+  go,
+}: {
+  readonly page: number;
+  readonly of: number;
+  readonly go: (page: number) => void;
+}) {
+  return (
+    <nav
+      aria-label="Pages"
+      className="flex items-center justify-end gap-2 border-t border-line p-2"
+    >
+      <Button disabled={page <= 1} onClick={() => go(page - 1)}>
+        Previous
+      </Button>
+      <span className="text-[13px] text-muted">
+        {page} of {of}
+      </span>
+      <Button disabled={page >= of} onClick={() => go(page + 1)}>
+        Next
+      </Button>
+    </nav>
   );
 }
 

@@ -60,67 +60,10 @@ export function UsersPage() {
         {users.isPending ? <Loading what="the users" of={users} /> : null}
         {users.error ? <ErrorNote error={users.error} /> : null}
         {users.data ? (
-          <PlainTable
-            label="Users"
-            align="middle"
-            rows={users.data}
-            rowKey={(row) => row.id}
-            columns={[
-              { head: 'Name', cell: (row) => <span className="font-medium">{row.name}</span> },
-              { head: 'E-mail', cell: (row) => row.email },
-              {
-                head: 'Role',
-                cell: (row) => (
-                  <Select
-                    aria-label={`Role of ${row.name}`}
-                    value={row.role}
-                    disabled={row.id === me?.id}
-                    onChange={(event) =>
-                      change.mutate({ id: row.id, body: { role: event.target.value } })
-                    }
-                  >
-                    {roles.map((role) => (
-                      <option key={role}>{role}</option>
-                    ))}
-                  </Select>
-                ),
-              },
-              {
-                head: 'Last seen',
-                cell: (row) => (row.lastSeenAt ? when(row.lastSeenAt) : 'never'),
-              },
-              {
-                head: 'State',
-                cell: (row) =>
-                  row.disabled ? (
-                    <Badge tone="bad">disabled</Badge>
-                  ) : (
-                    <Badge tone="good">active</Badge>
-                  ),
-              },
-              {
-                head: '',
-                cell: (row) =>
-                  row.id === me?.id ? null : (
-                    <span className="flex gap-1">
-                      <Button
-                        look="quiet"
-                        onClick={() => change.mutate({ id: row.id, body: { resetPassword: true } })}
-                      >
-                        New password
-                      </Button>
-                      <Button
-                        look="quiet"
-                        onClick={() =>
-                          change.mutate({ id: row.id, body: { disabled: !row.disabled } })
-                        }
-                      >
-                        {row.disabled ? 'Enable' : 'Disable'}
-                      </Button>
-                    </span>
-                  ),
-              },
-            ]}
+          <UserTable
+            users={users.data}
+            ownId={me?.id}
+            change={(id, body) => change.mutate({ id, body })}
           />
         ) : null}
       </Card>
@@ -170,5 +113,63 @@ export function UsersPage() {
         </p>
       </Dialog>
     </Page>
+  );
+}
+
+function UserTable({
+  users,
+  ownId,
+  change,
+}: {
+  readonly users: readonly UserRow[];
+  readonly ownId: string | undefined;
+  readonly change: (id: string, body: object) => void;
+}) {
+  return (
+    <PlainTable
+      label="Users"
+      align="middle"
+      rows={users}
+      rowKey={(row) => row.id}
+      columns={[
+        { head: 'Name', cell: (row) => <span className="font-medium">{row.name}</span> },
+        { head: 'E-mail', cell: (row) => row.email },
+        {
+          head: 'Role',
+          cell: (row) => (
+            <Select
+              aria-label={`Role of ${row.name}`}
+              value={row.role}
+              disabled={row.id === ownId}
+              onChange={(event) => change(row.id, { role: event.target.value })}
+            >
+              {roles.map((role) => (
+                <option key={role}>{role}</option>
+              ))}
+            </Select>
+          ),
+        },
+        { head: 'Last seen', cell: (row) => (row.lastSeenAt ? when(row.lastSeenAt) : 'never') },
+        {
+          head: 'State',
+          cell: (row) =>
+            row.disabled ? <Badge tone="bad">disabled</Badge> : <Badge tone="good">active</Badge>,
+        },
+        {
+          head: '',
+          cell: (row) =>
+            row.id === ownId ? null : (
+              <span className="flex gap-1">
+                <Button look="quiet" onClick={() => change(row.id, { resetPassword: true })}>
+                  New password
+                </Button>
+                <Button look="quiet" onClick={() => change(row.id, { disabled: !row.disabled })}>
+                  {row.disabled ? 'Enable' : 'Disable'}
+                </Button>
+              </span>
+            ),
+        },
+      ]}
+    />
   );
 }

@@ -299,9 +299,8 @@ export const isEmbed = (field: Field): field is EmbedField =>
   field.kind === 'embedOne' || field.kind === 'embedMany';
 
 /** Holds fields of another table's rows: those that live here, or copies of them. */
-export const isNested = (
-  field: Field,
-): field is EmbedField | ExtendedReferenceField | SubsetField | OutlierField =>
+export type NestedField = EmbedField | ExtendedReferenceField | SubsetField | OutlierField;
+export const isNested = (field: Field): field is NestedField =>
   isEmbed(field) || field.kind === 'extendedReference' || isKeptRows(field);
 /** Repeats child rows in their parents. */
 export const isKeptRows = (field: Field): field is SubsetField | OutlierField =>

@@ -100,92 +100,11 @@ function Validation({
         {design.error ? <ErrorNote error={design.error} /> : null}
         {design.isPending ? <Loading what="the logical design" of={design} /> : null}
         {design.data ? (
-          <PlainTable
-            label="Fields"
-            align="middle"
+          <FieldTable
             rows={fieldRows(design.data, content.coverage, profile.data?.profile)}
-            rowKey={(row) => row.path}
-            columns={[
-              {
-                head: 'Field',
-                cell: (row) => {
-                  const { column, path } = row;
-                  const name = path.slice(path.lastIndexOf('.') + 1);
-                  const wanted =
-                    column &&
-                    directives.find(
-                      (entry) =>
-                        entry.kind === 'rename_field' &&
-                        entry.table === column.table &&
-                        entry.column === column.column,
-                    );
-                  return (
-                    <span className="flex flex-wrap items-center gap-x-2">
-                      <code className="font-mono text-xs wrap-anywhere">{path}</code>
-                      {column && path !== '_id' ? (
-                        <RenameControl
-                          what={path}
-                          current={name}
-                          wanted={wanted?.kind === 'rename_field' ? wanted.name : null}
-                          onRequest={(to) =>
-                            setDirectives([
-                              ...directives,
-                              { kind: 'rename_field', ...column, name: to },
-                            ])
-                          }
-                          onTakeBack={() =>
-                            setDirectives(directives.filter((entry) => entry !== wanted))
-                          }
-                        />
-                      ) : null}
-                    </span>
-                  );
-                },
-              },
-              {
-                head: 'Source',
-                cell: (row) => (
-                  <code className="font-mono text-xs wrap-anywhere">{row.source}</code>
-                ),
-              },
-              {
-                head: 'Type',
-                cell: (row) => <span className="font-mono text-xs text-muted">{row.types}</span>,
-              },
-              {
-                head: 'Transform',
-                cell: (row) => {
-                  const { column, retyped = false } = row;
-                  if (!column || !retyped) return row.transform;
-                  const wanted = directives.find(
-                    (entry) =>
-                      entry.kind === 'keep_type' &&
-                      entry.table === column.table &&
-                      entry.column === column.column,
-                  );
-                  return (
-                    <span className="flex flex-wrap items-center gap-2">
-                      {row.transform}
-                      {wanted ? <Badge tone="accent">requested</Badge> : null}
-                      <Button
-                        look="quiet"
-                        aria-label={`${wanted ? 'Cancel request' : 'Keep type'}: ${row.path}`}
-                        onClick={() =>
-                          setDirectives(
-                            wanted
-                              ? directives.filter((entry) => entry !== wanted)
-                              : [...directives, { kind: 'keep_type', ...column }],
-                          )
-                        }
-                      >
-                        {wanted ? 'Cancel request' : 'Keep type'}
-                      </Button>
-                    </span>
-                  );
-                },
-              },
-              { head: 'Covered by', cell: (row) => <Coverage row={row} goTo={goTo} /> },
-            ]}
+            directives={directives}
+            setDirectives={setDirectives}
+            goTo={goTo}
           />
         ) : null}
       </Card>
@@ -226,6 +145,115 @@ function Validation({
         )}
       </Card>
     </div>
+  );
+}
+
+type Directives = Pick<GateProps<CollectionValidation>, 'directives' | 'setDirectives'>;
+
+function FieldTable({
+  rows,
+  directives,
+  setDirectives,
+  goTo,
+}: Directives & {
+  readonly rows: readonly FieldRow[];
+  readonly goTo: (mapping: string) => void;
+}) {
+  return (
+    <PlainTable
+      label="Fields"
+      align="middle"
+      rows={rows}
+      rowKey={(row) => row.path}
+      columns={[
+        {
+          head: 'Field',
+          cell: (row) => (
+            <FieldName row={row} directives={directives} setDirectives={setDirectives} />
+          ),
+        },
+        {
+          head: 'Source',
+          cell: (row) => <code className="font-mono text-xs wrap-anywhere">{row.source}</code>,
+        },
+        {
+          head: 'Type',
+          cell: (row) => <span className="font-mono text-xs text-muted">{row.types}</span>,
+        },
+        {
+          head: 'Transform',
+          cell: (row) => (
+            <FieldTransform row={row} directives={directives} setDirectives={setDirectives} />
+          ),
+        },
+        { head: 'Covered by', cell: (row) => <Coverage row={row} goTo={goTo} /> },
+      ]}
+    />
+  );
+}
+
+/** A field's path, and the request for another name. */
+function FieldName({
+  row: { column, path },
+  directives,
+  setDirectives,
+}: Directives & { readonly row: FieldRow }) {
+  const name = path.slice(path.lastIndexOf('.') + 1);
+  const wanted =
+    column &&
+    directives.find(
+      (entry) =>
+        entry.kind === 'rename_field' &&
+        entry.table === column.table &&
+        entry.column === column.column,
+    );
+  return (
+    <span className="flex flex-wrap items-center gap-x-2">
+      <code className="font-mono text-xs wrap-anywhere">{path}</code>
+      {column && path !== '_id' ? (
+        <RenameControl
+          what={path}
+          current={name}
+          wanted={wanted?.kind === 'rename_field' ? wanted.name : null}
+          onRequest={(to) =>
+            setDirectives([...directives, { kind: 'rename_field', ...column, name: to }])
+          }
+          onTakeBack={() => setDirectives(directives.filter((entry) => entry !== wanted))}
+        />
+      ) : null}
+    </span>
+  );
+}
+
+/** How a field is retyped, and the request to keep the source's type. */
+function FieldTransform({
+  row: { column, retyped = false, transform, path },
+  directives,
+  setDirectives,
+}: Directives & { readonly row: FieldRow }) {
+  if (!column || !retyped) return transform;
+  const wanted = directives.find(
+    (entry) =>
+      entry.kind === 'keep_type' && entry.table === column.table && entry.column === column.column,
+  );
+  return (
+    <span className="flex flex-wrap items-center gap-2">
+      {transform}
+      {wanted ? <Badge tone="accent">requested</Badge> : null}
+      <Button
+        look="quiet"
+        aria-label={`${wanted ? 'Cancel request' : 'Keep type'}: ${path}`}
+        onClick={() =>
+          setDirectives(
+            wanted
+              ? directives.filter((entry) => entry !== wanted)
+              : [...directives, { kind: 'keep_type', ...column }],
+          )
+        }
+      >
+        {wanted ? 'Cancel request' : 'Keep type'}
+      </Button>
+    </span>
   );
 }
 

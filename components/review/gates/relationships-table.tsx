@@ -9,6 +9,7 @@ import {
 } from '../../../lib/design/document-design';
 import type { Workload } from '../../../lib/design/workload';
 import type { ProfileContent } from '../../../lib/pipeline/stages/design-stages';
+import type { Relationship } from '../../../lib/sqlite/profile/profile';
 import { number } from '../../format';
 import { Name } from '../../text/name';
 import { RelationshipName, WithArrows } from '../../text/relationship-name';
@@ -59,71 +60,28 @@ export function RelationshipsTable({
         columns={[
           {
             head: 'Relationship',
-            cell: (row) => {
-              const [found, was] = [measured(row), earlier(row)?.choice];
-              return (
-                <div className="min-w-52 space-y-0.5">
-                  <RelationshipName name={row.relationship} className="text-[13px] font-medium" />
-                  <div className="flex flex-wrap gap-1">
-                    {found && !found.declared ? (
-                      <Badge tone="warn" title={found.evidence ?? ''}>
-                        undeclared
-                      </Badge>
-                    ) : null}
-                    {row.directed ? <Badge tone="accent">set by reviewer</Badge> : null}
-                    {was && was !== row.choice ? <Badge tone="warn">was {was}</Badge> : null}
-                  </div>
-                </div>
-              );
-            },
-          },
-          {
-            head: 'Choice',
             cell: (row) => (
-              <div className="min-w-28 space-y-0.5">
-                <Badge tone={row.choice === 'embed' ? 'good' : 'neutral'}>
-                  {row.choice}
-                  {row.choice === 'embed' ? ` ${row.cardinality ?? ''}` : ''}
-                </Badge>
-                {(row.choice === 'embed' || row.choice === 'bucket') && row.field ? (
-                  <p className="text-xs text-muted">
-                    as <Name text={row.field} />
-                  </p>
-                ) : null}
-                {row.columns ? <CopiedColumns choice={row} before={earlier(row)} /> : null}
-              </div>
+              <RelationshipCell
+                choice={row}
+                before={earlier(row)?.choice}
+                evidence={undeclaredBy(measured(row))}
+              />
             ),
           },
           {
+            head: 'Choice',
+            cell: (row) => <ChoiceCell choice={row} before={earlier(row)} />,
+          },
+          {
             head: 'Alternatives',
-            cell: (row) => {
-              const wanted = directives.find(
-                (entry) => entry.kind === 'relationship' && entry.relationship === row.relationship,
-              );
-              return (
-                <KeepFocus className="space-y-1">
-                  {wanted?.kind === 'relationship' ? (
-                    <p className="flex items-center gap-1 whitespace-nowrap">
-                      <Badge tone="accent">{wanted.choice} requested</Badge>
-                      <Button
-                        look="quiet"
-                        aria-label={`Cancel request: ${row.relationship}`}
-                        onClick={() =>
-                          setDirectives(directives.filter((entry) => entry !== wanted))
-                        }
-                      >
-                        Cancel request
-                      </Button>
-                    </p>
-                  ) : (
-                    <Alternatives
-                      choice={row}
-                      onRequest={(other) => request(row.relationship, other)}
-                    />
-                  )}
-                </KeepFocus>
-              );
-            },
+            cell: (row) => (
+              <RequestCell
+                choice={row}
+                directives={directives}
+                setDirectives={setDirectives}
+                request={request}
+              />
+            ),
           },
           {
             head: '',
@@ -205,6 +163,92 @@ export function RelationshipsTable({
         />
       ) : null}
     </>
+  );
+}
+
+/** What a relationship that the source does not declare was found by. */
+const undeclaredBy = (found: Relationship | undefined): string | undefined =>
+  found && !found.declared ? (found.evidence ?? '') : undefined;
+
+function RelationshipCell({
+  choice,
+  before,
+  evidence,
+}: {
+  readonly choice: RelationshipChoice;
+  readonly before: Choice | undefined;
+  readonly evidence: string | undefined;
+}) {
+  return (
+    <div className="min-w-52 space-y-0.5">
+      <RelationshipName name={choice.relationship} className="text-[13px] font-medium" />
+      <div className="flex flex-wrap gap-1">
+        {evidence !== undefined ? (
+          <Badge tone="warn" title={evidence}>
+            undeclared
+          </Badge>
+        ) : null}
+        {choice.directed ? <Badge tone="accent">set by reviewer</Badge> : null}
+        {before && before !== choice.choice ? <Badge tone="warn">was {before}</Badge> : null}
+      </div>
+    </div>
+  );
+}
+
+function ChoiceCell({
+  choice,
+  before,
+}: {
+  readonly choice: RelationshipChoice;
+  readonly before: RelationshipChoice | undefined;
+}) {
+  return (
+    <div className="min-w-28 space-y-0.5">
+      <Badge tone={choice.choice === 'embed' ? 'good' : 'neutral'}>
+        {choice.choice}
+        {choice.choice === 'embed' ? ` ${choice.cardinality ?? ''}` : ''}
+      </Badge>
+      {(choice.choice === 'embed' || choice.choice === 'bucket') && choice.field ? (
+        <p className="text-xs text-muted">
+          as <Name text={choice.field} />
+        </p>
+      ) : null}
+      {choice.columns ? <CopiedColumns choice={choice} before={before} /> : null}
+    </div>
+  );
+}
+
+/** The alternatives, or the one that was requested. */
+function RequestCell({
+  choice,
+  directives,
+  setDirectives,
+  request,
+}: Pick<Props, 'directives' | 'setDirectives'> & {
+  readonly choice: RelationshipChoice;
+  readonly request: (relationship: string, choice: Choice) => void;
+}) {
+  const { relationship } = choice;
+  const wanted = directives.find(
+    (entry) => entry.kind === 'relationship' && entry.relationship === relationship,
+  );
+  return (
+    <KeepFocus className="space-y-1">
+      {wanted?.kind === 'relationship' ? (
+        <p className="flex items-center gap-1 whitespace-nowrap">
+          <Badge tone="accent">{wanted.choice} requested</Badge>
+          <Button
+            look="quiet"
+            aria-label={`Cancel request: ${relationship}`}
+            onClick={() => setDirectives(directives.filter((entry) => entry !== wanted))}
+          >
+            Cancel request
+          </Button>
+        </p>
+      ) : (
+        <Alternatives choice={choice} onRequest={(other) => request(relationship, other)} />
+      )}
+    </KeepFocus>
   );
 }
 
