@@ -10,7 +10,7 @@ import { decide } from '../lib/review/decide-task';
 import { finalise } from '../lib/benchmarks/finalise';
 import { extractBenchmarkZip } from '../lib/sqlite/source/benchmark-zip';
 import { patiently } from './outage-product';
-import type { Stores } from './outage-run';
+import type { Stores } from './outage-stores';
 
 /**
  * Approves all tasks, finalises the database and makes the final bundle, during which the service

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BlobStore } from '../lib/db/blob-store';
 import type { Database } from '../lib/db/database';
 import { listen } from '../lib/db/notify';
 import { decodeContent } from '../lib/pipeline/content';
@@ -11,13 +10,7 @@ import { contentHash } from '../lib/results/hash';
 import type { SourceBenchmark } from '../lib/sqlite/benchmark';
 import { finalBundle } from './outage-bundle';
 import { patiently } from './outage-product';
-
-export interface Stores {
-  readonly db: Database;
-  readonly blobs: BlobStore;
-  /** For bundles that are unpacked. */
-  readonly scratch: string;
-}
+import { type Stores } from './outage-stores';
 
 export interface Disturbance {
   /** Takes the service away once. */

@@ -21,7 +21,8 @@ import { stageNames } from '../lib/pipeline/stages/stage';
 import type { SourceBenchmark } from '../lib/sqlite/benchmark';
 import { openBenchmark } from '../lib/sqlite/source/open-benchmark';
 import { startProduct, type Mode, type Product, type Service } from './outage-product';
-import { runThrough, settled, type Outcome, type Stores } from './outage-run';
+import { runThrough, settled, type Outcome } from './outage-run';
+import { type Stores } from './outage-stores';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

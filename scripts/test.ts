@@ -55,6 +55,7 @@ if (!fs.existsSync(path.join(root, 'lib/db/generated')))
 run('Route types', 'next/dist/bin/next', ['typegen']);
 check('Types', 'typescript/bin/tsc', ['--noEmit', '-p', '.']);
 check('Lint', 'eslint/bin/eslint.js', ['.']);
+check('Import cycles', 'tsx/dist/cli.mjs', ['scripts/import-cycles.ts']);
 check('Type set', 'prettier/bin/prettier.cjs', ['--check', '--log-level', 'warn', '.']);
 const unit = run('Unit and integration tests', 'vitest/vitest.mjs', [
   'run',

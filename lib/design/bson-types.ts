@@ -1,5 +1,5 @@
 import { columnProfile, type Profile } from '../sqlite/profile/profile';
-import type { Transform } from './transform';
+import type { Transform } from './transform-kind';
 
 /**
  * The BSON types that a field of a source column can have: its transform's, or those of the storage

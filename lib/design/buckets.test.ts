@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { bucketCount } from './buckets';
+import { bucketCount } from './document-count';
 import { score } from './cost';
 import { profiledSource } from './test/design-fixture';
 import type { Directive } from './directive';

@@ -5,13 +5,13 @@ import {
   type Relationship,
   tableProfile,
 } from '../sqlite/profile/profile';
-import type { Choices } from './choices';
-import type { LogicalDesign } from './document-design';
+import type { Choices } from './document-design';
 import { DOCUMENT_MARGIN, MAX_DOCUMENT_BYTES, referredTo, type DesignLimits } from './obstacles';
 import type { Workload } from './workload';
 
 /** Fewer rows of a parent on average are no series worth a document of their own. */
 const MIN_ROWS = 10;
+
 /** What is asked less often does not pay for keeping rows in another shape than they came in. */
 const MIN_QUERIES = 3;
 
@@ -158,34 +158,4 @@ export function keyObstacle(
     if (found.invalidUtf8 > 0) return `${column} of ${table} holds bytes that are no text`;
   }
   return undefined;
-}
-
-/**
- * Documents of a collection, as far as the profile knows: its rows, or the buckets that they make.
- */
-export const documentCount = (
-  { rootTable, id }: Pick<LogicalDesign, 'rootTable' | 'id'>,
-  profile: Profile,
-): number =>
-  id.kind === 'bucket'
-    ? bucketCount(rootTable, id.columns, id.size, profile)
-    : rowCount(profile, rootTable);
-
-/**
- * Buckets that rows make, from what the profile knows of their keys: of each key the last bucket is
- * half full.
- */
-export function bucketCount(
-  table: string,
-  columns: readonly string[],
-  size: number,
-  profile: Profile,
-): number {
-  const rows = rowCount(profile, table);
-  const distinct = columns.map((column) => columnProfile(profile, table, column)?.distinct ?? 1);
-  const groups = Math.min(
-    rows,
-    distinct.reduce((product, count) => product * Math.max(1, count), 1),
-  );
-  return Math.min(rows, Math.max(groups, Math.round(rows / size + groups / 2)));
 }

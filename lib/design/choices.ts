@@ -5,7 +5,6 @@ import { MAX_COPIED_COLUMNS, proposeCopy, shortColumns } from './copies';
 import type { Directive } from './directive';
 import type {
   AttributeChoice,
-  Choice,
   CollectionDesign,
   ComputedChoice,
   IdRule,
@@ -17,12 +16,7 @@ import { legalCollectionName, legalFieldName, NameSet } from './names';
 import type { DesignLimits } from './obstacles';
 import { identity } from './transform';
 import type { Workload } from './workload';
-
-/**
- * One candidate: what becomes of each relationship, by its id. Those that are not named are
- * references.
- */
-export type Choices = ReadonlyMap<string, Choice>;
+import { type Choices } from './document-design';
 
 export interface ChoiceContext {
   readonly catalog: Catalog;

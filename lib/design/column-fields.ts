@@ -9,7 +9,7 @@ import {
   type LogicalDesign,
   logicalDesignOf,
 } from './document-design';
-import type { Transform } from './transform';
+import type { Transform } from './transform-kind';
 
 type Fields = Pick<DocumentDesign, 'logical'>;
 

@@ -18,9 +18,9 @@ import {
   parseTransform,
   toBson,
   TransformError,
-  type Transform,
 } from './transform';
-import { describe } from './transform-name';
+import { type Transform } from './transform-kind';
+import { describe } from './transform-kind';
 
 const limits = { maxArrayP99: 100, maxArray: 1000 };
 

@@ -1,6 +1,6 @@
 import { firstBy } from '../sqlite/first-by';
 import type { Cost } from './cost';
-import type { Transform } from './transform';
+import type { Transform } from './transform-kind';
 
 /**
  * The document design: the central type of the product. Its conceptual part decides which
@@ -316,3 +316,9 @@ export interface Index {
   readonly unique?: boolean;
   readonly reason: string;
 }
+
+/**
+ * One candidate: what becomes of each relationship, by its id. Those that are not named are
+ * references.
+ */
+export type Choices = ReadonlyMap<string, Choice>;

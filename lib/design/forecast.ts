@@ -7,7 +7,7 @@ import {
   relationshipById,
   tableProfile,
 } from '../sqlite/profile/profile';
-import { documentCount } from './buckets';
+import { documentCount } from './document-count';
 import {
   bucketRows,
   isEmbed,

@@ -15,8 +15,9 @@ import {
   type SubsetField,
 } from './document-design';
 import { logicalDesignSchema } from './schema';
-import { parseTransform, TransformError, type Transform } from './transform';
-import { describe } from './transform-name';
+import { parseTransform, TransformError } from './transform';
+import { type Transform } from './transform-kind';
+import { describe } from './transform-kind';
 
 /** The four columns of the paper's Table 7. */
 const HEADER = ['Source (SQLite)', 'Target (MongoDB)', 'Type', 'Transformation'] as const;

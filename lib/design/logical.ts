@@ -30,7 +30,8 @@ import {
 } from './document-design';
 import { legalFieldName, NameSet } from './names';
 import { typeOf, type TypeSettings } from './retype';
-import { identity, type Transform } from './transform';
+import { identity } from './transform';
+import { type Transform } from './transform-kind';
 
 export interface LogicalInput {
   readonly conceptual: ConceptualDesign;

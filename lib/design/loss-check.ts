@@ -26,7 +26,7 @@ import { keyObstacle } from './buckets';
 import { columnPath, heldKey, keepsBytes, placementOf } from './placement';
 import { typeObstacle } from './retype';
 import { identity } from './transform';
-import { describe } from './transform-name';
+import { describe } from './transform-kind';
 import { forecastCollections } from './forecast';
 import { DOCUMENT_MARGIN, MAX_DOCUMENT_BYTES, type DesignLimits } from './obstacles';
 

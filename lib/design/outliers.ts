@@ -7,7 +7,8 @@ import {
 } from '../sqlite/profile/profile';
 import { joinsOn, type QueryBlock } from '../sqlite/select/query-blocks';
 import { bucketsBy } from './buckets';
-import { embeddedBy, type Choices } from './choices';
+import { embeddedBy } from './choices';
+import { type Choices } from './document-design';
 import { MAX_COPIED_BYTES, MAX_COPIED_COLUMNS } from './copies';
 import type { OutlierChoice } from './document-design';
 import { legalFieldName } from './names';

@@ -10,7 +10,7 @@ import {
   type LogicalDesign,
   type OutlierField,
 } from './document-design';
-import type { Transform } from './transform';
+import type { Transform } from './transform-kind';
 
 /**
  * Where the rows of a source table live: the roots of a collection (no steps), or embedded below

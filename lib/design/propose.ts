@@ -1,7 +1,8 @@
 import type { Catalog } from '../sqlite/catalog';
 import { relationshipById, type Profile, type Relationship } from '../sqlite/profile/profile';
 import { bucketAdvice, bucketObstacle, bucketsBy, embedIntoBuckets } from './buckets';
-import { embeddedBy, NOTHING_KEPT, realise, type Choices } from './choices';
+import { embeddedBy, NOTHING_KEPT, realise } from './choices';
+import { type Choices } from './document-design';
 import { proposeCopy } from './copies';
 import { score, type Cost } from './cost';
 import { describeDesign } from './design-document';

@@ -6,8 +6,9 @@ import { deriveDesign } from './logical';
 import { checkDesign } from './loss-check';
 import { proposeDesign } from './propose';
 import { typeOf, type TypeSettings } from './retype';
-import { toBson, type Transform } from './transform';
-import { describe as nameOf } from './transform-name';
+import { toBson } from './transform';
+import { type Transform } from './transform-kind';
+import { describe as nameOf } from './transform-kind';
 
 const limits = { maxArrayP99: 100, maxArray: 1000 };
 

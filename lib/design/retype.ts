@@ -1,6 +1,7 @@
 import { columnProfile, type ColumnProfile, type Profile } from '../sqlite/profile/profile';
 import type { ValueFormat } from '../sqlite/profile/value-formats';
-import { identity, type DateFormat, type Transform } from './transform';
+import { identity } from './transform';
+import { type DateFormat, type Transform } from './transform-kind';
 
 /** Settings of a benchmark that decide about types. */
 export interface TypeSettings {

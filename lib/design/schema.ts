@@ -8,7 +8,7 @@ import {
   type LogicalDesign,
 } from './document-design';
 import { collectionNameProblem, fieldNameProblem } from './names';
-import { transformSchema } from './transform';
+import { transformSchema } from './transform-kind';
 
 /** What an agent or a reviewer submits is parsed by these before anything else looks at it. */
 

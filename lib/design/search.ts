@@ -2,13 +2,8 @@ import type { Relationship } from '../sqlite/profile/profile';
 import { bucketAdvice, bucketObstacle, bucketsBy, embedIntoBuckets } from './buckets';
 import { proposeAttributes, type AttributeProposal } from './attributes';
 import { proposeCopy } from './copies';
-import {
-  embeddedBy,
-  realise,
-  type ChoiceContext,
-  type Choices,
-  type KeptOfChildren,
-} from './choices';
+import { embeddedBy, realise, type ChoiceContext, type KeptOfChildren } from './choices';
+import { type Choices } from './document-design';
 import { proposeComputed } from './computed';
 import { score, type Cost } from './cost';
 import { CostModel } from './cost-model';

@@ -1,7 +1,8 @@
 import { sameName } from '../sqlite/catalog';
 import { columnProfile, type Profile, type Relationship } from '../sqlite/profile/profile';
 import { joinsOn, type BlockOrder, type QueryBlock } from '../sqlite/select/query-blocks';
-import type { ChoiceContext, Choices } from './choices';
+import type { ChoiceContext } from './choices';
+import type { Choices } from './document-design';
 import { MAX_COPIED_BYTES, MAX_COPIED_COLUMNS } from './copies';
 import type { SortColumn, SubsetChoice } from './document-design';
 import { legalFieldName } from './names';

@@ -1,6 +1,7 @@
 import { relationshipById } from '../sqlite/profile/profile';
 import { bucketAdvice } from './buckets';
-import { embeddedBy, type ChoiceContext, type Choices, type KeptOfChildren } from './choices';
+import { embeddedBy, type ChoiceContext, type KeptOfChildren } from './choices';
+import { type Choices } from './document-design';
 import { roundCost, score, type Cost } from './cost';
 import { CostModel } from './cost-model';
 import type { Choice, ConceptualDesign, DocumentDesign } from './document-design';

@@ -2,7 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checkDesign } from '../design/loss-check';
 import type { DocumentDesign } from '../design/document-design';
 import { logicalCsv, parseLogicalCsv } from '../design/logical-csv';
-import { identity, type Transform } from '../design/transform';
+import { identity } from '../design/transform';
+import { type Transform } from '../design/transform-kind';
 import { collectionMappings } from '../validation/collection-validation';
 import { plantFaults } from '../validation/planted-faults';
 import {

@@ -4,20 +4,9 @@ import type { BlobStore } from '../db/blob-store';
 import { type Database, type Tx } from '../db/database';
 import { encodeContent } from './content';
 import { inputHash } from './stages/input-hash';
-import type { ArtefactKind, ArtefactRef, ProducedArtefact, StageName } from './stages/stage';
+import type { ArtefactKind, ProducedArtefact, StageName } from './stages/stage';
 import { hashInputs, lockDatabase, saveTasks, refKey } from './artefact-store';
-
-export interface Production {
-  readonly benchmarkId: string;
-  readonly databaseId: string;
-  readonly stage: StageName;
-  readonly stageRunId: string;
-  readonly artefacts: readonly ProducedArtefact[];
-  /** Whether the stage looked at everything: what it no longer produced is then retired. */
-  readonly everything: boolean;
-  /** The agent run that wrote an artefact. */
-  agentRunOf(ref: ArtefactRef): string | undefined;
-}
+import { type Production } from './production';
 
 export interface Prepared extends ProducedArtefact {
   readonly hash: string;

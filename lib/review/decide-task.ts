@@ -2,7 +2,7 @@ import type { Principal } from '../auth/accounts';
 import { AppError } from '../app-error';
 import { audited, leaveForAudit, type AuditEntry } from '../db/audit';
 import { isUniqueViolation, pgText, queriesIn, type Queries, type Tx } from '../db/database';
-import { saveEdit } from '../pipeline/artefact-store';
+import { saveEdit } from '../pipeline/save-edit';
 import { encodeContent } from '../pipeline/content';
 import { isItemStage, postRequest, stageIndex } from '../pipeline/schedule';
 import type { GateName, StageName } from '../pipeline/stages/stage';

@@ -5,7 +5,8 @@ import type { AttributeField, ColumnField, DocumentDesign } from '../design/docu
 import { logicalCsv, parseLogicalCsv } from '../design/logical-csv';
 import { checkDesign } from '../design/loss-check';
 import { documentDesignSchema } from '../design/schema';
-import { identity, type Transform } from '../design/transform';
+import { identity } from '../design/transform';
+import { type Transform } from '../design/transform-kind';
 import { ConversionFixture, testLimits, type ConvertedSource } from './test/conversion-fixture';
 
 let fixture: ConversionFixture;

@@ -20,7 +20,8 @@ import {
 } from '../design/document-design';
 import { NameSet } from '../design/names';
 import { heldKey } from '../design/placement';
-import { identity, transformInput, type Transform } from '../design/transform';
+import { identity, transformInput } from '../design/transform';
+import { type Transform } from '../design/transform-kind';
 import type { MappingResult, ValidationMapping } from './mapping';
 import type { PlantedFaults } from './planted-faults';
 

@@ -1,5 +1,6 @@
-import { applyTransform, type Transform, TransformError } from '../design/transform';
-import { describe } from '../design/transform-name';
+import { applyTransform, TransformError } from '../design/transform';
+import { type Transform } from '../design/transform-kind';
+import { describe } from '../design/transform-kind';
 import type { SqliteValue, Value } from '../results/value';
 import { NULL_ID, type Place, type ValueIds } from './document-places';
 import { IdColumn, IdCounts } from './id-column';

@@ -9,8 +9,8 @@ import {
   type NestedField,
 } from '../../../lib/design/document-design';
 import { heldKey } from '../../../lib/design/placement';
-import type { Transform } from '../../../lib/design/transform';
-import { describe } from '../../../lib/design/transform-name';
+import type { Transform } from '../../../lib/design/transform-kind';
+import { describe } from '../../../lib/design/transform-kind';
 import { columnProfile, type Profile } from '../../../lib/sqlite/profile/profile';
 
 export interface FieldRow {

@@ -1,5 +1,5 @@
 import type { VerdictKind } from '../../results/compare';
-import type { CheckedQuery } from '../../translation/check/check-query';
+import type { CheckedQuery } from '../../translation/check/checked-query';
 import { isEquivalent } from '../../translation/check/equivalence';
 import { TIMEOUT_MS } from '../../translation/check/source-rows';
 import { startOf, type AppliedRule } from '../../translation/rules/optimise';

@@ -1,34 +1,15 @@
-import type { TiedRows, Verdict } from '../../results/compare';
+import type { TiedRows } from '../../results/compare';
 import { contentHash } from '../../results/hash';
-import type { OpenChoice } from '../../results/open-choice';
 import type { ResultSet, Value } from '../../results/value';
 import { isOutermostOrdered } from '../../sqlite/select/outermost-order';
 import { checkEquivalence, expectedOf, isEquivalent } from './equivalence';
 import { resultDigest } from '../../results/result-digest';
-import type { EquivalenceInput, PipelineRun } from './pipeline-rows';
+import type { EquivalenceInput } from './pipeline-rows';
 import type { KnownResults } from './known-results';
+import { type CheckedQuery } from './checked-query';
 
 /** Expected rows beyond this are counted and digested, but neither kept nor shipped. */
 export const MOST_KEPT_ROWS = 1000;
-
-/** What a check found out, without the rows themselves: small enough to be kept for every item. */
-export interface CheckedQuery {
-  readonly verdict: Verdict;
-  readonly caveats: readonly string[];
-  /** Absent where the source query gave nothing to compare with. */
-  readonly expected?: {
-    readonly rowCount: number;
-    readonly digest: string;
-    /** The first ones, as the documents show them; undefined where they were too large to keep. */
-    readonly rows: readonly (readonly Value[])[] | undefined;
-    /** Runs of rows with equal sort keys; undefined where the order does not count. */
-    readonly tied: readonly TiedRows[] | undefined;
-    /** See `Equivalence`. */
-    readonly choices?: readonly OpenChoice[];
-  };
-  /** Of the pipeline's run. */
-  readonly run?: PipelineRun;
-}
 
 /**
  * `checkEquivalence`, unless `known` remembers that the same query was checked on the same data.

@@ -1,6 +1,6 @@
 import type { QueryResult } from '../../sqlite/query/query-process';
 import type { Value } from '../../results/value';
-import type { CheckedQuery } from './check-query';
+import type { CheckedQuery } from './checked-query';
 
 /**
  * What this process has already found out about sources and migrations. Both never change (a

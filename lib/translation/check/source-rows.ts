@@ -1,4 +1,5 @@
-import { applyTransform, type Transform } from '../../design/transform';
+import { applyTransform } from '../../design/transform';
+import { type Transform } from '../../design/transform-kind';
 import type { Verdict } from '../../results/compare';
 import { isOutage, Unavailable } from '../../results/unavailable';
 import type { ResultSet, SqliteValue, Value } from '../../results/value';

@@ -26,7 +26,8 @@ import {
 import { under } from '../mql/pipeline-paths';
 import type { CopyLocation, Location, TableLocation } from './location';
 import { decode } from '../lower/conversion';
-import { holdsNoNumericText, Lowering, withAffinity } from '../lower/expression';
+import { Lowering } from '../lower/expression';
+import { holdsNoNumericText, withAffinity } from '../lower/comparison';
 import { toMatch } from '../lower/predicate';
 import { OuterScope } from './outer-scope';
 import type { Compiler } from './compiler';

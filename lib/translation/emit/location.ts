@@ -5,11 +5,11 @@ import { columnOf, type BoundColumn, type BoundSource } from '../../sqlite/selec
 import { computedColumn } from '../lower/computed-column';
 import { copiedPath, type ServingCopy } from '../plan/copied-source';
 import type { Lowered } from '../lower/environment';
-import { IDENTITY } from '../lower/conversion';
+import { IDENTITY } from '../lower/computed-value';
 import { under } from '../mql/pipeline-paths';
 import { Untranslatable } from '../lower/untranslated';
 import { columnType, optional as optionalType, type ValueType } from '../lower/value-type';
-import type { Transform } from '../../design/transform';
+import type { Transform } from '../../design/transform-kind';
 
 /** A field of the documents that a compiled query returns. */
 export interface OutputField {

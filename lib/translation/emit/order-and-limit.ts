@@ -3,7 +3,7 @@ import { columnsRead } from '../../sqlite/select/bound-references';
 import { decode, isAbsent } from '../lower/conversion';
 import { valueOverNoRows } from '../lower/empty-value';
 import type { Lowered } from '../lower/environment';
-import { foldCollation, isOrderPreserving } from '../lower/expression';
+import { foldCollation, isOrderPreserving } from '../lower/comparison';
 import type { FieldNames } from '../lower/field-names';
 import { Untranslatable } from '../lower/untranslated';
 import { cond, type Mql } from '../mql/mql';

@@ -7,7 +7,8 @@ import type {
 } from '../../sqlite/select/bound';
 import { decode, isPresent } from '../lower/conversion';
 import type { Lowered, SubqueryCondition } from '../lower/environment';
-import { foldCollation, Lowering, withAffinity } from '../lower/expression';
+import { Lowering } from '../lower/expression';
+import { foldCollation, withAffinity } from '../lower/comparison';
 import { toPredicate } from '../lower/predicate';
 import { Untranslatable } from '../lower/untranslated';
 import { and, not, or, type Mql, type MqlDocument } from '../mql/mql';

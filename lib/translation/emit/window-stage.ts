@@ -6,8 +6,10 @@ import type {
 } from '../../sqlite/select/bound';
 import { windowsIn } from '../../sqlite/select/bound-references';
 import { describeExpression } from '../lower/field-names';
-import { decode, IDENTITY, isPresent, toNumber, withNull } from '../lower/conversion';
-import { isOrderPreserving, Lowering } from '../lower/expression';
+import { decode, isPresent, toNumber, withNull } from '../lower/conversion';
+import { IDENTITY } from '../lower/computed-value';
+import { Lowering } from '../lower/expression';
+import { isOrderPreserving } from '../lower/comparison';
 import { and, cond, constant, type Mql, type MqlDocument } from '../mql/mql';
 import { keyOf, type RowEnvironment } from './row-environment';
 import { Untranslatable } from '../lower/untranslated';

@@ -1,13 +1,13 @@
 import type { Document } from 'mongodb';
 import type { DocumentDesign } from '../../design/document-design';
 import { columnPath, placementOf } from '../../design/placement';
-import type { Transform } from '../../design/transform';
+import type { Transform } from '../../design/transform-kind';
 import { printValue } from '../../mql/print';
 import { sameName, type Catalog } from '../../sqlite/catalog';
 import { tokensIfAny } from '../../sqlite/select/lexer';
 import { likeRegex } from '../lower/like-pattern';
 import { operationsInWords } from './evidence-operations';
-import { encode } from '../lower/expression';
+import { encode } from '../lower/comparison';
 import { periodOf, type Period } from '../lower/period-predicate';
 import type { MqlDocument } from '../mql/mql';
 import { copiedFields } from '../../design/column-fields';

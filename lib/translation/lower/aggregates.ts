@@ -1,17 +1,11 @@
 import type { BoundAggregate, BoundExpression } from '../../sqlite/select/bound';
 import { describeExpression } from './field-names';
 import type { Lowered } from './environment';
-import {
-  computed,
-  decode,
-  IDENTITY,
-  isPresent,
-  toNumber,
-  toSummand,
-  toText,
-  withNull,
-} from './conversion';
-import { foldCollation, isOrderPreserving, type Lowering } from './expression';
+import { decode, isPresent, toNumber, toSummand, toText, withNull } from './conversion';
+import { IDENTITY } from './computed-value';
+import { computed } from './computed-value';
+import { type Lowering } from './expression';
+import { foldCollation, isOrderPreserving } from './comparison';
 import { collationOfExpression } from '../../sqlite/select/expression-type';
 import { integerAsReal, MOST_ROWS, totalBounds } from './exact-integer';
 import { and, cond, constant, type Mql } from '../mql/mql';

@@ -1,4 +1,4 @@
-import type { Transform } from '../../design/transform';
+import type { Transform } from '../../design/transform-kind';
 import type { Lowered } from './environment';
 import { clampedInteger, integerAsReal, integerOrReal, truncated } from './exact-integer';
 import { and, cond, constant, type Mql, type Scalar } from '../mql/mql';
@@ -14,14 +14,7 @@ import {
   typeOf,
   type ValueType,
 } from './value-type';
-
-export const IDENTITY: Transform = { kind: 'identity' };
-
-export const computed = (mql: Mql, type: ValueType): Lowered => ({
-  mql,
-  type,
-  transform: IDENTITY,
-});
+import { bound, computed, IDENTITY, isPlain } from './computed-value';
 
 export function literal(value: Scalar): Lowered {
   return {
@@ -68,8 +61,6 @@ export const isAbsent = ({
 export const withNull = ({ mql, type }: Lowered): Mql =>
   type.missing ? { $ifNull: [mql, null] } : mql;
 
-const isPlain = (mql: Mql): boolean => typeof mql === 'string';
-
 /** Applies an operation that does not pass null on by itself. */
 export function overNull(value: Lowered, operation: (mql: Mql) => Mql): Mql {
   if (!value.type.nullable) return operation(value.mql);
@@ -81,11 +72,6 @@ export function overNull(value: Lowered, operation: (mql: Mql) => Mql): Mql {
       in: cond(isAbsent({ mql: '$$value', type: value.type }), null, operation('$$value')),
     },
   };
-}
-
-/** Binds a long expression to a variable when it is used more than once. */
-export function bound(mql: Mql, use: (mql: Mql) => Mql): Mql {
-  return isPlain(mql) ? use(mql) : { $let: { vars: { value: mql }, in: use('$$value') } };
 }
 
 const MONGO_DATE_FORMAT = {
@@ -121,8 +107,11 @@ function dateText(format: Extract<Transform, { kind: 'date' }>['format'], date: 
 }
 
 const WHOLE_NUMBER = '^\\s*[+-]?(\\d+(\\.\\d*)?|\\.\\d+)([eE][+-]?\\d+)?\\s*$';
+
 const NUMBER_PREFIX = '^\\s*[+-]?(\\d+\\.?\\d*|\\.\\d+)([eE][+-]?\\d+)?';
+
 const WHOLE_INTEGER = '^\\s*[+-]?\\d+\\s*$';
+
 const INTEGER_PREFIX = '^\\s*[+-]?\\d+';
 
 /**
@@ -375,6 +364,3 @@ function numberOrPrefix(value: Lowered, wanted: 'integer' | 'real' | 'number' | 
     }),
   );
 }
-
-/** A BSON value of type int or long: SQL divides two of them without a rest. */
-export const isIntegerValue = (mql: Mql): Mql => ({ $in: [{ $type: mql }, ['int', 'long']] });

@@ -1,7 +1,7 @@
 import type { BoundCall, BoundExpression } from '../../sqlite/select/bound';
-import type { Lowered } from './environment';
-import { allFormats, bound, computed, decode, literal, overNull, toText } from './conversion';
-import type { Lowering } from './expression';
+import type { ExpressionLowering, Lowered } from './environment';
+import { allFormats, decode, literal, overNull, toText } from './conversion';
+import { bound, computed } from './computed-value';
 import { and, cond, constant, type Mql } from '../mql/mql';
 import { Untranslatable } from './untranslated';
 import { NUMBER, onlyKinds, REAL, INTEGER, TEXT, type ValueType } from './value-type';
@@ -34,7 +34,7 @@ const LAST_JULIAN_DAY = 5373484.5;
 /**
  * strftime, date, time, datetime, julianday, unixepoch: https://www.sqlite.org/lang_datefunc.html
  */
-export function lowerDateCall(call: BoundCall, lowering: Lowering): Lowered {
+export function lowerDateCall(call: BoundCall, lowering: ExpressionLowering): Lowered {
   const args = call.args.map((arg) => arg);
   const format =
     call.name === 'strftime'
@@ -79,12 +79,12 @@ export function lowerDateCall(call: BoundCall, lowering: Lowering): Lowered {
   }
 }
 
-const now = (lowering: Lowering): Moment => {
+const now = (lowering: ExpressionLowering): Moment => {
   lowering.env.timeDependent();
   return { kind: 'date', date: '$$NOW', nullable: false };
 };
 
-function moment(value: Lowered, lowering: Lowering): Moment | undefined {
+function moment(value: Lowered, lowering: ExpressionLowering): Moment | undefined {
   if (value.transform.kind === 'date' && value.transform.format.startsWith('YYYY'))
     return { kind: 'date', date: value.mql, nullable: value.type.nullable };
   const source = decode(value);

@@ -1,4 +1,4 @@
-import type { Transform } from '../../design/transform';
+import type { Transform } from '../../design/transform-kind';
 import type {
   BoundColumn,
   BoundExists,
@@ -6,6 +6,7 @@ import type {
   BoundInQuery,
   BoundRowid,
   BoundSubquery,
+  ComparisonAffinity,
 } from '../../sqlite/select/bound';
 import type { Mql, MqlDocument, Scalar } from '../mql/mql';
 import type { ValueType } from './value-type';
@@ -54,4 +55,23 @@ export interface Environment {
   condition(subquery: BoundExists | BoundInQuery): SubqueryCondition;
   /** Called when the result depends on the current time. */
   timeDependent(): void;
+}
+
+/** What the functions of SQL ask of the lowering that they are part of. */
+export interface ExpressionLowering {
+  readonly env: Environment;
+  /** The value of an expression, retyped columns decoded. */
+  value(expression: BoundExpression): Lowered;
+  /** The value as it is stored: a retyped column keeps its transform. */
+  stored(expression: BoundExpression): Lowered;
+  caseValue(
+    branches: readonly { readonly when: BoundExpression; readonly then: BoundExpression }[],
+    otherwise: BoundExpression,
+  ): Lowered;
+  operands(
+    left: BoundExpression,
+    right: BoundExpression,
+    affinity: ComparisonAffinity,
+    collation: string,
+  ): { readonly left: Lowered; readonly right: Lowered };
 }

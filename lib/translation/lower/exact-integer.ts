@@ -1,5 +1,5 @@
 import type { Lowered } from './environment';
-import { bound, computed, isIntegerValue } from './conversion';
+import { bound, computed, isIntegerValue } from './computed-value';
 import { and, cond, constant, type Mql } from '../mql/mql';
 import { INTEGER, mayBe, onlyKinds, REAL, type ValueType } from './value-type';
 

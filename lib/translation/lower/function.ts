@@ -1,13 +1,11 @@
 import type { BoundCall, BoundExpression } from '../../sqlite/select/bound';
-import type { Lowered } from './environment';
+import type { ExpressionLowering, Lowered } from './environment';
 import { integerAsReal } from './exact-integer';
 import { lowerDateCall } from './date';
 import { lowerPrintf } from './printf';
 import {
-  bound,
   castToInteger,
   castToReal,
-  computed,
   isAbsent,
   isPresent,
   literal,
@@ -16,7 +14,8 @@ import {
   toText,
   withNull,
 } from './conversion';
-import { compareLowered, type Lowering } from './expression';
+import { bound, computed } from './computed-value';
+import { compareLowered } from './comparison';
 import { cond, constant, or, type Mql } from '../mql/mql';
 import { Untranslatable } from './untranslated';
 import {
@@ -35,7 +34,7 @@ import {
 const DATE_FUNCTIONS = new Set(['strftime', 'date', 'time', 'datetime', 'julianday', 'unixepoch']);
 
 /** Scalar functions of https://www.sqlite.org/lang_corefunc.html and lang_datefunc.html. */
-export function lowerCall(call: BoundCall, lowering: Lowering): Lowered {
+export function lowerCall(call: BoundCall, lowering: ExpressionLowering): Lowered {
   const { name, args } = call;
   const value = (at: number): Lowered => lowering.value(argument(call, at));
   if (DATE_FUNCTIONS.has(name)) return lowerDateCall(call, lowering);
@@ -100,7 +99,7 @@ export function lowerCall(call: BoundCall, lowering: Lowering): Lowered {
 }
 
 /** https://www.sqlite.org/lang_mathfunc.html, and what lang_corefunc.html has of numbers. */
-function lowerNumberCall(call: BoundCall, lowering: Lowering): Lowered {
+function lowerNumberCall(call: BoundCall, lowering: ExpressionLowering): Lowered {
   const { name, args } = call;
   const first = (): Lowered => lowering.value(argument(call, 0));
   switch (name) {
@@ -156,7 +155,7 @@ function coalesce(values: readonly Lowered[]): Lowered {
 
 const emptyIfNull = ({ mql, type }: Lowered): Mql => (type.nullable ? { $ifNull: [mql, ''] } : mql);
 
-function nullIf(call: BoundCall, lowering: Lowering): Lowered {
+function nullIf(call: BoundCall, lowering: ExpressionLowering): Lowered {
   const operands = lowering.operands(argument(call, 0), argument(call, 1), undefined, 'BINARY');
   const value = lowering.value(argument(call, 0));
   return computed(cond(compareLowered(operands.left, '=', operands.right), null, value.mql), {

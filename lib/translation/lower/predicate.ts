@@ -1,7 +1,8 @@
 import { MIRRORED, NEGATED } from '../../sqlite/select/compare-operators';
 import type { BoundComparison, BoundExpression, BoundInList } from '../../sqlite/select/bound';
 import type { Lowered } from './environment';
-import { encode, type Lowering } from './expression';
+import { type Lowering } from './expression';
+import { encode } from './comparison';
 import { periodLike, periodPredicate } from './period-predicate';
 import { prefixPredicate } from './prefix-predicate';
 import { and, bson, isDocument, type Mql, type MqlDocument, type Scalar } from '../mql/mql';

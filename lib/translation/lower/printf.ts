@@ -1,5 +1,6 @@
 import type { Lowered } from './environment';
-import { bound, castToInteger, computed, toNumber, toText } from './conversion';
+import { castToInteger, toNumber, toText } from './conversion';
+import { bound, computed } from './computed-value';
 import { cond, constant, type Mql } from '../mql/mql';
 import { Untranslatable } from './untranslated';
 import { INTEGER, isNeverNegative, onlyKinds, TEXT, typeOf } from './value-type';

@@ -1,4 +1,4 @@
-import { documentCount } from '../../design/buckets';
+import { documentCount } from '../../design/document-count';
 import {
   logicalDesignOf,
   type DocumentDesign,

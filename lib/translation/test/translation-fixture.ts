@@ -12,7 +12,8 @@ import {
 } from '../../design/document-design';
 import { deriveDesign } from '../../design/logical';
 import { proposeDesign } from '../../design/propose';
-import { applyTransform, type Transform } from '../../design/transform';
+import { applyTransform } from '../../design/transform';
+import { type Transform } from '../../design/transform-kind';
 import { assembleDocuments } from '../../migration/assemble';
 import { start as startMongoServer, type EmbeddedServer } from 'mongo-embedded';
 import { compareResults, type Verdict } from '../../results/compare';
