@@ -15,8 +15,9 @@ const engines = [
   'studies',
   'bundle',
 ];
-/** The rooms of lib/translation, in the same order. */
+/** Their rooms, in the same order. */
 const translation = ['mql', 'lower', 'plan', 'rewrite', 'emit', 'rules', 'check', 'evidence'];
+const design = ['model', 'logical', 'limits', 'patterns', 'cost', 'propose'];
 const platform = [
   'db',
   'auth',
@@ -164,6 +165,18 @@ export default tseslint.config(
       [`lib/${name}/**/*.ts`],
       [...engines.slice(at + 1), ...platform, ...outside],
       `lib/${name} may import only from the layers above it`,
+    ),
+  ),
+  ...design.map((name, index) =>
+    forbid(
+      [`lib/design/${name}/**/*.ts`],
+      [
+        ...design.slice(index + 1),
+        ...engines.slice(engines.indexOf('design') + 1),
+        ...platform,
+        ...outside,
+      ],
+      `lib/design/${name} imports only from the rooms before it: ${design.join(' < ')}`,
     ),
   ),
   ...translation.map((name, index) =>

@@ -11,10 +11,10 @@ import type {
   IndexDesign,
   LogicalDesign,
   Strategy,
-} from '../lib/design/document-design';
-import type { CannotAct, Directive } from '../lib/design/directive';
-import type { TypeSettings } from '../lib/design/retype';
-import type { Workload } from '../lib/design/workload';
+} from '../lib/design/model/document-design';
+import type { CannotAct, Directive } from '../lib/design/model/directive';
+import type { TypeSettings } from '../lib/design/logical/retype';
+import type { Workload } from '../lib/design/model/workload';
 
 export interface AgentContext {
   progress(done: number, total: number, unit: string): void;

@@ -12,16 +12,16 @@
  * columns that nobody asked for forgiven, and a tie at a LIMIT that comes out otherwise counted as
  * wrong.
  */
-import type { DocumentDesign } from '../lib/design/document-design';
+import type { DocumentDesign } from '../lib/design/model/document-design';
 import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { MongoClient, type Db, type Document } from 'mongodb';
-import { deriveDesign } from '../lib/design/logical';
-import { proposeDesign } from '../lib/design/propose';
-import { readWorkload } from '../lib/design/read-workload';
-import { applyTransform } from '../lib/design/transform';
+import { deriveDesign } from '../lib/design/logical/logical';
+import { proposeDesign } from '../lib/design/propose/propose';
+import { readWorkload } from '../lib/design/model/read-workload';
+import { applyTransform } from '../lib/design/model/transform';
 import { assembleDocuments } from '../lib/migration/assemble';
 import { start as startMongoServer } from 'mongo-embedded';
 import { compareResults, documentsToResultSet } from '../lib/results/compare';

@@ -13,18 +13,18 @@ import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { builtinAgent } from '../agents/drivers/builtin';
-import { score } from '../lib/design/cost';
-import { CostModel } from '../lib/design/cost-model';
+import { score } from '../lib/design/model/score';
+import { CostModel } from '../lib/design/cost/cost-model';
 import type {
   ConceptualDesign,
   DocumentDesign,
   IndexDesign,
   LogicalDesign,
-} from '../lib/design/document-design';
-import { proposeIndexes } from '../lib/design/indexes';
-import { deriveDesign } from '../lib/design/logical';
-import { proposeDesign } from '../lib/design/propose';
-import type { Workload } from '../lib/design/workload';
+} from '../lib/design/model/document-design';
+import { proposeIndexes } from '../lib/design/cost/indexes';
+import { deriveDesign } from '../lib/design/logical/logical';
+import { proposeDesign } from '../lib/design/propose/propose';
+import type { Workload } from '../lib/design/model/workload';
 import type { Migration } from '../lib/migration/migrate';
 import { connectMongo } from '../lib/mongo/client';
 import { documentsExamined } from '../lib/mongo/explain';

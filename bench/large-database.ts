@@ -14,7 +14,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { builtinAgent } from '../agents/drivers/builtin';
-import type { IndexDesign, LogicalDesign } from '../lib/design/document-design';
+import type { IndexDesign, LogicalDesign } from '../lib/design/model/document-design';
 import { assembleDocuments } from '../lib/migration/assemble';
 import { connectMongo } from '../lib/mongo/client';
 import { start as startMongoServer } from 'mongo-embedded';

@@ -12,8 +12,8 @@ import path from 'node:path';
 import readline from 'node:readline';
 import { createGunzip } from 'node:zlib';
 import { BSON, MongoClient, type Document } from 'mongodb';
-import type { LogicalDesign } from '../lib/design/document-design';
-import { parseLogicalCsv } from '../lib/design/logical-csv';
+import type { LogicalDesign } from '../lib/design/model/document-design';
+import { parseLogicalCsv } from '../lib/design/logical/logical-csv';
 import { mutationsOf, weakPredicates, type Mutation } from '../lib/translation/check/mutations';
 
 const args = process.argv.slice(2);

@@ -9,10 +9,10 @@
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
-import type { Strategy } from '../lib/design/document-design';
-import { deriveDesign } from '../lib/design/logical';
-import { proposeDesign } from '../lib/design/propose';
-import { readWorkload } from '../lib/design/read-workload';
+import type { Strategy } from '../lib/design/model/document-design';
+import { deriveDesign } from '../lib/design/logical/logical';
+import { proposeDesign } from '../lib/design/propose/propose';
+import { readWorkload } from '../lib/design/model/read-workload';
 import { askedJoins } from '../lib/sqlite/profile/asked-joins';
 import { catalogOf } from '../lib/sqlite/schema/introspect';
 import { openSource } from '../lib/sqlite/open';

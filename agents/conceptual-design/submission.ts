@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { legalCollectionName } from '../../lib/design/names';
-import { deriveDesign } from '../../lib/design/logical';
-import { checkDesign } from '../../lib/design/loss-check';
-import { proposeIndexes } from '../../lib/design/indexes';
-import { proposeDesign } from '../../lib/design/propose';
-import type { Directive } from '../../lib/design/directive';
-import { CHOICES, type ConceptualDesign } from '../../lib/design/document-design';
+import { legalCollectionName } from '../../lib/design/model/names';
+import { deriveDesign } from '../../lib/design/logical/logical';
+import { checkDesign } from '../../lib/design/limits/loss-check';
+import { proposeIndexes } from '../../lib/design/cost/indexes';
+import { proposeDesign } from '../../lib/design/propose/propose';
+import type { Directive } from '../../lib/design/model/directive';
+import { CHOICES, type ConceptualDesign } from '../../lib/design/model/document-design';
 import type { ConceptualDesignAnswer, ConceptualDesignTask } from '../contract';
 
 /**

@@ -1,6 +1,6 @@
-import { deriveDesign, deriveLogical } from '../../lib/design/logical';
-import { proposeIndexes } from '../../lib/design/indexes';
-import { proposeDesign } from '../../lib/design/propose';
+import { deriveDesign, deriveLogical } from '../../lib/design/logical/logical';
+import { proposeIndexes } from '../../lib/design/cost/indexes';
+import { proposeDesign } from '../../lib/design/propose/propose';
 import { optimise } from '../../lib/translation/rules/optimise';
 import { rewriteEvidence } from '../../lib/translation/evidence/evidence';
 import { translate } from '../../lib/translation/translate';

@@ -1,7 +1,7 @@
 'use client';
 import Link from 'next/link';
 import { useMemo, useState } from 'react';
-import type { ConceptualDesign } from '../../lib/design/document-design';
+import type { ConceptualDesign } from '../../lib/design/model/document-design';
 import type { VersionDetail } from '../../lib/artefacts/artefact-api';
 import type { TaskDetail } from '../../lib/review/task-api';
 import { counted, when } from '../format';

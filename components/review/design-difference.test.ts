@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Choice, ConceptualDesign } from '../../lib/design/document-design';
+import type { Choice, ConceptualDesign } from '../../lib/design/model/document-design';
 import { designDifference } from './design-difference';
 
 const design = (

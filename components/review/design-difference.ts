@@ -1,4 +1,4 @@
-import type { ConceptualDesign } from '../../lib/design/document-design';
+import type { ConceptualDesign } from '../../lib/design/model/document-design';
 import { decisionsOf, reasonLines } from './readable-content';
 
 export interface TextPair {

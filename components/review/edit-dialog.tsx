@@ -1,7 +1,7 @@
 'use client';
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import type { ConceptualDesign } from '../../lib/design/document-design';
+import type { ConceptualDesign } from '../../lib/design/model/document-design';
 import type {
   EvidenceContent,
   GoldContent,

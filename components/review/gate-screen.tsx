@@ -1,5 +1,5 @@
 'use client';
-import type { ConceptualDesign } from '../../lib/design/document-design';
+import type { ConceptualDesign } from '../../lib/design/model/document-design';
 import type {
   EvidenceContent,
   GoldContent,

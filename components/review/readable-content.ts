@@ -1,5 +1,5 @@
-import type { ConceptualDesign, RelationshipChoice } from '../../lib/design/document-design';
-import { describe } from '../../lib/design/transform-kind';
+import type { ConceptualDesign, RelationshipChoice } from '../../lib/design/model/document-design';
+import { describe } from '../../lib/design/model/transform-kind';
 import type {
   EvidenceContent,
   GoldContent,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { idSchema, text } from '../api-fields';
-import { CHOICES } from '../design/document-design';
-import type { DesignFigures } from '../design/what-if';
+import { CHOICES } from '../design/model/document-design';
+import type { DesignFigures } from '../design/propose/what-if';
 import { artefactKinds, type ArtefactKind, type GateName } from '../pipeline/stages/stage';
 import type { TaskState } from '../pipeline/task-state';
 import type { DocumentSource } from '../validation/document-sources';

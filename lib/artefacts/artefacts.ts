@@ -1,8 +1,8 @@
 import { AppError, notFound } from '../app-error';
 import type { BlobStore } from '../db/blob-store';
 import type { Database } from '../db/database';
-import { logicalCsv } from '../design/logical-csv';
-import type { LogicalDesign } from '../design/document-design';
+import { logicalCsv } from '../design/logical/logical-csv';
+import type { LogicalDesign } from '../design/model/document-design';
 import { readCurrent } from '../pipeline/artefact-store';
 import type { ArtefactRow, VersionDetail, VersionRow } from './artefact-api';
 import type { ArtefactKind, GateName } from '../pipeline/stages/stage';

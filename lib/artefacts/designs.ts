@@ -1,11 +1,11 @@
 import { AppError, notFound } from '../app-error';
 import type { BlobStore } from '../db/blob-store';
 import type { Database } from '../db/database';
-import type { Choice, ConceptualDesign } from '../design/document-design';
-import { deriveDesign } from '../design/logical';
-import { proposeDesign } from '../design/propose';
-import { figures, whatIf, type WhatIf } from '../design/what-if';
-import type { Workload } from '../design/workload';
+import type { Choice, ConceptualDesign } from '../design/model/document-design';
+import { deriveDesign } from '../design/logical/logical';
+import { proposeDesign } from '../design/propose/propose';
+import { figures, whatIf, type WhatIf } from '../design/propose/what-if';
+import type { Workload } from '../design/model/workload';
 import { readCurrent } from '../pipeline/artefact-store';
 import { decodeContent } from '../pipeline/content';
 import type { ProfileContent } from '../pipeline/stages/design-stages';

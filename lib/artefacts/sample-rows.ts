@@ -2,7 +2,7 @@ import { BSON, type Db, type Document, type MongoClient } from 'mongodb';
 import { AppError, notFound } from '../app-error';
 import type { BlobStore } from '../db/blob-store';
 import type { Database } from '../db/database';
-import type { LogicalDesign } from '../design/document-design';
+import type { LogicalDesign } from '../design/model/document-design';
 import type { Migration } from '../migration/migrate';
 import { GuardedError, runGuarded } from '../mongo/guarded';
 import { readCurrent } from '../pipeline/artefact-store';

@@ -1,4 +1,4 @@
-import type { ConceptualDesign, IndexDesign, LogicalDesign } from '../design/document-design';
+import type { ConceptualDesign, IndexDesign, LogicalDesign } from '../design/model/document-design';
 import type { Migration } from '../migration/migrate';
 import type { ImportProblem, Item, QuestionFile, SourceDatabase } from '../sqlite/benchmark';
 import type { Catalog } from '../sqlite/catalog';

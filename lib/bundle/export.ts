@@ -1,13 +1,13 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { BSON, type Db, type MongoClient } from 'mongodb';
-import { designMarkdown } from '../design/design-document';
-import { logicalCsv } from '../design/logical-csv';
+import { designMarkdown } from '../design/propose/design-markdown';
+import { logicalCsv } from '../design/logical/logical-csv';
 import { relaxedJson } from '../results/extended-json';
 import { sourceIdOf } from '../sqlite/benchmark';
 import { QueryProcess } from '../sqlite/query/query-process';
 import type { KnownResults } from '../translation/check/known-results';
-import type { IndexDesign } from '../design/document-design';
+import type { IndexDesign } from '../design/model/document-design';
 import { bundleCard } from './card';
 import type { BundleContent, BundleDatabase } from './content';
 import { BundleFiles } from './files';

@@ -9,7 +9,7 @@ import { type QueryProcess } from '../sqlite/query/query-process';
 import { checkQuery, expectedRows } from '../translation/check/check-query';
 import { isEquivalent } from '../translation/check/equivalence';
 import type { KnownResults } from '../translation/check/known-results';
-import { describe } from '../design/transform-kind';
+import { describe } from '../design/model/transform-kind';
 import type { BundleDatabase, BundleItem } from './content';
 import { parsePipelineJson, pipelineJson } from './pipeline-json';
 import { type WrittenItem } from './read-back';

@@ -1,7 +1,12 @@
-import { bsonTypes } from '../design/bson-types';
-import { isEmbed, type Field, type IdRule, type LogicalDesign } from '../design/document-design';
-import { heldKey } from '../design/placement';
-import { identity } from '../design/transform';
+import { bsonTypes } from '../design/model/bson-types';
+import {
+  isEmbed,
+  type Field,
+  type IdRule,
+  type LogicalDesign,
+} from '../design/model/document-design';
+import { heldKey } from '../design/model/placement';
+import { identity } from '../design/model/transform';
 import type { Profile } from '../sqlite/profile/profile';
 
 /**

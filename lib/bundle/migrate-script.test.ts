@@ -7,8 +7,8 @@ import Sqlite from 'better-sqlite3';
 import type { Db } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { generateSampleBenchmark } from '../../sample/generate';
-import type { DocumentDesign, Field } from '../design/document-design';
-import { identity } from '../design/transform';
+import type { DocumentDesign, Field } from '../design/model/document-design';
+import { identity } from '../design/model/transform';
 import { copySource } from '../sqlite/source/source-copy';
 import {
   ConversionFixture,

@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { LogicalCsvError, logicalCsv, readLogicalCsv } from '../design/logical-csv';
+import { LogicalCsvError, logicalCsv, readLogicalCsv } from '../design/logical/logical-csv';
 import type { TiedRows } from '../results/compare';
 import { isIdentical } from '../results/equality';
 import { contentHash } from '../results/hash';

@@ -20,9 +20,9 @@ import {
   type LogicalDesign,
   type OutlierField,
   type SubsetField,
-} from '../design/document-design';
-import { heldKey } from '../design/placement';
-import { identity, toBson, TransformError, transformInput } from '../design/transform';
+} from '../design/model/document-design';
+import { heldKey } from '../design/model/placement';
+import { identity, toBson, TransformError, transformInput } from '../design/model/transform';
 
 /** A value or a row that the design cannot carry; nothing was written in its place. */
 export class MigrationError extends Error {}

@@ -1,7 +1,7 @@
 import { Binary } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { logicalCsv, parseLogicalCsv } from '../design/logical-csv';
-import { checkDesign } from '../design/loss-check';
+import { logicalCsv, parseLogicalCsv } from '../design/logical/logical-csv';
+import { checkDesign } from '../design/limits/loss-check';
 import { ConversionFixture, testLimits } from '../validation/test/conversion-fixture';
 
 let fixture: ConversionFixture;

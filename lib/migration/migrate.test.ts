@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { checkDesign } from '../design/loss-check';
-import type { DocumentDesign } from '../design/document-design';
-import { logicalCsv, parseLogicalCsv } from '../design/logical-csv';
-import { identity } from '../design/transform';
-import { type Transform } from '../design/transform-kind';
+import { checkDesign } from '../design/limits/loss-check';
+import type { DocumentDesign } from '../design/model/document-design';
+import { logicalCsv, parseLogicalCsv } from '../design/logical/logical-csv';
+import { identity } from '../design/model/transform';
+import { type Transform } from '../design/model/transform-kind';
 import { collectionMappings } from '../validation/collection-validation';
 import { plantFaults } from '../validation/planted-faults';
 import {

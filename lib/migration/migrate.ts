@@ -8,7 +8,7 @@ import {
   type MongoClient,
 } from 'mongodb';
 import type { Catalog } from '../sqlite/catalog';
-import type { DocumentDesign, IndexDesign, LogicalDesign } from '../design/document-design';
+import type { DocumentDesign, IndexDesign, LogicalDesign } from '../design/model/document-design';
 import { contentHash } from '../results/hash';
 import { fromBson, type SqliteValue } from '../results/value';
 import { assemble, MigrationError, type StartAfter } from './assemble';

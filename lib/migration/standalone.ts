@@ -9,7 +9,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { MongoClient, type Db } from 'mongodb';
-import type { DocumentDesign, IndexDesign } from '../design/document-design';
+import type { DocumentDesign, IndexDesign } from '../design/model/document-design';
 import { catalogOf } from '../sqlite/schema/introspect';
 import { openSource } from '../sqlite/open';
 import { copySource } from '../sqlite/source/source-copy';

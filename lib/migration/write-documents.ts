@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { BSON, type Collection, type Db, type Document } from 'mongodb';
-import type { Index } from '../design/document-design';
+import type { Index } from '../design/model/document-design';
 import type { SqliteValue } from '../results/value';
 import { MigrationError, type Assembled } from './assemble';
 

@@ -4,7 +4,7 @@ import type { Agent } from '../../agents/contract';
 import type { BlobStore } from '../db/blob-store';
 import { pgText, type Database, type Tx } from '../db/database';
 import { notify } from '../db/notify';
-import type { CannotAct, Directive } from '../design/directive';
+import type { CannotAct, Directive } from '../design/model/directive';
 import type { KnownResults } from '../translation/check/known-results';
 import { recordAgent } from './agent-runs';
 import { lockDatabase } from './artefact-store';

@@ -2,7 +2,7 @@ import type { MongoClient } from 'mongodb';
 import type { Agent } from '../../agents/contract';
 import type { BlobStore } from '../db/blob-store';
 import type { Database } from '../db/database';
-import type { Directive } from '../design/directive';
+import type { Directive } from '../design/model/directive';
 import type { Item } from '../sqlite/benchmark';
 import { readCurrent } from './artefact-store';
 import { decodeContent } from './content';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { idSchema, note } from '../api-fields';
 import type { Problem } from '../app-error';
-import { directiveSchema, type Directive } from '../design/directive';
+import { directiveSchema, type Directive } from '../design/model/directive';
 import type { TaskState } from '../pipeline/task-state';
 
 export const verdicts = [

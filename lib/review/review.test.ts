@@ -6,7 +6,7 @@ import { verifyAudit } from '../db/audit';
 import { createTestPipeline, type TestPipeline } from '../pipeline/test/test-pipeline';
 import type { EditOutcome } from '../pipeline/stages/edit-outcome';
 import type { Worker } from '../pipeline/worker';
-import { directiveSchema } from '../design/directive';
+import { directiveSchema } from '../design/model/directive';
 import type { Role } from '../auth/account-api';
 import type { GateName } from '../pipeline/stages/stage';
 import type { DecideInput } from './decision-api';

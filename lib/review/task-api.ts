@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { idSchema, note, text } from '../api-fields';
 import type { VersionDetail } from '../artefacts/artefact-api';
-import { directiveSchema } from '../design/directive';
+import { directiveSchema } from '../design/model/directive';
 import type { ArtefactKind } from '../pipeline/stages/stage';
 import { reasonCodes, type DecisionRow, type DirectiveInput } from './decision-api';
 import type { TaskRow } from './queue-api';

@@ -1,11 +1,11 @@
 import { BSON } from 'mongodb';
-import { deriveDesign } from '../design/logical';
-import { checkDesign } from '../design/loss-check';
-import { StrategyFails } from '../design/fk-embedding';
-import { MAX_DOCUMENT_BYTES, type DesignLimits } from '../design/obstacles';
-import { proposeDesign } from '../design/propose';
-import { readWorkload } from '../design/read-workload';
-import type { Strategy } from '../design/document-design';
+import { deriveDesign } from '../design/logical/logical';
+import { checkDesign } from '../design/limits/loss-check';
+import { StrategyFails } from '../design/propose/fk-embedding';
+import { MAX_DOCUMENT_BYTES, type DesignLimits } from '../design/limits/obstacles';
+import { proposeDesign } from '../design/propose/propose';
+import { readWorkload } from '../design/model/read-workload';
+import type { Strategy } from '../design/model/document-design';
 import { assembleDocuments } from '../migration/assemble';
 import type { Item, SourceDatabase } from '../sqlite/benchmark';
 import { catalogOf } from '../sqlite/schema/introspect';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { DocumentDesign } from '../design/document-design';
+import type { DocumentDesign } from '../design/model/document-design';
 import { suggestIndexes, type IndexSuggestion } from './index-suggestions';
 
 const column = (name: string) =>

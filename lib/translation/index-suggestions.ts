@@ -1,6 +1,6 @@
 import type { Document } from 'mongodb';
-import type { DocumentDesign, IndexDesign } from '../design/document-design';
-import { embeddedArrays } from '../design/column-fields';
+import type { DocumentDesign, IndexDesign } from '../design/model/document-design';
+import { embeddedArrays } from '../design/model/column-fields';
 import { isDocument, type Mql, type MqlDocument } from './mql/mql';
 import { readPipeline, type Lookup, type Pipeline } from './mql/stage';
 

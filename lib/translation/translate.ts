@@ -1,6 +1,6 @@
 import type { Document } from 'mongodb';
-import type { DocumentDesign } from '../design/document-design';
-import type { Transform } from '../design/transform-kind';
+import type { DocumentDesign } from '../design/model/document-design';
+import type { Transform } from '../design/model/transform-kind';
 import type { Catalog } from '../sqlite/catalog';
 import type { Profile } from '../sqlite/profile/profile';
 import { SqlBindError } from '../sqlite/select/bind-error';

@@ -1,12 +1,12 @@
 import type { Db } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { jsonSchema } from '../bundle/json-schema';
-import type { AttributeField, ColumnField, DocumentDesign } from '../design/document-design';
-import { logicalCsv, parseLogicalCsv } from '../design/logical-csv';
-import { checkDesign } from '../design/loss-check';
-import { documentDesignSchema } from '../design/schema';
-import { identity } from '../design/transform';
-import { type Transform } from '../design/transform-kind';
+import type { AttributeField, ColumnField, DocumentDesign } from '../design/model/document-design';
+import { logicalCsv, parseLogicalCsv } from '../design/logical/logical-csv';
+import { checkDesign } from '../design/limits/loss-check';
+import { documentDesignSchema } from '../design/model/schema';
+import { identity } from '../design/model/transform';
+import { type Transform } from '../design/model/transform-kind';
 import { ConversionFixture, testLimits, type ConvertedSource } from './test/conversion-fixture';
 
 let fixture: ConversionFixture;

@@ -1,15 +1,15 @@
 import type { Db } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Directive } from '../design/directive';
+import type { Directive } from '../design/model/directive';
 import {
   bucketRows,
   type DocumentDesign,
   type Field,
   type LogicalDesign,
-} from '../design/document-design';
-import { logicalCsv, parseLogicalCsv } from '../design/logical-csv';
-import { checkDesign } from '../design/loss-check';
-import { documentDesignSchema } from '../design/schema';
+} from '../design/model/document-design';
+import { logicalCsv, parseLogicalCsv } from '../design/logical/logical-csv';
+import { checkDesign } from '../design/limits/loss-check';
+import { documentDesignSchema } from '../design/model/schema';
 import { jsonSchema } from '../bundle/json-schema';
 import { assemble, assembleDocuments } from '../migration/assemble';
 import { ConversionFixture, testLimits, type ConvertedSource } from './test/conversion-fixture';

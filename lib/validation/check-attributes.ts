@@ -1,6 +1,6 @@
 import type { Db, Document } from 'mongodb';
-import type { AttributeField } from '../design/document-design';
-import type { Placement } from '../design/placement';
+import type { AttributeField } from '../design/model/document-design';
+import type { Placement } from '../design/model/placement';
 import { fromBson, type Value } from '../results/value';
 import { claim, placeName, type ReferenceCheck } from './reference-check';
 

@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
-import type { ComputedField } from '../design/document-design';
-import type { Placement } from '../design/placement';
-import { identity, invertTransform } from '../design/transform';
+import type { ComputedField } from '../design/model/document-design';
+import type { Placement } from '../design/model/placement';
+import { identity, invertTransform } from '../design/model/transform';
 import { equalWithin } from '../results/equality';
 import { fromBson, type Value } from '../results/value';
 import type { Relationship } from '../sqlite/profile/profile';

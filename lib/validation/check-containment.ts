@@ -1,6 +1,6 @@
 import type { Db, Document } from 'mongodb';
-import type { ColumnPath, Placement } from '../design/placement';
-import { applyTransform } from '../design/transform';
+import type { ColumnPath, Placement } from '../design/model/placement';
+import { applyTransform } from '../design/model/transform';
 import { rowKey } from '../results/equality';
 import type { SqliteValue, Value } from '../results/value';
 import { quoteName as q } from '../sqlite/catalog';

@@ -4,8 +4,8 @@ import {
   type ExtendedReferenceField,
   type OutlierField,
   type SubsetField,
-} from '../design/document-design';
-import { flagPath, type Placement } from '../design/placement';
+} from '../design/model/document-design';
+import { flagPath, type Placement } from '../design/model/placement';
 import { rowKey } from '../results/equality';
 import { fromBson, type Value } from '../results/value';
 import type { Relationship } from '../sqlite/profile/profile';

@@ -17,11 +17,11 @@ import {
   type LogicalDesign,
   type OutlierField,
   type SubsetField,
-} from '../design/document-design';
-import { NameSet } from '../design/names';
-import { heldKey } from '../design/placement';
-import { identity, transformInput } from '../design/transform';
-import { type Transform } from '../design/transform-kind';
+} from '../design/model/document-design';
+import { NameSet } from '../design/model/names';
+import { heldKey } from '../design/model/placement';
+import { identity, transformInput } from '../design/model/transform';
+import { type Transform } from '../design/model/transform-kind';
 import type { MappingResult, ValidationMapping } from './mapping';
 import type { PlantedFaults } from './planted-faults';
 

@@ -1,7 +1,7 @@
 import type { Db } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ComputedField, DocumentDesign, Field } from '../design/document-design';
-import { identity } from '../design/transform';
+import type { ComputedField, DocumentDesign, Field } from '../design/model/document-design';
+import { identity } from '../design/model/transform';
 import { ConversionFixture, type ConvertedSource } from './test/conversion-fixture';
 import { SqlAggregate } from './sql-aggregate';
 

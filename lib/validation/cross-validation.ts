@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
-import { copiesOf, placementOf } from '../design/placement';
-import { isKeptRows, type DocumentDesign } from '../design/document-design';
+import { copiesOf, placementOf } from '../design/model/placement';
+import { isKeptRows, type DocumentDesign } from '../design/model/document-design';
 import { relationshipById, type Profile } from '../sqlite/profile/profile';
 import { checkAttributes } from './check-attributes';
 import { checkComputed } from './check-computed';

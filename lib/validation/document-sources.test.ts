@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { DocumentDesign, LogicalDesign } from '../design/document-design';
+import type { DocumentDesign, LogicalDesign } from '../design/model/document-design';
 import { rowKey } from '../results/equality';
 import { fromBson, type ResultSet, type Value, type ValueDocument } from '../results/value';
 import { openSource } from '../sqlite/open';

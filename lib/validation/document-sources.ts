@@ -1,6 +1,6 @@
-import { isArray, isEmbed, type Field, type LogicalDesign } from '../design/document-design';
-import { applyTransform, invertTransform } from '../design/transform';
-import { type Transform } from '../design/transform-kind';
+import { isArray, isEmbed, type Field, type LogicalDesign } from '../design/model/document-design';
+import { applyTransform, invertTransform } from '../design/model/transform';
+import { type Transform } from '../design/model/transform-kind';
 import { valueKey } from '../results/equality';
 import { isValueDocument, type ResultSet, type Value, type ValueDocument } from '../results/value';
 import { quoteName as q, type Catalog, tableNamed } from '../sqlite/catalog';

@@ -1,5 +1,5 @@
 import type { Document } from 'mongodb';
-import { invertTransform, identity } from '../design/transform';
+import { invertTransform, identity } from '../design/model/transform';
 import { documentsToResultSet } from '../results/compare';
 import { equalWithin, rowKey } from '../results/equality';
 import { fromBson, type Value } from '../results/value';

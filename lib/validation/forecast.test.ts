@@ -1,7 +1,7 @@
 import { BSON } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Directive } from '../design/directive';
-import { forecastCollections } from '../design/forecast';
+import type { Directive } from '../design/model/directive';
+import { forecastCollections } from '../design/limits/forecast';
 import { assembleDocuments } from '../migration/assemble';
 import { ConversionFixture } from './test/conversion-fixture';
 

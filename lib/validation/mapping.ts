@@ -2,8 +2,8 @@ import type { Db, Document } from 'mongodb';
 import { BagDigest } from '../results/bag-digest';
 import { compareResults, documentsToResultSet, type Verdict } from '../results/compare';
 import { fromBson, type ResultSet, type SqliteValue, type Value } from '../results/value';
-import { applyTransform } from '../design/transform';
-import { type Transform } from '../design/transform-kind';
+import { applyTransform } from '../design/model/transform';
+import { type Transform } from '../design/model/transform-kind';
 
 /**
  * One SQL query over the source and one pipeline over the documents that must return equal results

@@ -1,12 +1,17 @@
 import type { Db } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { jsonSchema } from '../bundle/json-schema';
-import type { ColumnField, DocumentDesign, Field, OutlierField } from '../design/document-design';
-import { forecastCollections } from '../design/forecast';
-import { logicalCsv, parseLogicalCsv } from '../design/logical-csv';
-import { checkDesign } from '../design/loss-check';
-import { documentDesignSchema } from '../design/schema';
-import { identity } from '../design/transform';
+import type {
+  ColumnField,
+  DocumentDesign,
+  Field,
+  OutlierField,
+} from '../design/model/document-design';
+import { forecastCollections } from '../design/limits/forecast';
+import { logicalCsv, parseLogicalCsv } from '../design/logical/logical-csv';
+import { checkDesign } from '../design/limits/loss-check';
+import { documentDesignSchema } from '../design/model/schema';
+import { identity } from '../design/model/transform';
 import { ConversionFixture, testLimits, type ConvertedSource } from './test/conversion-fixture';
 
 let fixture: ConversionFixture;

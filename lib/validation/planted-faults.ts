@@ -15,7 +15,7 @@ import {
   isNested,
   type Field,
   type LogicalDesign,
-} from '../design/document-design';
+} from '../design/model/document-design';
 import { documentsToResultSet } from '../results/compare';
 import { rowKey, valueKey } from '../results/equality';
 import { fromBson } from '../results/value';

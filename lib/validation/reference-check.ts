@@ -1,5 +1,5 @@
 import type { Db, Document } from 'mongodb';
-import { columnPath, type ColumnPath, type Placement } from '../design/placement';
+import { columnPath, type ColumnPath, type Placement } from '../design/model/placement';
 import { rowKey } from '../results/equality';
 import { fromBson, type Value } from '../results/value';
 

@@ -1,4 +1,4 @@
-import type { Transform } from '../design/transform-kind';
+import type { Transform } from '../design/model/transform-kind';
 import type { Place } from './document-places';
 import { lackingRows, rowHashes, type IdColumn } from './id-column';
 

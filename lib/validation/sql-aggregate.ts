@@ -1,4 +1,4 @@
-import type { ComputedField } from '../design/document-design';
+import type { ComputedField } from '../design/model/document-design';
 import type { Value } from '../results/value';
 import { foldText } from '../sqlite/schema/fold-text';
 

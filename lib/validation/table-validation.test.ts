@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Field } from '../design/document-design';
-import type { Transform } from '../design/transform-kind';
+import type { Field } from '../design/model/document-design';
+import type { Transform } from '../design/model/transform-kind';
 import { ConversionFixture, type ConvertedSource } from './test/conversion-fixture';
 
 let fixture: ConversionFixture;

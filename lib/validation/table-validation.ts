@@ -1,6 +1,6 @@
-import { applyTransform, TransformError } from '../design/transform';
-import { type Transform } from '../design/transform-kind';
-import { describe } from '../design/transform-kind';
+import { applyTransform, TransformError } from '../design/model/transform';
+import { type Transform } from '../design/model/transform-kind';
+import { describe } from '../design/model/transform-kind';
 import type { SqliteValue, Value } from '../results/value';
 import { NULL_ID, type Place, type ValueIds } from './document-places';
 import { IdColumn, IdCounts } from './id-column';

@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { readWorkload } from '../../../lib/design/read-workload';
+import { readWorkload } from '../../../lib/design/model/read-workload';
 import { readBenchmarkFolder } from '../../../lib/sqlite/source/benchmark-folder';
 import { catalogOf } from '../../../lib/sqlite/schema/introspect';
 import { openSource } from '../../../lib/sqlite/open';

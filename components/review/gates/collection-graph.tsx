@@ -14,7 +14,7 @@ import {
 } from '@xyflow/react';
 import '@xyflow/react/dist/style.css';
 import { useMemo } from 'react';
-import type { ConceptualDesign } from '../../../lib/design/document-design';
+import type { ConceptualDesign } from '../../../lib/design/model/document-design';
 import type { Profile } from '../../../lib/sqlite/profile/profile';
 import { BOX_LINE, layoutGraph, type GraphBox, type GraphLink, type Point } from './graph-layout';
 

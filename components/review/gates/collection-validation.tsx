@@ -1,7 +1,7 @@
 'use client';
 import { useId, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
-import type { LogicalDesign } from '../../../lib/design/document-design';
+import type { LogicalDesign } from '../../../lib/design/model/document-design';
 import type { ProfileContent } from '../../../lib/pipeline/stages/design-stages';
 import type { CollectionValidation } from '../../../lib/validation/collection-validation';
 import { counted, number } from '../../format';

@@ -10,8 +10,8 @@ import type {
   ConceptualDesign,
   IndexDesign,
   PatternUse,
-} from '../../../lib/design/document-design';
-import type { Workload } from '../../../lib/design/workload';
+} from '../../../lib/design/model/document-design';
+import type { Workload } from '../../../lib/design/model/workload';
 import type { ProfileContent } from '../../../lib/pipeline/stages/design-stages';
 import type { DesignFiguresResponse } from '../../../lib/artefacts/artefact-api';
 import { api } from '../../api';

@@ -3,7 +3,7 @@ import {
   CHOICES,
   type ConceptualDesign,
   type RelationshipChoice,
-} from '../../../lib/design/document-design';
+} from '../../../lib/design/model/document-design';
 import type { CrossValidation, ReferenceCheck } from '../../../lib/validation/cross-validation';
 import { counted, number } from '../../format';
 import { CodeBlock } from '../../text/code-block';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Field, LogicalDesign } from '../../../lib/design/document-design';
-import type { Transform } from '../../../lib/design/transform-kind';
+import type { Field, LogicalDesign } from '../../../lib/design/model/document-design';
+import type { Transform } from '../../../lib/design/model/transform-kind';
 import type { Profile } from '../../../lib/sqlite/profile/profile';
 import { fieldRows } from './field-rows';
 

@@ -1,4 +1,4 @@
-import { bsonTypes } from '../../../lib/design/bson-types';
+import { bsonTypes } from '../../../lib/design/model/bson-types';
 import {
   BUCKET,
   entryPaths,
@@ -7,10 +7,10 @@ import {
   type Field,
   type LogicalDesign,
   type NestedField,
-} from '../../../lib/design/document-design';
-import { heldKey } from '../../../lib/design/placement';
-import type { Transform } from '../../../lib/design/transform-kind';
-import { describe } from '../../../lib/design/transform-kind';
+} from '../../../lib/design/model/document-design';
+import { heldKey } from '../../../lib/design/model/placement';
+import type { Transform } from '../../../lib/design/model/transform-kind';
+import { describe } from '../../../lib/design/model/transform-kind';
 import { columnProfile, type Profile } from '../../../lib/sqlite/profile/profile';
 
 export interface FieldRow {

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { describe } from '../../../lib/design/transform-kind';
+import { describe } from '../../../lib/design/model/transform-kind';
 import type { FirstRows } from '../../../lib/validation/first-rows';
 import type { MappingResult } from '../../../lib/validation/mapping';
 import { api, query } from '../../api';

@@ -1,13 +1,13 @@
 'use client';
 import { useState } from 'react';
-import { score } from '../../../lib/design/cost';
+import { score } from '../../../lib/design/model/score';
 import {
   CHOICES,
   type Choice,
   type ConceptualDesign,
   type RelationshipChoice,
-} from '../../../lib/design/document-design';
-import type { Workload } from '../../../lib/design/workload';
+} from '../../../lib/design/model/document-design';
+import type { Workload } from '../../../lib/design/model/workload';
 import type { ProfileContent } from '../../../lib/pipeline/stages/design-stages';
 import type { Relationship } from '../../../lib/sqlite/profile/profile';
 import { number } from '../../format';

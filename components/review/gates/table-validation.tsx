@@ -1,6 +1,6 @@
 'use client';
 import { useState } from 'react';
-import type { ConceptualDesign } from '../../../lib/design/document-design';
+import type { ConceptualDesign } from '../../../lib/design/model/document-design';
 import type {
   ColumnDestination,
   LossFlag,

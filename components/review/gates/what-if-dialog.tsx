@@ -1,8 +1,8 @@
 'use client';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { CHOICES, type Choice } from '../../../lib/design/document-design';
-import type { DesignFigures, WhatIf } from '../../../lib/design/what-if';
+import { CHOICES, type Choice } from '../../../lib/design/model/document-design';
+import type { DesignFigures, WhatIf } from '../../../lib/design/propose/what-if';
 import { api } from '../../api';
 import { bytes, counted, number } from '../../format';
 import { Name } from '../../text/name';

@@ -4,17 +4,17 @@ import {
   type DocumentDesign,
   type IndexDesign,
   type LogicalDesign,
-} from '../../design/document-design';
-import { describeDesign } from '../../design/design-document';
-import { deriveDesign } from '../../design/logical';
-import { LogicalCsvError, placedRows, readLogicalCsv } from '../../design/logical-csv';
-import { checkDesign, type DesignProblem } from '../../design/loss-check';
+} from '../../design/model/document-design';
+import { describeDesign } from '../../design/propose/design-markdown';
+import { deriveDesign } from '../../design/logical/logical';
+import { LogicalCsvError, placedRows, readLogicalCsv } from '../../design/logical/logical-csv';
+import { checkDesign, type DesignProblem } from '../../design/limits/loss-check';
 import {
   conceptualDesignSchema,
   indexDesignSchema,
   logicalDesignSchema,
-} from '../../design/schema';
-import type { Workload } from '../../design/workload';
+} from '../../design/model/schema';
+import type { Workload } from '../../design/model/workload';
 import { evidencePaths } from '../../translation/evidence/evidence';
 import type { TableValidation } from '../../validation/table-validation';
 import type { EvidenceContent, GoldContent } from './artefacts';

@@ -15,7 +15,7 @@ import {
 } from '../../translation/check/equivalence';
 import { resultDigest } from '../../results/result-digest';
 import type { OutputColumn } from '../../translation/check/pipeline-rows';
-import { identity } from '../../design/transform';
+import { identity } from '../../design/model/transform';
 import type { GoldContent, Mql, TranslationContent } from './artefacts';
 import { inputOf, need, readDesign, type ProfileContent } from './design-stages';
 import { migratedDatabase } from './migration-stages';

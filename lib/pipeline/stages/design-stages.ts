@@ -1,15 +1,15 @@
 import type { ConceptualDesignAnswer } from '../../../agents/contract';
-import type { Directive } from '../../design/directive';
+import type { Directive } from '../../design/model/directive';
 import type {
   ConceptualDesign,
   DocumentDesign,
   IndexDesign,
   LogicalDesign,
-} from '../../design/document-design';
-import { checkDesign, type DesignProblem } from '../../design/loss-check';
-import type { TypeSettings } from '../../design/retype';
-import { readWorkload } from '../../design/read-workload';
-import type { Workload } from '../../design/workload';
+} from '../../design/model/document-design';
+import { checkDesign, type DesignProblem } from '../../design/limits/loss-check';
+import type { TypeSettings } from '../../design/logical/retype';
+import { readWorkload } from '../../design/model/read-workload';
+import type { Workload } from '../../design/model/workload';
 import { contentHash } from '../../results/hash';
 import { askedJoins } from '../../sqlite/profile/asked-joins';
 import { catalogOf } from '../../sqlite/schema/introspect';

@@ -1,4 +1,4 @@
-import { isNested, type Field, type LogicalDesign } from '../../design/document-design';
+import { isNested, type Field, type LogicalDesign } from '../../design/model/document-design';
 import { contentHash } from '../../results/hash';
 import type { ArtefactInput } from './stage';
 

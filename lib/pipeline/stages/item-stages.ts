@@ -3,7 +3,7 @@ import {
   logicalDesignOf,
   type DocumentDesign,
   type IndexDesign,
-} from '../../design/document-design';
+} from '../../design/model/document-design';
 import type { Migration } from '../../migration/migrate';
 import type { Item } from '../../sqlite/benchmark';
 import { isOutermostOrdered } from '../../sqlite/select/outermost-order';

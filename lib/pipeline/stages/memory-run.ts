@@ -1,7 +1,11 @@
 import type { MongoClient } from 'mongodb';
 import type { Agent } from '../../../agents/contract';
 import type { BundleDatabase, BundleItem } from '../../bundle/content';
-import type { ConceptualDesign, IndexDesign, LogicalDesign } from '../../design/document-design';
+import type {
+  ConceptualDesign,
+  IndexDesign,
+  LogicalDesign,
+} from '../../design/model/document-design';
 import type { Migration } from '../../migration/migrate';
 import { canonicalText, parseCanonical } from '../../results/extended-json';
 import type { Item, SourceDatabase } from '../../sqlite/benchmark';

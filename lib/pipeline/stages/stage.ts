@@ -1,7 +1,7 @@
 import type { MongoClient } from 'mongodb';
 import type { Agent, AgentStep } from '../../../agents/contract';
-import type { Directive } from '../../design/directive';
-import type { TypeSettings } from '../../design/retype';
+import type { Directive } from '../../design/model/directive';
+import type { TypeSettings } from '../../design/logical/retype';
 import type { SourceDatabase, Item } from '../../sqlite/benchmark';
 import type { KnownResults } from '../../translation/check/known-results';
 

@@ -1,5 +1,5 @@
-import type { Choice } from '../../design/document-design';
-import type { WhatIf } from '../../design/what-if';
+import type { Choice } from '../../design/model/document-design';
+import type { WhatIf } from '../../design/propose/what-if';
 import type { EditOutcome } from '../../pipeline/stages/edit-outcome';
 import type { ArtefactRef } from '../../pipeline/stages/stage';
 import type { DesignFiguresResponse } from '../../artefacts/artefact-api';

@@ -1,5 +1,5 @@
-import type { DocumentDesign, EmbedField, Field } from '../../design/document-design';
-import { identity } from '../../design/transform';
+import type { DocumentDesign, EmbedField, Field } from '../../design/model/document-design';
+import { identity } from '../../design/model/transform';
 import type { Integrity } from '../integrity';
 
 /**

@@ -1,4 +1,4 @@
-import type { Transform } from '../../design/transform-kind';
+import type { Transform } from '../../design/model/transform-kind';
 import { compareResults, type TiedRows, type Verdict } from '../../results/compare';
 import type { OpenChoice } from '../../results/open-choice';
 import type { ResultSet } from '../../results/value';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { DocumentDesign, Field } from '../../design/document-design';
+import type { DocumentDesign, Field } from '../../design/model/document-design';
 import { lintMql } from './lint-mql';
 import type { MqlDocument } from '../mql/mql';
 

@@ -1,4 +1,4 @@
-import type { DocumentDesign } from '../../design/document-design';
+import type { DocumentDesign } from '../../design/model/document-design';
 import type { MqlDocument } from '../mql/mql';
 import { pathsReadBy } from '../mql/pipeline-paths';
 import { hasPath, shapeAfter, shapeOf, type Shape } from '../mql/shape';

@@ -1,6 +1,6 @@
 import { Double, Int32, Long, type Document } from 'mongodb';
-import type { DocumentDesign } from '../../design/document-design';
-import { columnFields, copiedFields } from '../../design/column-fields';
+import type { DocumentDesign } from '../../design/model/document-design';
+import { columnFields, copiedFields } from '../../design/model/column-fields';
 import { isDocument, type Mql, type MqlDocument } from '../mql/mql';
 import {
   isOneOf,

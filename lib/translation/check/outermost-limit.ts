@@ -1,4 +1,4 @@
-import type { Transform } from '../../design/transform-kind';
+import type { Transform } from '../../design/model/transform-kind';
 import type { TiedRows, Verdict } from '../../results/compare';
 import { rowKey } from '../../results/equality';
 import type { OpenChoice } from '../../results/open-choice';

@@ -4,7 +4,7 @@ import type { Verdict } from '../../results/compare';
 import { Unavailable } from '../../results/unavailable';
 import { fromBson, isValueDocument, type ResultSet, type Value } from '../../results/value';
 import { isOutermostOrdered } from '../../sqlite/select/outermost-order';
-import type { Transform } from '../../design/transform-kind';
+import type { Transform } from '../../design/model/transform-kind';
 import { documentsDigest, MOST_DIGESTED } from './documents-digest';
 import { runPastStalls } from './past-stalls';
 import { pinPipeline } from './pinned-clock';

@@ -1,5 +1,5 @@
-import { applyTransform } from '../../design/transform';
-import { type Transform } from '../../design/transform-kind';
+import { applyTransform } from '../../design/model/transform';
+import { type Transform } from '../../design/model/transform-kind';
 import type { Verdict } from '../../results/compare';
 import { isOutage, Unavailable } from '../../results/unavailable';
 import type { ResultSet, SqliteValue, Value } from '../../results/value';

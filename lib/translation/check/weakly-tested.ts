@@ -1,5 +1,5 @@
 import type { Db, Document } from 'mongodb';
-import type { DocumentDesign } from '../../design/document-design';
+import type { DocumentDesign } from '../../design/model/document-design';
 import { documentsExamined } from '../../mongo/explain';
 import { GuardedError, runGuarded } from '../../mongo/guarded';
 import { Unavailable } from '../../results/unavailable';

@@ -3,7 +3,7 @@ import {
   placementOf,
   type Placement,
   type PlacementStep,
-} from '../../design/placement';
+} from '../../design/model/placement';
 import { sameName } from '../../sqlite/catalog';
 import {
   columnOf,

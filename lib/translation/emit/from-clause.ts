@@ -1,6 +1,6 @@
-import { sameTransform } from '../../design/transform';
-import type { PlacementStep } from '../../design/placement';
-import { columnPath, placementOf } from '../../design/placement';
+import { sameTransform } from '../../design/model/transform';
+import type { PlacementStep } from '../../design/model/placement';
+import { columnPath, placementOf } from '../../design/model/placement';
 import {
   columnOf,
   type BoundComparison,

@@ -1,4 +1,4 @@
-import { columnPath, type Placement } from '../../design/placement';
+import { columnPath, type Placement } from '../../design/model/placement';
 import { sameName } from '../../sqlite/catalog';
 import { columnProfile, type Profile } from '../../sqlite/profile/profile';
 import { columnOf, type BoundColumn, type BoundSource } from '../../sqlite/select/bound';
@@ -9,7 +9,7 @@ import { IDENTITY } from '../lower/computed-value';
 import { under } from '../mql/pipeline-paths';
 import { Untranslatable } from '../lower/untranslated';
 import { columnType, optional as optionalType, type ValueType } from '../lower/value-type';
-import type { Transform } from '../../design/transform-kind';
+import type { Transform } from '../../design/model/transform-kind';
 
 /** A field of the documents that a compiled query returns. */
 export interface OutputField {

@@ -1,4 +1,4 @@
-import { sameTransform } from '../../design/transform';
+import { sameTransform } from '../../design/model/transform';
 import type {
   BoundExists,
   BoundExpression,

@@ -1,4 +1,4 @@
-import type { DocumentDesign } from '../../design/document-design';
+import type { DocumentDesign } from '../../design/model/document-design';
 import type { Catalog } from '../../sqlite/catalog';
 import { rowCount, type Profile } from '../../sqlite/profile/profile';
 import { FieldNames } from '../lower/field-names';

@@ -1,8 +1,8 @@
 import Database from 'better-sqlite3';
 import { expect, it, describe } from 'vitest';
-import { deriveDesign } from '../../design/logical';
-import { proposeDesign } from '../../design/propose';
-import type { DocumentDesign } from '../../design/document-design';
+import { deriveDesign } from '../../design/logical/logical';
+import { proposeDesign } from '../../design/propose/propose';
+import type { DocumentDesign } from '../../design/model/document-design';
 import { catalogOf } from '../../sqlite/schema/introspect';
 import { profileDatabase } from '../../sqlite/profile/profile-database';
 import { evidencePaths, rewriteEvidence } from './evidence';

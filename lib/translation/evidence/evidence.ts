@@ -1,7 +1,7 @@
 import type { Document } from 'mongodb';
-import type { DocumentDesign } from '../../design/document-design';
-import { columnPath, placementOf } from '../../design/placement';
-import type { Transform } from '../../design/transform-kind';
+import type { DocumentDesign } from '../../design/model/document-design';
+import { columnPath, placementOf } from '../../design/model/placement';
+import type { Transform } from '../../design/model/transform-kind';
 import { printValue } from '../../mql/print';
 import { sameName, type Catalog } from '../../sqlite/catalog';
 import { tokensIfAny } from '../../sqlite/select/lexer';
@@ -10,7 +10,7 @@ import { operationsInWords } from './evidence-operations';
 import { encode } from '../lower/comparison';
 import { periodOf, type Period } from '../lower/period-predicate';
 import type { MqlDocument } from '../mql/mql';
-import { copiedFields } from '../../design/column-fields';
+import { copiedFields } from '../../design/model/column-fields';
 import { designPaths, queryPaths } from './query-paths';
 
 /**

@@ -1,11 +1,11 @@
-import { entryPaths, type DocumentDesign } from '../../design/document-design';
+import { entryPaths, type DocumentDesign } from '../../design/model/document-design';
 import {
   attributesOf,
   columnFields,
   copiedFields,
   embeddedArrays,
   outlierFlags,
-} from '../../design/column-fields';
+} from '../../design/model/column-fields';
 import { isDocument, type MqlDocument } from '../mql/mql';
 import { pathsReadBy } from '../mql/pipeline-paths';
 import { readPipeline, type Pipeline } from '../mql/stage';

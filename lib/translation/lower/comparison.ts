@@ -1,5 +1,5 @@
-import { applyTransform, TransformError, sameTransform } from '../../design/transform';
-import { type Transform } from '../../design/transform-kind';
+import { applyTransform, TransformError, sameTransform } from '../../design/model/transform';
+import { type Transform } from '../../design/model/transform-kind';
 import {
   columnOf,
   type BoundExpression,

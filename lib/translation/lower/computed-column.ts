@@ -1,5 +1,5 @@
-import type { ComputedField } from '../../design/document-design';
-import { copiesOf, type Placement } from '../../design/placement';
+import type { ComputedField } from '../../design/model/document-design';
+import { copiesOf, type Placement } from '../../design/model/placement';
 import {
   columnProfile,
   type Profile,

@@ -1,7 +1,7 @@
 import type { Lowered } from './environment';
 import { type Mql } from '../mql/mql';
 import { type ValueType } from './value-type';
-import type { Transform } from '../../design/transform-kind';
+import type { Transform } from '../../design/model/transform-kind';
 
 export const IDENTITY: Transform = { kind: 'identity' };
 

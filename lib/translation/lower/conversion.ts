@@ -1,4 +1,4 @@
-import type { Transform } from '../../design/transform-kind';
+import type { Transform } from '../../design/model/transform-kind';
 import type { Lowered } from './environment';
 import { clampedInteger, integerAsReal, integerOrReal, truncated } from './exact-integer';
 import { and, cond, constant, type Mql, type Scalar } from '../mql/mql';

@@ -1,4 +1,4 @@
-import type { Transform } from '../../design/transform-kind';
+import type { Transform } from '../../design/model/transform-kind';
 import type {
   BoundColumn,
   BoundExists,

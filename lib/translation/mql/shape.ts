@@ -3,7 +3,7 @@ import {
   logicalDesignOf,
   type DocumentDesign,
   type Field,
-} from '../../design/document-design';
+} from '../../design/model/document-design';
 import { isDocument, type Mql, type MqlDocument } from './mql';
 import { isOneOf, type Pipeline, type Stage } from './stage';
 

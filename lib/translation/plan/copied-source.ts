@@ -2,14 +2,14 @@ import type {
   DocumentDesign,
   ExtendedReferenceField,
   JoinColumn,
-} from '../../design/document-design';
+} from '../../design/model/document-design';
 import {
   columnPath,
   copiesOf,
   placementOf,
   type ColumnPath,
   type Placement,
-} from '../../design/placement';
+} from '../../design/model/placement';
 import { sameName } from '../../sqlite/catalog';
 import { isTotal, type Profile, type Relationship } from '../../sqlite/profile/profile';
 

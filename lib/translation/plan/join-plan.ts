@@ -1,5 +1,5 @@
-import { columnPath, placementOf, type Placement } from '../../design/placement';
-import type { DocumentDesign } from '../../design/document-design';
+import { columnPath, placementOf, type Placement } from '../../design/model/placement';
+import type { DocumentDesign } from '../../design/model/document-design';
 import type { Profile } from '../../sqlite/profile/profile';
 import { sameName } from '../../sqlite/catalog';
 import {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { DocumentDesign, OutlierField } from '../../design/document-design';
-import { identity } from '../../design/transform';
+import type { DocumentDesign, OutlierField } from '../../design/model/document-design';
+import { identity } from '../../design/model/transform';
 import { optimise } from '../rules/optimise';
 import { World } from '../test/translation-fixture';
 import { translate, type Translated } from '../translate';

@@ -1,6 +1,6 @@
-import { sameTransform } from '../../design/transform';
-import type { OutlierField } from '../../design/document-design';
-import { columnPath, copiesOf, flagPath, type Placement } from '../../design/placement';
+import { sameTransform } from '../../design/model/transform';
+import type { OutlierField } from '../../design/model/document-design';
+import { columnPath, copiesOf, flagPath, type Placement } from '../../design/model/placement';
 import { sameName } from '../../sqlite/catalog';
 import { relationshipById, type Profile } from '../../sqlite/profile/profile';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ComputedField, DocumentDesign } from '../../design/document-design';
+import type { ComputedField, DocumentDesign } from '../../design/model/document-design';
 import { World } from '../test/translation-fixture';
 
 /**

@@ -1,5 +1,5 @@
-import type { ComputedField, DocumentDesign } from '../../design/document-design';
-import { copiesOf, placementOf } from '../../design/placement';
+import type { ComputedField, DocumentDesign } from '../../design/model/document-design';
+import { copiesOf, placementOf } from '../../design/model/placement';
 import { sameName, type Catalog } from '../../sqlite/catalog';
 import {
   columnProfile,

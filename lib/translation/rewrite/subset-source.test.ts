@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { DocumentDesign, SubsetField } from '../../design/document-design';
-import { identity } from '../../design/transform';
+import type { DocumentDesign, SubsetField } from '../../design/model/document-design';
+import { identity } from '../../design/model/transform';
 import { World } from '../test/translation-fixture';
 
 /**

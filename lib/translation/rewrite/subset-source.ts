@@ -4,9 +4,9 @@ import {
   type Field,
   type SortColumn,
   type SubsetField,
-} from '../../design/document-design';
-import { copiesOf, placementOf, type Placement } from '../../design/placement';
-import { leadsWith } from '../../design/subsets';
+} from '../../design/model/document-design';
+import { copiesOf, placementOf, type Placement } from '../../design/model/placement';
+import { leadsWith } from '../../design/patterns/subsets';
 import { sameName } from '../../sqlite/catalog';
 import type { Profile, Relationship } from '../../sqlite/profile/profile';
 import {

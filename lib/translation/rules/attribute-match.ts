@@ -1,6 +1,6 @@
-import { entryPaths, type AttributeField } from '../../design/document-design';
+import { entryPaths, type AttributeField } from '../../design/model/document-design';
 import { columnProfile } from '../../sqlite/profile/profile';
-import { attributesOf, columnFields } from '../../design/column-fields';
+import { attributesOf, columnFields } from '../../design/model/column-fields';
 import { isDocument, type Mql, type MqlDocument } from '../mql/mql';
 import { sameMql } from '../mql/same-mql';
 import { documentsOf, replaceStages, type Rule, type RuleContext } from './rule';

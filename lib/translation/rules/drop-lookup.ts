@@ -1,5 +1,5 @@
 import { columnProfile } from '../../sqlite/profile/profile';
-import { columnFields } from '../../design/column-fields';
+import { columnFields } from '../../design/model/column-fields';
 import { overlaps, pathsReadByAll } from '../mql/pipeline-paths';
 import { isOneOf, type Pipeline } from '../mql/stage';
 import { isKeyJoin, type KeyJoin, type PlanNodes } from '../plan/plan';

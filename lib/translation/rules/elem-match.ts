@@ -1,7 +1,7 @@
 import { isDocument, type Mql, type MqlDocument } from '../mql/mql';
 import { dropsEmpty, pathsInMatch, readsArray, unwindPath } from '../mql/pipeline-paths';
 import { isOneOf } from '../mql/stage';
-import { embeddedArrays } from '../../design/column-fields';
+import { embeddedArrays } from '../../design/model/column-fields';
 import { replaceStages, type Rule } from './rule';
 import { REASONS } from './reasons';
 

@@ -1,6 +1,6 @@
-import { logicalDesignOf } from '../../design/document-design';
+import { logicalDesignOf } from '../../design/model/document-design';
 import { isTotal, tableProfile, relationshipById } from '../../sqlite/profile/profile';
-import { columnFields, computedPaths } from '../../design/column-fields';
+import { columnFields, computedPaths } from '../../design/model/column-fields';
 import { renamePath } from '../mql/map-paths';
 import { isDocument, type Mql, type MqlDocument } from '../mql/mql';
 import { isUnder, pathsReadBy, pathsWrittenBy, projectedPath } from '../mql/pipeline-paths';

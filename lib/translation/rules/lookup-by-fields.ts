@@ -1,5 +1,5 @@
 import { columnProfile } from '../../sqlite/profile/profile';
-import { columnFields } from '../../design/column-fields';
+import { columnFields } from '../../design/model/column-fields';
 import { isDocument, type Mql } from '../mql/mql';
 import { isUnder, pathsInMatch, unwindPath } from '../mql/pipeline-paths';
 import { isOneOf, type Pipeline } from '../mql/stage';

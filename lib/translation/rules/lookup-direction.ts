@@ -1,9 +1,9 @@
-import { logicalDesignOf } from '../../design/document-design';
-import { score } from '../../design/cost';
-import { outliersOf, type Outliers } from '../../design/outlier-share';
-import { columnPath, placementOf, type Placement } from '../../design/placement';
+import { logicalDesignOf } from '../../design/model/document-design';
+import { score } from '../../design/model/score';
+import { outliersOf, type Outliers } from '../../design/model/outlier-share';
+import { columnPath, placementOf, type Placement } from '../../design/model/placement';
 import { columnProfile, relationshipById } from '../../sqlite/profile/profile';
-import { columnFields, type ColumnAt } from '../../design/column-fields';
+import { columnFields, type ColumnAt } from '../../design/model/column-fields';
 import { mapMatch, mapPaths } from '../mql/map-paths';
 import { isDocument, type Mql, type MqlDocument } from '../mql/mql';
 import {

@@ -5,7 +5,7 @@ import { isKeyJoin, type KeyJoin } from '../plan/plan';
 import { readPlan } from '../plan/read-plan';
 import { writePlan } from '../plan/write-plan';
 import { columnProfile } from '../../sqlite/profile/profile';
-import { columnFields } from '../../design/column-fields';
+import { columnFields } from '../../design/model/column-fields';
 import { columnType, INTEGER, REAL, TEXT } from '../lower/value-type';
 import type { Rule, RuleContext } from './rule';
 import { REASONS } from './reasons';

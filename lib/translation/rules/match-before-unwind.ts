@@ -1,4 +1,4 @@
-import { embeddedArrays } from '../../design/column-fields';
+import { embeddedArrays } from '../../design/model/column-fields';
 import { isDocument, type Mql, type MqlDocument } from '../mql/mql';
 import { dropsEmpty, unwindPath } from '../mql/pipeline-paths';
 import { sameMql } from '../mql/same-mql';

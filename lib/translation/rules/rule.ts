@@ -1,9 +1,9 @@
-import { documentCount } from '../../design/document-count';
+import { documentCount } from '../../design/model/document-count';
 import {
   logicalDesignOf,
   type DocumentDesign,
   type IndexDesign,
-} from '../../design/document-design';
+} from '../../design/model/document-design';
 import type { Catalog } from '../../sqlite/catalog';
 import type { Profile } from '../../sqlite/profile/profile';
 import type { Pipeline, Stage } from '../mql/stage';

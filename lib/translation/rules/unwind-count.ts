@@ -1,4 +1,4 @@
-import { embeddedArrays } from '../../design/column-fields';
+import { embeddedArrays } from '../../design/model/column-fields';
 import { isDocument, type Mql } from '../mql/mql';
 import { readsArray, storedArrayGroup } from '../mql/pipeline-paths';
 import { replaceStages, type Rule } from './rule';

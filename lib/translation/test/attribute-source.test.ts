@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import type { Document } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { logicalCsv, parseLogicalCsv } from '../../design/logical-csv';
+import { logicalCsv, parseLogicalCsv } from '../../design/logical/logical-csv';
 import { documentsExamined } from '../../mongo/explain';
 import { compareResults, documentsToResultSet } from '../../results/compare';
 import { fromBson, type Value } from '../../results/value';

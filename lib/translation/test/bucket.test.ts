@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { DocumentDesign, Field } from '../../design/document-design';
+import type { DocumentDesign, Field } from '../../design/model/document-design';
 import { World } from './translation-fixture';
 
 /**

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { DocumentDesign } from '../../design/document-design';
+import type { DocumentDesign } from '../../design/model/document-design';
 import { World } from './translation-fixture';
 
 // Queries that nobody thought of: SQLite is the oracle, over data full of nulls and mixed types.

@@ -3,17 +3,17 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import Database from 'better-sqlite3';
 import { MongoClient, type Db, type Document } from 'mongodb';
-import type { Directive } from '../../design/directive';
+import type { Directive } from '../../design/model/directive';
 import {
   isEmbed,
   type DocumentDesign,
   type Field,
   type Strategy,
-} from '../../design/document-design';
-import { deriveDesign } from '../../design/logical';
-import { proposeDesign } from '../../design/propose';
-import { applyTransform } from '../../design/transform';
-import { type Transform } from '../../design/transform-kind';
+} from '../../design/model/document-design';
+import { deriveDesign } from '../../design/logical/logical';
+import { proposeDesign } from '../../design/propose/propose';
+import { applyTransform } from '../../design/model/transform';
+import { type Transform } from '../../design/model/transform-kind';
 import { assembleDocuments } from '../../migration/assemble';
 import { start as startMongoServer, type EmbeddedServer } from 'mongo-embedded';
 import { compareResults, type Verdict } from '../../results/compare';

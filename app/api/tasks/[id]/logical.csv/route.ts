@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { notFound } from '@/lib/app-error';
 import { handler } from '@/lib/http/handler';
-import type { LogicalDesign } from '@/lib/design/document-design';
-import { logicalCsv } from '@/lib/design/logical-csv';
+import type { LogicalDesign } from '@/lib/design/model/document-design';
+import { logicalCsv } from '@/lib/design/logical/logical-csv';
 import { readCurrent } from '@/lib/pipeline/artefact-store';
 import { idSchema } from '@/lib/api-fields';
 import { csvResponse } from '@/lib/http/csv';

@@ -1,0 +1,33 @@
+import { columnProfile, type Profile } from '../../sqlite/profile/profile';
+import type { Transform } from './transform-kind';
+
+/**
+ * The BSON types that a field of a source column can have: its transform's, or those of the storage
+ * classes that occur.
+ */
+export function bsonTypes(
+  transform: Transform,
+  table: string,
+  column: string,
+  profile: Profile,
+): string[] {
+  const stored = columnProfile(profile, table, column)?.stored;
+  const retyped = {
+    bool: 'bool',
+    date: 'date',
+    string: 'string',
+    bytes: 'binData',
+    identity: undefined,
+  }[transform.kind];
+  const types = retyped
+    ? [retyped]
+    : [
+        ...(stored?.integer ? ['int', 'long'] : []),
+        ...(stored?.real ? ['double'] : []),
+        ...(stored?.text ? ['string'] : []),
+        ...(stored?.blob ? ['binData'] : []),
+      ];
+  return stored?.null || transform.kind === 'bytes' || types.length === 0
+    ? [...types, 'null']
+    : types;
+}
