@@ -1,3 +1,4 @@
+import { leafPaths } from '../design/model/field-paths';
 import type { Document } from 'mongodb';
 import { quoteName as q, type Catalog, tableNamed } from '../sqlite/catalog';
 import {
@@ -5,7 +6,6 @@ import {
   entryPaths,
   isArray,
   isEmbed,
-  isNested,
   type AttributeField,
   type BucketRule,
   type ColumnField,
@@ -48,25 +48,12 @@ export function reportCoverage(
   faults: PlantedFaults,
 ): CollectionValidation {
   const coverage = Object.fromEntries(
-    leafPaths(design).map((path) => [
+    ['_id', ...leafPaths(design.fields)].map((path) => [
       path,
       mappings.filter((mapping) => mapping.covers.includes(path)).map((mapping) => mapping.name),
     ]),
   );
   return { collection: design.collection, mappings, coverage, faults };
-}
-
-function leafPaths(design: LogicalDesign): string[] {
-  const pathsOf = (field: Field, path: string): readonly string[] => {
-    if (isNested(field)) return visit(field.fields, `${path}.`);
-    return field.kind === 'attribute' ? entryPaths(path) : [path];
-  };
-  const visit = (fields: readonly Field[], prefix: string): string[] =>
-    fields.flatMap((field) => [
-      ...pathsOf(field, prefix + field.name),
-      ...(field.kind === 'outlier' ? [prefix + field.flag] : []),
-    ]);
-  return ['_id', ...visit(design.fields, '')];
 }
 
 /**

@@ -1,3 +1,4 @@
+import { arrayPaths, containerPaths, leafPaths, outlierArrays } from '../design/model/field-paths';
 import { randomBytes } from 'node:crypto';
 import {
   Binary,
@@ -9,13 +10,7 @@ import {
   type Document,
   type MongoClient,
 } from 'mongodb';
-import {
-  entryPaths,
-  isArray,
-  isNested,
-  type Field,
-  type LogicalDesign,
-} from '../design/model/document-design';
+import { type LogicalDesign } from '../design/model/document-design';
 import { documentsToResultSet } from '../results/compare';
 import { rowKey, valueKey } from '../results/equality';
 import { fromBson } from '../results/value';
@@ -167,9 +162,9 @@ async function sampleDocuments(design: LogicalDesign, db: Db): Promise<Document[
       ),
     ).length;
   await take({}, SAMPLE);
-  for (const path of embeddedPaths(design.fields, ''))
+  for (const path of containerPaths(design.fields))
     if (filled(path) < 3) await take({ [path]: { $exists: true, $nin: [[], null] } }, 3);
-  for (const path of leafPaths(design.fields, ''))
+  for (const path of leafPaths(design.fields))
     if (filled(path) < 2) await take({ [path]: { $ne: null } }, 2);
   return [...found.values()];
 }
@@ -185,36 +180,6 @@ function shorten<T>(node: T): T {
     Object.entries(node).map(([key, value]) => [key, shorten(value as unknown)]),
   ) as T;
 }
-
-const embeddedPaths = (fields: readonly Field[], prefix: string): string[] =>
-  fields.flatMap((field) => {
-    if (isNested(field))
-      return [prefix + field.name, ...embeddedPaths(field.fields, `${prefix}${field.name}.`)];
-    return field.kind === 'attribute' ? [prefix + field.name] : [];
-  });
-
-const leafPaths = (fields: readonly Field[], prefix: string): string[] =>
-  fields.flatMap((field) => [
-    ...pathsOf(field, prefix + field.name),
-    ...(field.kind === 'outlier' ? [prefix + field.flag] : []),
-  ]);
-
-function pathsOf(field: Field, path: string): readonly string[] {
-  if (isNested(field)) return leafPaths(field.fields, `${path}.`);
-  return field.kind === 'attribute' ? entryPaths(path) : [path];
-}
-
-const outlierPaths = (fields: readonly Field[], prefix: string): { path: string; flag: string }[] =>
-  fields.flatMap((field) => {
-    if (field.kind === 'outlier') return [{ path: prefix + field.name, flag: field.flag }];
-    return isNested(field) ? outlierPaths(field.fields, `${prefix}${field.name}.`) : [];
-  });
-
-const arrayPaths = (fields: readonly Field[], prefix: string): string[] =>
-  fields.flatMap((field) => [
-    ...(isArray(field) ? [prefix + field.name] : []),
-    ...(isNested(field) ? arrayPaths(field.fields, `${prefix}${field.name}.`) : []),
-  ]);
 
 interface Planted {
   readonly fault: PlantedFault;
@@ -237,7 +202,7 @@ interface Edit {
 }
 
 function leafFaults(design: LogicalDesign, sample: readonly Document[]): LeafFault[] {
-  return leafPaths(design.fields, '').flatMap((path): LeafFault[] => {
+  return leafPaths(design.fields).flatMap((path): LeafFault[] => {
     const places = sample.flatMap((document) => placesOf(document, document, path.split('.')));
     const [first, ...others] = places;
     if (!first) return [];
@@ -278,7 +243,7 @@ function leafFaults(design: LogicalDesign, sample: readonly Document[]): LeafFau
 /** Faults of whole entries and documents. */
 function structuralFaults(design: LogicalDesign, sample: readonly Document[]): Planted[] {
   if (sample.length === 0) return [];
-  const shortened = arrayPaths(design.fields, '').flatMap((path): Planted[] => {
+  const shortened = arrayPaths(design.fields).flatMap((path): Planted[] => {
     const full = sample
       .flatMap((document) => placesOf(document, document, path.split('.')))
       .find(({ holder, name }) => Array.isArray(holder[name]) && holder[name].length > 0);
@@ -291,9 +256,9 @@ function structuralFaults(design: LogicalDesign, sample: readonly Document[]): P
     };
     return [{ fault: { kind: 'array shortened', path }, documents: applied(sample, [edit]) }];
   });
-  const arrays = arrayPaths(design.fields, '').flatMap((path) => arrayFaults(path, sample));
+  const arrays = arrayPaths(design.fields).flatMap((path) => arrayFaults(path, sample));
   // The children of an outlier would be found twice: by its flag, and in the array.
-  const filled = outlierPaths(design.fields, '').flatMap(({ path, flag }): Planted[] => {
+  const filled = outlierArrays(design.fields).flatMap(({ path, flag }): Planted[] => {
     const places = sample.flatMap((document) => placesOf(document, document, path.split('.')));
     const outlier = places.find(({ holder }) => Object.hasOwn(holder, flag));
     const other = places.find(

@@ -1,3 +1,4 @@
+import { namesOf } from '../model/field-paths';
 import { tableNamed, type Catalog } from '../../sqlite/catalog';
 import type { Profile } from '../../sqlite/profile/profile';
 import {
@@ -136,7 +137,7 @@ function checkCollections(design: DocumentDesign): DesignProblem[] {
     const visit = (fields: readonly Field[], path: string): void => {
       const seen = new Set<string>(path === '' ? ['_id'] : []);
       for (const field of fields) {
-        for (const name of field.kind === 'outlier' ? [field.name, field.flag] : [field.name]) {
+        for (const name of namesOf(field)) {
           if (seen.has(name))
             broken(`${logical.collection}.${path}${name}`, 'two fields have this path');
           seen.add(name);

@@ -1,3 +1,4 @@
+import { arrayPaths, outlierArrays } from './field-paths';
 import {
   isArray,
   isEmbed,
@@ -120,26 +121,9 @@ export const attributesOf = (design: Fields, collection: string): AttributeField
  * Arrays of embedded rows, of copied ones, and of names and values; never missing, empty without
  * any.
  */
-export function embeddedArrays(design: DocumentDesign, collection: string): string[] {
-  const logical = logicalDesignOf(design, collection);
-  const visit = (fields: readonly Field[], prefix: string): string[] =>
-    fields.flatMap((field) => {
-      const path = prefix + field.name;
-      return [
-        ...(isArray(field) ? [path] : []),
-        ...(isNested(field) ? visit(field.fields, `${path}.`) : []),
-      ];
-    });
-  return visit(logical?.fields ?? [], '');
-}
+export const embeddedArrays = (design: DocumentDesign, collection: string): string[] =>
+  arrayPaths(logicalDesignOf(design, collection)?.fields ?? []);
 
 /** The flags of outliers, which only some documents have. */
-export function outlierFlags(design: DocumentDesign, collection: string): string[] {
-  const logical = logicalDesignOf(design, collection);
-  const visit = (fields: readonly Field[], prefix: string): string[] =>
-    fields.flatMap((field) => {
-      if (field.kind === 'outlier') return [prefix + field.flag];
-      return isNested(field) ? visit(field.fields, `${prefix}${field.name}.`) : [];
-    });
-  return visit(logical?.fields ?? [], '');
-}
+export const outlierFlags = (design: DocumentDesign, collection: string): string[] =>
+  outlierArrays(logicalDesignOf(design, collection)?.fields ?? []).map(({ flagPath }) => flagPath);

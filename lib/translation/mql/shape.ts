@@ -1,3 +1,4 @@
+import { namesOf } from '../../design/model/field-paths';
 import {
   isNested,
   logicalDesignOf,
@@ -17,10 +18,12 @@ export function shapeOf(collection: string, design: DocumentDesign): Shape | und
 }
 
 const fieldShapes = (fields: readonly Field[]): [string, Shape][] =>
-  fields.flatMap((field): [string, Shape][] => [
-    [field.name, fieldShape(field)],
-    ...(field.kind === 'outlier' ? [[field.flag, 'any'] as [string, Shape]] : []),
-  ]);
+  fields.flatMap((field) =>
+    namesOf(field).map((name): [string, Shape] => [
+      name,
+      name === field.name ? fieldShape(field) : 'any',
+    ]),
+  );
 
 function fieldShape(field: Field): Shape {
   if (isNested(field)) return new Map(fieldShapes(field.fields));
