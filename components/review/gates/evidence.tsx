@@ -1,5 +1,6 @@
 'use client';
 import type { EvidenceContent, GoldContent } from '../../../lib/pipeline/stages/artefacts';
+import type { EvidencePath, PathUse } from '../../../lib/translation/evidence/evidence-paths';
 import { CodeBlock } from '../../text/code-block';
 import { printExtendedMql } from '../../../lib/mql/print-extended-json';
 import { WordDiff } from '../../text/word-diff';
@@ -32,13 +33,13 @@ export function EvidenceGate({ task, content, edit }: GateProps<EvidenceContent>
         ) : null}
         <div className="mt-2 flex flex-wrap gap-1.5">
           {content.paths.map((path) => (
-            <Badge key={path.path} tone={pathUse(path).tone} title={pathUse(path).title}>
-              {path.path} · {pathUse(path).label}
+            <Badge key={path.path} tone={useOf(path).tone} title={useOf(path).title}>
+              {path.path} · {useOf(path).label}
             </Badge>
           ))}
           {content.unmatched.map((name) => (
             <Badge key={name} tone="warn">
-              {name} · matched nothing
+              {name} · not rewritten
             </Badge>
           ))}
         </div>
@@ -55,23 +56,34 @@ export function EvidenceGate({ task, content, edit }: GateProps<EvidenceContent>
   );
 }
 
-/** Where a field that the evidence names is found. */
-function pathUse({ inDesign, inQuery }: EvidenceContent['paths'][number]) {
-  if (!inDesign)
-    return {
-      tone: 'bad',
-      title: 'the design has no such field',
-      label: 'not in the design',
-    } as const;
-  return inQuery
-    ? ({
-        tone: 'good',
-        title: 'in the design and in the gold query',
-        label: 'in design and query',
-      } as const)
-    : ({
-        tone: 'warn',
-        title: 'in the design, but not used by the gold pipeline',
-        label: 'not used by the gold pipeline',
-      } as const);
-}
+/** What each path of the evidence is for the gold query. */
+const PATH_USE = {
+  used: {
+    tone: 'good',
+    label: 'used by the gold query',
+    title: 'The gold query uses this field, with the value that the evidence gives.',
+  },
+  join_key: {
+    tone: 'neutral',
+    label: 'join key',
+    title: 'The SQL joins by this column; the design makes the join unnecessary.',
+  },
+  source_flaw: {
+    tone: 'accent',
+    label: 'source differs',
+    title: 'The SQL of the source does not use this column, or not with this value.',
+  },
+  doubt: {
+    tone: 'warn',
+    label: 'check',
+    title: 'The gold query does not use this field, or not with this value.',
+  },
+  unknown: {
+    tone: 'bad',
+    label: 'not in the design',
+    title: 'The design has no such field.',
+  },
+} as const satisfies Record<PathUse, unknown>;
+
+/** What an earlier release stored does not say. */
+const useOf = ({ use }: Partial<EvidencePath>) => PATH_USE[use ?? 'doubt'];

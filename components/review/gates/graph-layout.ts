@@ -1,5 +1,8 @@
 import { Graph, layout } from '@dagrejs/dagre';
-import type { ConceptualDesign, RelationshipChoice } from '../../../lib/design/model/document-design';
+import type {
+  ConceptualDesign,
+  RelationshipChoice,
+} from '../../../lib/design/model/document-design';
 import type { Profile } from '../../../lib/sqlite/profile/profile';
 
 export interface Point {

@@ -15,9 +15,10 @@ import {
   logicalDesignSchema,
 } from '../../design/model/schema';
 import type { Workload } from '../../design/model/workload';
-import { evidencePaths } from '../../translation/evidence/evidence';
+import { evidencePaths } from '../../translation/evidence/evidence-paths';
 import type { TableValidation } from '../../validation/table-validation';
 import type { EvidenceContent, GoldContent } from './artefacts';
+import { itemOf } from './edited-item';
 import { inputOf, need, readDesign, type ProfileContent } from './design-stages';
 import type { ArtefactRef, StageInput } from './stage';
 import { type EditProblem, type EditOutcome, refuse, zodProblems } from './edit-outcome';
@@ -231,13 +232,11 @@ async function checkEvidence(
   const before = await need<EvidenceContent>(input, 'evidence', ref.key);
   const gold = await need<GoldContent>(input, 'gold', ref.key);
   const text = parsed.data.evidenceMql;
-  const paths = evidencePaths(
-    text,
-    await readDesign(input),
-    gold.mql.collection,
-    gold.mql.pipeline,
-  );
-  const wrong = paths.find((path) => !path.inDesign);
+  const item = itemOf(ref, input);
+  const { catalog } = await need<ProfileContent>(input, 'profile', input.source.name);
+  const design = await readDesign(input);
+  const paths = evidencePaths(text, { catalog, design, ...gold.mql, sql: item.sql });
+  const wrong = paths.find(({ use }) => use === 'unknown');
   if (wrong) return refuse('evidenceMql', `the design has no field ${wrong.path}`);
   const edited: EvidenceContent = { ...before, evidenceMql: text, paths, unmatched: [] };
   return {

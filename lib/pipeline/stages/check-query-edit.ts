@@ -22,6 +22,7 @@ import { migratedDatabase } from './migration-stages';
 import type { ArtefactRef, StageInput } from './stage';
 import { type EditProblem, type EditOutcome, type Refusal, refuse } from './edit-outcome';
 import { allDesignInputs } from './design-inputs';
+import { itemOf } from './edited-item';
 
 const mqlEdit = z.union([
   z.strictObject({ text: z.string().min(1).max(200_000) }),
@@ -41,9 +42,7 @@ export async function checkMql(
 ): Promise<EditOutcome> {
   const mql = readMqlEdit(content);
   if ('ok' in mql) return mql;
-  const questionId = ref.key.slice(ref.key.indexOf('/') + 1);
-  const item = input.items.find((candidate) => candidate.questionId === questionId);
-  if (!item) throw new Error(`there is no item ${ref.key}`);
+  const item = itemOf(ref, input);
   const unknown = lintMql(mql.collection, mql.pipeline as MqlDocument[], await readDesign(input));
   if (unknown.length > 0) return { ok: false, problems: unknown.map(toEditProblem) };
   const translation = await need<TranslationContent>(input, 'translation', ref.key);

@@ -1,0 +1,124 @@
+import type { Catalog } from '../../sqlite/catalog';
+import {
+  columnOf,
+  type BoundColumn,
+  type BoundExpression,
+  type BoundQuery,
+  type BoundSource,
+} from '../../sqlite/select/bound';
+import { childrenOf, expressionsIn, walkBound } from '../../sqlite/select/bound-walk';
+import { tryReadSql } from '../../sqlite/select/read-sql';
+
+/** A use of a table in the item's SQL: what it is there for. */
+export interface SourceUse {
+  readonly alias: string;
+  readonly table: string;
+  /** What its rows are joined by: own column, and column of the other table. */
+  readonly links: readonly Link[];
+  /** Constants by the column, in lower case, that they are compared with. */
+  readonly constants: ReadonlyMap<string, readonly string[]>;
+  /** Columns, in lower case, that are read for more than a join. */
+  readonly reads: ReadonlySet<string>;
+  /** Columns, in lower case, that are counted. */
+  readonly counted: ReadonlySet<string>;
+}
+
+export interface Link {
+  readonly column: string;
+  readonly otherTable: string;
+  readonly otherColumn: string;
+}
+
+interface Collected {
+  readonly alias: string;
+  readonly table: string;
+  readonly links: Link[];
+  readonly constants: Map<string, string[]>;
+  readonly reads: Set<string>;
+  readonly counted: Set<string>;
+}
+
+/** What the SQL does with its tables; empty where it cannot be read. */
+export function sourceUses(sql: string, catalog: Catalog): readonly SourceUse[] {
+  const read = tryReadSql(sql, catalog);
+  return read ? new UseCollector().collect(read.binding.query) : [];
+}
+
+const isSource = (node: object): node is BoundSource => 'content' in node && 'columns' in node;
+
+class UseCollector {
+  private readonly uses = new Map<number, Collected>();
+  private readonly joined = new Set<BoundExpression>();
+
+  collect(query: BoundQuery): readonly SourceUse[] {
+    walkBound(query, (node) => {
+      // What lies below a table is the schema.
+      if (isSource(node)) return this.useOf(node) === undefined;
+      if ('kind' in node) this.visit(node as BoundExpression);
+      return true;
+    });
+    return [...this.uses.values()];
+  }
+
+  private useOf({ id, name, content }: BoundSource): Collected | undefined {
+    if (content.kind !== 'table') return undefined;
+    const known = this.uses.get(id) ?? {
+      alias: name,
+      table: content.table.name,
+      links: [],
+      constants: new Map<string, string[]>(),
+      reads: new Set<string>(),
+      counted: new Set<string>(),
+    };
+    this.uses.set(id, known);
+    return known;
+  }
+
+  private visit(expression: BoundExpression): void {
+    if (expression.kind === 'compare') {
+      const { left, right } = expression;
+      if (left.kind === 'column' && right.kind === 'column' && left.source !== right.source) {
+        this.link(left, right);
+        this.link(right, left);
+        this.joined.add(left).add(right);
+        return;
+      }
+      this.compared(left, right);
+      this.compared(right, left);
+    }
+    if (expression.kind === 'aggregate' && expression.name === 'count')
+      for (const arg of expression.args)
+        for (const part of expressionsIn(arg))
+          if (part.kind === 'column')
+            this.useOf(part.source)?.counted.add(columnOf(part).name.toLowerCase());
+    if (expression.kind === 'pattern') this.compared(expression.operand, expression.pattern);
+    if (expression.kind === 'inList')
+      for (const item of expression.items) this.compared(expression.operand, item);
+    if (expression.kind === 'column' && !this.joined.has(expression)) {
+      const use = this.useOf(expression.source);
+      if (use) use.reads.add(columnOf(expression).name.toLowerCase());
+    }
+  }
+
+  private link(own: BoundColumn, other: BoundColumn): void {
+    const [use, otherUse] = [this.useOf(own.source), this.useOf(other.source)];
+    if (!use || !otherUse) return;
+    use.links.push({
+      column: columnOf(own).name,
+      otherTable: otherUse.table,
+      otherColumn: columnOf(other).name,
+    });
+  }
+
+  /** A constant that the column, or what is made of it alone, is compared with. */
+  private compared(operand: BoundExpression, value: BoundExpression): void {
+    if (value.kind !== 'literal' || value.value === null) return;
+    for (const part of [operand, ...childrenOf(operand)]) {
+      if (part.kind !== 'column') continue;
+      const use = this.useOf(part.source);
+      const name = use && columnOf(part).name.toLowerCase();
+      if (name === undefined) continue;
+      use?.constants.set(name, [...(use.constants.get(name) ?? []), String(value.value)]);
+    }
+  }
+}
