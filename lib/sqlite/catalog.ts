@@ -77,13 +77,15 @@ export function affinityOf(declaredType: string): Affinity {
   return 'NUMERIC';
 }
 
-const fold = (name: string): string => name.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+/** A name as SQLite compares it. */
+export const foldName = (name: string): string =>
+  name.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 
 /** SQLite compares identifiers case-insensitively, in ASCII only. */
-export const sameName = (a: string, b: string): boolean => a === b || fold(a) === fold(b);
+export const sameName = (a: string, b: string): boolean => a === b || foldName(a) === foldName(b);
 
 const exactName = ({ name }: Table): string => name;
-const foldedName = ({ name }: Table): string => fold(name);
+const foldedName = ({ name }: Table): string => foldName(name);
 
 /** The table with this very name, as the catalog spells it. */
 export const tableNamed = (catalog: Catalog, name: string | undefined): Table | undefined =>
@@ -91,7 +93,7 @@ export const tableNamed = (catalog: Catalog, name: string | undefined): Table | 
 
 /** The table that SQL means by this name. */
 export const findTable = (catalog: Catalog, name: string): Table | undefined =>
-  firstBy(catalog.tables, foldedName, fold(name));
+  firstBy(catalog.tables, foldedName, foldName(name));
 
 export const findColumn = (table: Table, name: string): Column | undefined =>
   table.columns.find((column) => sameName(column.name, name));

@@ -25,6 +25,7 @@ import {
   type SubsetField,
 } from '../model/document-design';
 import { forecastCollections, type CollectionForecast } from '../limits/forecast';
+import { blockEstimates } from './block-estimates';
 import { outliersOf, type Outliers } from '../model/outlier-share';
 import { childReads } from '../patterns/outliers';
 import { columnPath, copiesOf, placementOf, type Placement } from '../model/placement';
@@ -42,6 +43,7 @@ export class CostModel {
   private readonly placements: ReadonlyMap<string, Placement>;
   private readonly collections: ReadonlyMap<string, CollectionForecast>;
   private readonly estimated = new WeakMap<QueryBlock, Cost>();
+  private readonly indexTexts = new Map<string, string>();
 
   constructor(
     private readonly design: DocumentDesign,
@@ -97,9 +99,22 @@ export class CostModel {
   block(block: QueryBlock): Cost {
     const known = this.estimated.get(block);
     if (known) return known;
-    const cost = this.estimate(block);
+    const placements = block.sources.map(({ table }) => this.placements.get(table));
+    const indexes = placements.map((placement) => this.indexText(placement?.collection));
+    const cost = blockEstimates(block, this.profile).estimate({ placements, indexes }, () =>
+      this.estimate(block),
+    );
     this.estimated.set(block, cost);
     return cost;
+  }
+
+  private indexText(collection: string | undefined): string {
+    if (this.indexes === 'ideal' || collection === undefined) return '';
+    const known =
+      this.indexTexts.get(collection) ??
+      JSON.stringify((this.indexes[collection] ?? []).map(({ key }) => Object.keys(key)));
+    this.indexTexts.set(collection, known);
+    return known;
   }
 
   private estimate(block: QueryBlock): Cost {
@@ -194,8 +209,9 @@ export class CostModel {
     );
   }
 
-  relationships(): readonly Relationship[] {
-    return this.profile.relationships;
+  /** Those between tables of a block. */
+  relationships(block: QueryBlock): readonly Relationship[] {
+    return blockEstimates(block, this.profile).relationships;
   }
 
   /**
@@ -241,7 +257,7 @@ export class CostModel {
    * many: how many do, and their children.
    */
   keptChildren(block: QueryBlock, child: number, parent: number): Outliers | undefined {
-    for (const relationship of this.relationships()) {
+    for (const relationship of this.relationships(block)) {
       const columns = childReads(block, relationship, child, parent);
       const kept =
         columns &&
@@ -260,12 +276,12 @@ export class CostModel {
 
   private copies(table: string): readonly CopyField[] {
     const placement = this.placements.get(table);
-    return placement ? copiesOf(placement).map(({ field }) => field) : [];
+    return placement ? copyFields(placement) : [];
   }
 
   /** The parents with their first children, where the block asks for no others. */
   private withSubset(block: QueryBlock): Cost | undefined {
-    for (const relationship of this.relationships()) {
+    for (const relationship of this.relationships(block)) {
       const subset = this.copies(relationship.parentTable).find(
         (field): field is SubsetField =>
           field.kind === 'subset' && field.relationship === relationship.id,
@@ -299,7 +315,7 @@ export class CostModel {
    * asks for.
    */
   private withoutComputed(block: QueryBlock, sources: readonly number[]): number[] | undefined {
-    for (const relationship of this.relationships()) {
+    for (const relationship of this.relationships(block)) {
       const stored = this.copies(relationship.parentTable).filter(
         (field): field is ComputedField =>
           field.kind === 'computed' && field.relationship === relationship.id,
@@ -314,6 +330,9 @@ export class CostModel {
     return undefined;
   }
 }
+
+const copyFields = (placement: Placement): readonly CopyField[] =>
+  copiesOf(placement).map(({ field }) => field);
 
 interface Bound {
   /** Which fetched document the row is in: the root's, or that of a lookup. */
@@ -379,7 +398,7 @@ class Plan {
     for (const [other, bound] of this.bound) {
       if (bound.document !== document || bound.copy) continue;
       const otherTable = this.table(other);
-      for (const relationship of this.model.relationships()) {
+      for (const relationship of this.model.relationships(this.block)) {
         const child = {
           source: relationship.childTable === table ? at : other,
           columns: relationship.childColumns,

@@ -28,6 +28,20 @@ export function proposeCopy(
   profile: Profile,
   workload: Workload,
 ): CopyProposal | undefined {
+  const known = proposals.get(workload) ?? new Map<Relationship, CopyProposal | undefined>();
+  proposals.set(workload, known);
+  if (!known.has(relationship)) known.set(relationship, findCopy(relationship, profile, workload));
+  return known.get(relationship);
+}
+
+/** No choice changes them: a search asks for each again and again. */
+const proposals = new WeakMap<Workload, Map<Relationship, CopyProposal | undefined>>();
+
+function findCopy(
+  relationship: Relationship,
+  profile: Profile,
+  workload: Workload,
+): CopyProposal | undefined {
   // Where no row leads to a parent, a copy would hold nothing.
   if (relationship.fanOut.max === 0) return undefined;
   const joining = workload.patterns.filter((pattern) =>

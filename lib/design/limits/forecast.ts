@@ -15,6 +15,7 @@ import {
   type AttributeField,
   type ColumnField,
   type DocumentDesign,
+  type LogicalDesign,
   type Field,
   type SubsetField,
   type OutlierField,
@@ -77,47 +78,61 @@ export function forecastRows(
   return { total, largest };
 }
 
-export function forecastCollections(
+export const forecastCollections = (
   design: DocumentDesign,
   profile: Profile,
-): CollectionForecast[] {
-  return design.logical.map(({ collection, rootTable, id, fields }) => {
-    const longestArrays: Record<string, number> = {};
-    const rows = bucketRows(fields);
-    if (id.kind === 'bucket' && rows) {
-      const longest = Math.min(id.size, rowCount(profile, rootTable));
-      const { total, largest } = forecastRows(
-        placedRows(rows.fields, rootTable, `${rows.name}.`, profile, longestArrays),
-        profile,
-      );
-      const shared = sharedBytes(fields, rootTable, profile);
-      const documents = documentCount({ rootTable, id }, profile);
-      const mean = total / Math.max(1, rowCount(profile, rootTable));
-      return {
-        collection,
-        documents,
-        meanBytes: idBytes(id, rootTable, profile) + shared.mean + total / Math.max(1, documents),
-        largestBytes:
-          idBytes(id, rootTable, profile) +
-          shared.largest +
-          largest +
-          Math.max(0, longest - 1) * mean,
-        longestArrays: { [rows.name]: longest, ...longestArrays },
-      };
-    }
+): CollectionForecast[] => design.logical.map((logical) => forecastOf(logical, profile));
+
+/** Candidates share the collections that they have in common. */
+const forecasts = new WeakMap<Profile, WeakMap<LogicalDesign, CollectionForecast>>();
+
+function forecastOf(logical: LogicalDesign, profile: Profile): CollectionForecast {
+  const known = forecasts.get(profile) ?? new WeakMap<LogicalDesign, CollectionForecast>();
+  forecasts.set(profile, known);
+  const forecast = known.get(logical) ?? forecastCollection(logical, profile);
+  known.set(logical, forecast);
+  return forecast;
+}
+
+function forecastCollection(
+  { collection, rootTable, id, fields }: LogicalDesign,
+  profile: Profile,
+): CollectionForecast {
+  const longestArrays: Record<string, number> = {};
+  const rows = bucketRows(fields);
+  if (id.kind === 'bucket' && rows) {
+    const longest = Math.min(id.size, rowCount(profile, rootTable));
     const { total, largest } = forecastRows(
-      placedRows(fields, rootTable, '', profile, longestArrays),
+      placedRows(rows.fields, rootTable, `${rows.name}.`, profile, longestArrays),
       profile,
     );
-    const documents = rowCount(profile, rootTable);
+    const shared = sharedBytes(fields, rootTable, profile);
+    const documents = documentCount({ rootTable, id }, profile);
+    const mean = total / Math.max(1, rowCount(profile, rootTable));
     return {
       collection,
       documents,
-      meanBytes: documents === 0 ? 0 : idBytes(id, rootTable, profile) + total / documents,
-      largestBytes: idBytes(id, rootTable, profile) + largest,
-      longestArrays,
+      meanBytes: idBytes(id, rootTable, profile) + shared.mean + total / Math.max(1, documents),
+      largestBytes:
+        idBytes(id, rootTable, profile) +
+        shared.largest +
+        largest +
+        Math.max(0, longest - 1) * mean,
+      longestArrays: { [rows.name]: longest, ...longestArrays },
     };
-  });
+  }
+  const { total, largest } = forecastRows(
+    placedRows(fields, rootTable, '', profile, longestArrays),
+    profile,
+  );
+  const documents = rowCount(profile, rootTable);
+  return {
+    collection,
+    documents,
+    meanBytes: documents === 0 ? 0 : idBytes(id, rootTable, profile) + total / documents,
+    largestBytes: idBytes(id, rootTable, profile) + largest,
+    longestArrays,
+  };
 }
 
 /**

@@ -1,4 +1,4 @@
-import { sameName } from '../../sqlite/catalog';
+import { foldName, sameName } from '../../sqlite/catalog';
 import {
   BUCKET,
   isEmbed,
@@ -43,52 +43,69 @@ export interface ColumnPath {
   readonly inherited: boolean;
 }
 
-/** Placements found so far; a design never changes. */
-const placements = new WeakMap<readonly LogicalDesign[], Map<string, Placement | undefined>>();
+/** By folded table name; the first place in the order of the design counts. */
+type Placements = ReadonlyMap<string, Placement>;
+
+// Designs never change, and candidates share what they have in common: what was found in one
+// collection is found there in every design that has the same.
+const ofDesign = new WeakMap<readonly LogicalDesign[], Placements>();
+const ofCollection = new WeakMap<LogicalDesign, Placements>();
 
 /** The one placement of a table, or undefined when the design leaves the table out. */
-export function placementOf(design: DocumentDesign, table: string): Placement | undefined {
-  const known = placements.get(design.logical) ?? new Map<string, Placement | undefined>();
-  placements.set(design.logical, known);
-  if (!known.has(table)) known.set(table, findPlacement(design, table));
-  return known.get(table);
+export function placementOf({ logical }: DocumentDesign, table: string): Placement | undefined {
+  let known = ofDesign.get(logical);
+  if (!known) ofDesign.set(logical, (known = firstPlacements(logical.map(placementsIn))));
+  return known.get(foldName(table));
 }
 
-function findPlacement(design: DocumentDesign, table: string): Placement | undefined {
-  for (const logical of design.logical) {
-    // Where documents are buckets, the rows are what lies in them.
-    if (sameName(logical.rootTable, table) && logical.id.kind !== 'bucket')
-      return { table: logical.rootTable, collection: logical.collection, steps: [], logical };
-    const inside = embedded(logical, logical.fields, logical.rootTable, '', [], table);
-    if (inside) return inside;
-  }
-  return undefined;
+function firstPlacements(all: readonly Placements[]): Placements {
+  const first = new Map<string, Placement>();
+  for (const placements of all)
+    for (const [table, placement] of placements) if (!first.has(table)) first.set(table, placement);
+  return first;
 }
 
-function embedded(
+function placementsIn(logical: LogicalDesign): Placements {
+  let known = ofCollection.get(logical);
+  if (known) return known;
+  const { rootTable: table, collection } = logical;
+  const found = new Map<string, Placement>();
+  // Where documents are buckets, the rows are what lies in them.
+  if (logical.id.kind !== 'bucket')
+    found.set(foldName(table), { table, collection, steps: [], logical });
+  for (const placement of embeddedIn(logical, logical.fields, table, '', []))
+    if (!found.has(foldName(placement.table))) found.set(foldName(placement.table), placement);
+  ofCollection.set(logical, (known = found));
+  return known;
+}
+
+function embeddedIn(
   logical: LogicalDesign,
   fields: readonly Field[],
   parentTable: string,
   prefix: string,
   above: readonly PlacementStep[],
-  table: string,
-): Placement | undefined {
-  for (const field of fields) {
-    if (!isEmbed(field)) continue;
-    const path = prefix + field.name;
-    const { kind, relationship, join } = field;
-    const steps = [...above, { kind, path, table: field.table, parentTable, relationship, join }];
-    if (sameName(field.table, table))
-      return { table: field.table, collection: logical.collection, steps, logical };
-    const below = embedded(logical, field.fields, field.table, `${path}.`, steps, table);
-    if (below) return below;
-  }
-  return undefined;
+): Placement[] {
+  return fields
+    .filter(isEmbed)
+    .flatMap(({ name, kind, table, relationship, join, fields: own }) => {
+      const path = prefix + name;
+      const steps = [...above, { kind, path, table, parentTable, relationship, join }];
+      return [
+        { table, collection: logical.collection, steps, logical },
+        ...embeddedIn(logical, own, table, `${path}.`, steps),
+      ];
+    });
 }
+
+const columnPaths = new WeakMap<Placement, Map<string, ColumnPath | undefined>>();
 
 /** The path of a source column of a placement, or undefined when the design has no field for it. */
 export function columnPath(placement: Placement, column: string): ColumnPath | undefined {
-  return pathAtDepth(placement, placement.steps.length, column);
+  const known = columnPaths.get(placement) ?? new Map<string, ColumnPath | undefined>();
+  columnPaths.set(placement, known);
+  if (!known.has(column)) known.set(column, pathAtDepth(placement, placement.steps.length, column));
+  return known.get(column);
 }
 
 /**
@@ -131,7 +148,15 @@ export interface CopyPlace {
 /**
  * The copies beside a placement's own fields, and those that a bucket holds for all of its rows.
  */
-export function copiesOf(placement: Placement): CopyPlace[] {
+export function copiesOf(placement: Placement): readonly CopyPlace[] {
+  const known = copies.get(placement) ?? findCopies(placement);
+  copies.set(placement, known);
+  return known;
+}
+
+const copies = new WeakMap<Placement, readonly CopyPlace[]>();
+
+function findCopies(placement: Placement): readonly CopyPlace[] {
   const depth = placement.steps.length;
   const at = (depths: number): CopyPlace[] => {
     const prefix = placement.steps[depths - 1]?.path;

@@ -4,6 +4,7 @@ import { joinsOn, type BlockColumn, type QueryBlock } from '../../sqlite/select/
 import type { ChoiceContext } from '../limits/choices';
 import type { Choices } from '../model/document-design';
 import type { ComputedChoice } from '../model/document-design';
+import type { Workload } from '../model/workload';
 import { legalFieldName, NameSet } from '../model/names';
 
 /** An aggregate that fewer queries ask for is cheaper to compute than to keep. */
@@ -19,49 +20,54 @@ type Stored = (typeof STORED)[number];
 export function proposeComputed(
   choices: Choices,
   { profile, workload }: Pick<ChoiceContext, 'profile' | 'workload'>,
-): Map<string, ComputedChoice[]> {
-  const out = new Map<string, ComputedChoice[]>();
+): Map<string, readonly ComputedChoice[]> {
+  const known = wanted.get(workload) ?? new Map<Relationship, readonly ComputedChoice[]>();
+  wanted.set(workload, known);
+  const out = new Map<string, readonly ComputedChoice[]>();
   for (const relationship of profile.relationships) {
-    if (
-      choices.get(relationship.id) === 'embed' ||
-      !relationship.parentIsKey ||
-      relationship.selfReference
-    )
-      continue;
-    const asked = new Map<
-      string,
-      { aggregate: Stored; column: string | undefined; queries: number }
-    >();
-    for (const { blocks, questionIds } of workload.patterns.flatMap(({ variants }) => variants)) {
-      for (const block of blocks) {
-        for (const { aggregate, column } of aggregatesByParent(block, relationship)) {
-          const key = `${aggregate} ${column ?? ''}`;
-          asked.set(key, {
-            aggregate,
-            column,
-            queries: (asked.get(key)?.queries ?? 0) + questionIds.length,
-          });
-        }
-      }
+    const { id, parentIsKey, selfReference } = relationship;
+    if (choices.get(id) === 'embed' || !parentIsKey || selfReference) continue;
+    const found = known.get(relationship) ?? wantedComputed(relationship, profile, workload);
+    known.set(relationship, found);
+    if (found.length > 0) out.set(id, found);
+  }
+  return out;
+}
+
+/** What queries ask of a relationship, no choice changes. */
+const wanted = new WeakMap<Workload, Map<Relationship, readonly ComputedChoice[]>>();
+
+function wantedComputed(
+  relationship: Relationship,
+  profile: Profile,
+  workload: Workload,
+): readonly ComputedChoice[] {
+  const asked = new Map<
+    string,
+    { aggregate: Stored; column: string | undefined; queries: number }
+  >();
+  for (const { blocks, questionIds } of workload.patterns.flatMap(({ variants }) => variants)) {
+    for (const { aggregate, column } of blocks.flatMap((block) =>
+      aggregatesByParent(block, relationship),
+    )) {
+      const key = `${aggregate} ${column ?? ''}`;
+      const queries = (asked.get(key)?.queries ?? 0) + questionIds.length;
+      asked.set(key, { aggregate, column, queries });
     }
-    const wanted = [...asked.values()].filter(
+  }
+  const names = new NameSet();
+  return [...asked.values()]
+    .filter(
       ({ aggregate, column, queries }) =>
         queries >= MIN_QUERIES &&
         (aggregate === 'count' || isNumeric(profile, relationship.childTable, column)),
-    );
-    if (wanted.length === 0) continue;
-    const names = new NameSet();
-    out.set(
-      relationship.id,
-      wanted.map(({ aggregate, column, queries }) => ({
-        field: names.take(fieldName(relationship, aggregate, column)),
-        aggregate,
-        ...(column === undefined ? {} : { column }),
-        queries,
-      })),
-    );
-  }
-  return out;
+    )
+    .map(({ aggregate, column, queries }) => ({
+      field: names.take(fieldName(relationship, aggregate, column)),
+      aggregate,
+      ...(column === undefined ? {} : { column }),
+      queries,
+    }));
 }
 
 /** Text adds up by rules of SQLite's own, and orders by a collation: only numbers are kept. */

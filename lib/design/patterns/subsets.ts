@@ -5,6 +5,7 @@ import type { ChoiceContext } from '../limits/choices';
 import type { Choices } from '../model/document-design';
 import { MAX_COPIED_BYTES, MAX_COPIED_COLUMNS } from '../limits/copies';
 import type { SortColumn, SubsetChoice } from '../model/document-design';
+import type { Workload } from '../model/workload';
 import { legalFieldName } from '../model/names';
 
 /**
@@ -37,57 +38,67 @@ export function proposeSubsets(
   choices: Choices,
   { profile, workload }: Pick<ChoiceContext, 'profile' | 'workload'>,
 ): Map<string, SubsetChoice> {
+  const known = wanted.get(workload) ?? new Map<Relationship, SubsetChoice | undefined>();
+  wanted.set(workload, known);
   const out = new Map<string, SubsetChoice>();
   for (const relationship of profile.relationships) {
-    if (
-      choices.get(relationship.id) === 'embed' ||
-      !relationship.parentIsKey ||
-      !relationship.sameStorage ||
-      relationship.selfReference
-    )
-      continue;
-    const byOrder = new Map<
-      string,
-      {
-        readonly orderBy: readonly SortColumn[];
-        readonly asked: { readonly rows: TopRows; readonly queries: number }[];
-      }
-    >();
-    for (const { blocks, questionIds } of workload.patterns.flatMap(({ variants }) => variants)) {
-      const [block, ...more] = blocks;
-      const rows = block && more.length === 0 ? topRows(block, relationship) : undefined;
-      if (!rows || !isCopied(rows.columns, relationship, profile)) continue;
-      const key = JSON.stringify(rows.orderBy);
-      const known = byOrder.get(key) ?? { orderBy: rows.orderBy, asked: [] };
-      known.asked.push({ rows, queries: questionIds.length });
-      byOrder.set(key, known);
-    }
-    const proposals = [...byOrder.values()].map(({ orderBy, asked }): SubsetChoice => {
-      const columns = [
-        ...new Set([
-          ...orderBy.map(({ column }) => column),
-          ...asked.flatMap(({ rows }) => rows.columns),
-        ]),
-      ];
-      return {
-        field: fieldName(relationship, orderBy),
-        limit: Math.max(...asked.map(({ rows }) => rows.limit)),
-        orderBy,
-        columns,
-        queries: asked.reduce((sum, { queries }) => sum + queries, 0),
-      };
-    });
-    const best = proposals
-      .filter(
-        ({ limit, columns, queries = 0 }) =>
-          queries >= MIN_QUERIES &&
-          relationship.fanOut.max > limit &&
-          columns.length <= MAX_COPIED_COLUMNS,
-      )
-      .sort((a, b) => b.queries! - a.queries! || (a.field < b.field ? -1 : 1))[0];
-    if (best) out.set(relationship.id, best);
+    const { id, parentIsKey, sameStorage, selfReference } = relationship;
+    if (choices.get(id) === 'embed' || !parentIsKey || !sameStorage || selfReference) continue;
+    if (!known.has(relationship))
+      known.set(relationship, wantedSubset(relationship, profile, workload));
+    const best = known.get(relationship);
+    if (best) out.set(id, best);
   }
   return out;
+}
+
+/** What queries ask of a relationship, no choice changes. */
+const wanted = new WeakMap<Workload, Map<Relationship, SubsetChoice | undefined>>();
+
+function wantedSubset(
+  relationship: Relationship,
+  profile: Profile,
+  workload: Workload,
+): SubsetChoice | undefined {
+  const byOrder = new Map<
+    string,
+    {
+      readonly orderBy: readonly SortColumn[];
+      readonly asked: { readonly rows: TopRows; readonly queries: number }[];
+    }
+  >();
+  for (const { blocks, questionIds } of workload.patterns.flatMap(({ variants }) => variants)) {
+    const [block, ...more] = blocks;
+    const rows = block && more.length === 0 ? topRows(block, relationship) : undefined;
+    if (!rows || !isCopied(rows.columns, relationship, profile)) continue;
+    const key = JSON.stringify(rows.orderBy);
+    const known = byOrder.get(key) ?? { orderBy: rows.orderBy, asked: [] };
+    known.asked.push({ rows, queries: questionIds.length });
+    byOrder.set(key, known);
+  }
+  const proposals = [...byOrder.values()].map(({ orderBy, asked }): SubsetChoice => {
+    const columns = [
+      ...new Set([
+        ...orderBy.map(({ column }) => column),
+        ...asked.flatMap(({ rows }) => rows.columns),
+      ]),
+    ];
+    return {
+      field: fieldName(relationship, orderBy),
+      limit: Math.max(...asked.map(({ rows }) => rows.limit)),
+      orderBy,
+      columns,
+      queries: asked.reduce((sum, { queries }) => sum + queries, 0),
+    };
+  });
+  return proposals
+    .filter(
+      ({ limit, columns, queries = 0 }) =>
+        queries >= MIN_QUERIES &&
+        relationship.fanOut.max > limit &&
+        columns.length <= MAX_COPIED_COLUMNS,
+    )
+    .sort((a, b) => b.queries! - a.queries! || (a.field < b.field ? -1 : 1))[0];
 }
 
 /**

@@ -9,7 +9,7 @@ import { score, type Cost } from '../model/score';
 import { CostModel } from '../cost/cost-model';
 import type { Choice, DocumentDesign, OutlierChoice } from '../model/document-design';
 import { forecastCollections } from '../limits/forecast';
-import { deriveDesign } from '../logical/logical';
+import { DerivedDesigns } from '../logical/derived-designs';
 import {
   copyObstacle,
   DOCUMENT_MARGIN,
@@ -19,7 +19,7 @@ import {
 } from '../limits/obstacles';
 import { hasOutliers, outlierObstacle, proposeOutlier } from '../patterns/outliers';
 import { proposeSubsets } from '../patterns/subsets';
-import { readTogether, readWithout } from '../model/workload';
+import { readTogether, readWithout, type Workload } from '../model/workload';
 
 /**
  * Another choice has to be cheaper by this share: an estimate that is a little better is no reason
@@ -54,12 +54,19 @@ interface Weighed {
  */
 export class DesignSearch {
   private readonly known = new Map<string, Weighed>();
+  private readonly derived: DerivedDesigns;
+  private readonly order: readonly Relationship[];
+  private readonly readAlone = new Map<Relationship, boolean>();
 
   constructor(
     private readonly input: ChoiceContext,
     /** Choices that reviewers directed: they stand. */
     private readonly directed: Choices,
-  ) {}
+  ) {
+    const { catalog, profile, directives, workload } = input;
+    this.derived = new DerivedDesigns(catalog, profile, directives);
+    this.order = inOrder(profile.relationships, workload);
+  }
 
   best(): Choices {
     const [embedded, apart] = [
@@ -82,7 +89,7 @@ export class DesignSearch {
    */
   private withoutIdleCopies(choices: Choices): Choices {
     let kept = choices;
-    for (const relationship of this.inOrder()) {
+    for (const relationship of this.order) {
       if (kept.get(relationship.id) !== 'copy' || this.directed.has(relationship.id)) continue;
       const without = new Map([...kept, [relationship.id, 'reference' as const]]);
       const [now, then] = [this.costOf(kept), this.costOf(without)];
@@ -114,7 +121,7 @@ export class DesignSearch {
     const outliersLeft = new Map<string, string>();
     let [kept, model] = [before, this.model(this.design(choices, before))];
     let cost = model.workload(workload);
-    for (const relationship of this.inOrder()) {
+    for (const relationship of this.order) {
       if (choices.get(relationship.id) === 'embed' || !hasOutliers(relationship, limits)) continue;
       const asItIs = model;
       const proposed =
@@ -165,7 +172,7 @@ export class DesignSearch {
 
   /** A candidate as a whole design; its reasons are left empty. */
   design(choices: Choices, kept = this.keptOfChildren(choices)): DocumentDesign {
-    const { catalog, profile, directives } = this.input;
+    const { catalog } = this.input;
     const conceptual = {
       database: catalog.database,
       strategy: 'access-pattern' as const,
@@ -173,7 +180,7 @@ export class DesignSearch {
       patterns: [],
       document: { source: '', accessPatterns: '', decisions: '', result: '' },
     };
-    return deriveDesign({ conceptual, catalog, profile, directives });
+    return this.derived.design(conceptual);
   }
 
   keptOfChildren(choices: Choices): KeptOfChildren {
@@ -309,7 +316,7 @@ export class DesignSearch {
     // none adds anything.
     for (let before = -1; before !== choices.size;) {
       before = choices.size;
-      for (const relationship of this.inOrder()) {
+      for (const relationship of this.order) {
         const embedded = embeddedBy(choices, this.input.profile);
         if (
           choices.has(relationship.id) ||
@@ -331,10 +338,12 @@ export class DesignSearch {
    */
   private isReadAlone(relationship: Relationship): boolean {
     const { workload } = this.input;
-    return (
+    const isAlone =
+      this.readAlone.get(relationship) ??
       readWithout(workload, relationship.childTable, relationship.parentTable) >
-      readTogether(workload, relationship)
-    );
+        readTogether(workload, relationship);
+    this.readAlone.set(relationship, isAlone);
+    return isAlone;
   }
 
   /**
@@ -355,7 +364,7 @@ export class DesignSearch {
     let [best, cost] = [start, score(this.costOf(start))];
     for (let improved = true; improved && this.known.size < MAX_ESTIMATES;) {
       improved = false;
-      for (const relationship of this.inOrder()) {
+      for (const relationship of this.order) {
         if (this.directed.has(relationship.id)) continue;
         for (const choice of this.admissible(relationship, best)) {
           if (choice === best.get(relationship.id)) continue;
@@ -397,21 +406,23 @@ export class DesignSearch {
       softObstacle(relationship, this.input, embedded)
     );
   }
+}
 
-  /**
-   * Most often read together first; then the narrower array; then by name, so that the result never
-   * depends on order.
-   */
-  private inOrder(): Relationship[] {
-    const { profile, workload } = this.input;
-    return [...profile.relationships].sort(
-      (a, b) =>
-        readTogether(workload, b) - readTogether(workload, a) ||
-        Number(b.declared) - Number(a.declared) ||
-        a.fanOut.max - b.fanOut.max ||
-        (a.id < b.id ? -1 : 1),
-    );
-  }
+/**
+ * Most often read together first; then the narrower array; then by name, so that the result never
+ * depends on order.
+ */
+function inOrder(relationships: readonly Relationship[], workload: Workload): Relationship[] {
+  const together = new Map(
+    relationships.map((relationship) => [relationship, readTogether(workload, relationship)]),
+  );
+  return [...relationships].sort(
+    (a, b) =>
+      together.get(b)! - together.get(a)! ||
+      Number(b.declared) - Number(a.declared) ||
+      a.fanOut.max - b.fanOut.max ||
+      (a.id < b.id ? -1 : 1),
+  );
 }
 
 const placeInWords = ({ id, parentTable, childColumns }: Relationship, choices: Choices): string =>
