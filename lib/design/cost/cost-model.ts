@@ -6,7 +6,6 @@ import {
   type Relationship,
 } from '../../sqlite/profile/profile';
 import {
-  joinsOn,
   type BlockColumn,
   type BlockSource,
   type QueryBlock,
@@ -25,7 +24,7 @@ import {
   type SubsetField,
 } from '../model/document-design';
 import { forecastCollections, type CollectionForecast } from '../limits/forecast';
-import { blockEstimates } from './block-estimates';
+import { blockEstimates, type BlockLink } from './block-estimates';
 import { outliersOf, type Outliers } from '../model/outlier-share';
 import { childReads } from '../patterns/outliers';
 import { columnPath, copiesOf, placementOf, type Placement } from '../model/placement';
@@ -209,6 +208,10 @@ export class CostModel {
     );
   }
 
+  links(block: QueryBlock, source: number): ReadonlyMap<number, readonly BlockLink[]> {
+    return blockEstimates(block, this.profile).linksOf(source);
+  }
+
   /** Those between tables of a block. */
   relationships(block: QueryBlock): readonly Relationship[] {
     return blockEstimates(block, this.profile).relationships;
@@ -258,16 +261,14 @@ export class CostModel {
    */
   keptChildren(block: QueryBlock, child: number, parent: number): Outliers | undefined {
     for (const relationship of this.relationships(block)) {
-      const columns = childReads(block, relationship, child, parent);
-      const kept =
-        columns &&
-        this.copies(relationship.parentTable).find(
-          (field): field is OutlierField =>
-            field.kind === 'outlier' && field.relationship === relationship.id,
-        );
+      const kept = this.copies(relationship.parentTable).find(
+        (field): field is OutlierField =>
+          field.kind === 'outlier' && field.relationship === relationship.id,
+      );
+      const columns = kept && childReads(block, relationship, child, parent);
       if (
         kept &&
-        columns.every((column) => kept.fields.some((field) => sameName(field.column, column)))
+        columns?.every((column) => kept.fields.some((field) => sameName(field.column, column)))
       )
         return outliersOf(relationship, kept.limit, this.profile);
     }
@@ -394,56 +395,33 @@ class Plan {
    * or copied beside it.
    */
   private present(at: number, document: number): Bound | undefined {
-    const table = this.table(at);
     for (const [other, bound] of this.bound) {
       if (bound.document !== document || bound.copy) continue;
-      const otherTable = this.table(other);
-      for (const relationship of this.model.relationships(this.block)) {
-        const child = {
-          source: relationship.childTable === table ? at : other,
-          columns: relationship.childColumns,
-        };
-        const parent = {
-          source: child.source === at ? other : at,
-          columns: relationship.parentColumns,
-        };
-        if (
-          this.table(child.source) !== relationship.childTable ||
-          this.table(parent.source) !== relationship.parentTable ||
-          table === otherTable
-        )
-          continue;
-        if (!joinsOn(this.block, child, parent)) continue;
+      for (const link of this.links(at).get(other) ?? []) {
+        const { relationship, child } = link;
         const childPlacement = this.model.placement(relationship.childTable);
         if (childPlacement?.steps.at(-1)?.relationship === relationship.id) return { document };
-        if (child.source !== other || !childPlacement) continue;
-        const columns = this.model.copy(relationship)?.fields.map(({ column }) => column) ?? [];
-        const has = (column: string): boolean =>
-          [...columns, ...relationship.parentColumns].some((known) => sameName(known, column));
-        if (
-          relationship.parentIsKey &&
-          this.columnsUsed(at, relationship).every(has) &&
-          (columns.length > 0 || (relationship.orphans === 0 && relationship.nullKeys === 0))
-        )
+        if (child === other && childPlacement && this.isCopied(link))
           return { document, copy: { relationship, holder: childPlacement } };
       }
     }
     return undefined;
   }
 
-  /** What the block needs of a source, the join to its reference aside. */
-  private columnsUsed(at: number, except: Relationship): string[] {
-    const own = this.block.joins
-      .flatMap(({ left, right }) => [left, right])
-      .filter(({ source, column }) => source === at && !except.parentColumns.includes(column));
-    const source = this.block.sources[at]!;
-    return [
-      ...source.read,
-      ...source.equality,
-      ...source.range,
-      ...source.other,
-      ...own.map(({ column }) => column),
-    ];
+  /** All that the block needs of the parent is beside the reference, or its key alone. */
+  private isCopied({ relationship, needed }: BlockLink): boolean {
+    const columns = this.model.copy(relationship)?.fields.map(({ column }) => column) ?? [];
+    const has = (column: string): boolean =>
+      [...columns, ...relationship.parentColumns].some((known) => sameName(known, column));
+    return (
+      relationship.parentIsKey &&
+      needed.every(has) &&
+      (columns.length > 0 || (relationship.orphans === 0 && relationship.nullKeys === 0))
+    );
+  }
+
+  private links(at: number): ReadonlyMap<number, readonly BlockLink[]> {
+    return this.model.links(this.block, at);
   }
 
   private scan(entered: readonly number[]): void {
