@@ -5,6 +5,7 @@ import { readPipeline, type Pipeline } from '../mql/stage';
 import type { Rewriting, Rule, RuleContext } from './rule';
 import { attributeMatch } from './attribute-match';
 import { countStage } from './count-stage';
+import { copiedPartner } from './copied-partner';
 import { dropLookup } from './drop-lookup';
 import { elemMatch } from './elem-match';
 import { exprToPredicate } from './expr-to-predicate';
@@ -15,11 +16,13 @@ import { impliedPresence } from './implied-presence';
 import { inSubPipelines } from './in-sub-pipelines';
 import { lookupByFields } from './lookup-by-fields';
 import { lookupKey } from './lookup-key';
+import { lookupOnce } from './lookup-once';
 import { lookupDirection } from './lookup-direction';
 import { matchBeforeUnwind } from './match-before-unwind';
 import { matchEarly } from './match-early';
 import { mergeMatches } from './merge-matches';
 import { mergeProjects } from './merge-projects';
+import { ownArray } from './own-array';
 import { plainAggregate } from './plain-aggregate';
 import { sortLimitEarly } from './sort-limit-early';
 import { topOfGroup } from './top-of-group';
@@ -58,6 +61,8 @@ export const RULES: readonly Rule[] = [
   lookupByFields,
   lookupKey,
   dropLookup,
+  ownArray,
+  copiedPartner,
   matchEarly,
   mergeMatches,
   impliedPresence,
@@ -76,6 +81,7 @@ export const RULES: readonly Rule[] = [
   // Last, because only a run shows whether they are right or pay: undoing them must undo nothing
   // else.
   .concat(
+    lookupOnce,
     matchBeforeUnwind,
     lookupDirection,
     plainAggregate,

@@ -21,6 +21,12 @@ export const REASONS = {
     `Removed \`$group\` by ${path}: it is unique, so that each group is one document.`,
   impliedPresence: (field: string) =>
     `Removed the test that ${field} exists: the filter on its fields implies it.`,
+  copiedPartner: (from: string, paths: readonly string[]) =>
+    `Removed the \`$lookup\` to ${from}: ${paths.join(', ')} repeats what it was filtered on.`,
+  lookupOnce: (as: string) =>
+    `Moved the \`$lookup\` of ${as} before \`$unwind\`: it reads nothing of the row.`,
+  ownArray: (path: string) =>
+    `Removed the \`$lookup\` of the document itself: ${path} is part of it.`,
   lookupByFields: (foreignField: string) =>
     `Joined on ${foreignField} with localField and foreignField, which can use an index, instead ` +
     'of comparing every pair.',

@@ -55,7 +55,38 @@ const repeated = {
       : logical,
   ),
 };
+/** Players whose documents repeat the name of their team, which each of them has, or not all. */
+const copied = (optional: boolean) => ({
+  ...design,
+  logical: design.logical.map((logical) =>
+    logical.collection === 'player'
+      ? {
+          ...logical,
+          fields: [
+            ...logical.fields,
+            {
+              kind: 'extendedReference' as const,
+              name: 'of',
+              table: 'team',
+              relationship: `player(${optional ? 'mentor' : 'team_id'})->team(id)`,
+              join: [{ parent: 'id', child: optional ? 'mentor' : 'team_id' }],
+              fields: [
+                {
+                  kind: 'column' as const,
+                  name: 'name',
+                  column: 'name',
+                  transform: { kind: 'identity' as const },
+                },
+              ],
+            },
+          ],
+        }
+      : logical,
+  ),
+});
 const REPEATED = {
+  'team names': { design: copied(false), indexes: {} },
+  'names of the mentor’s team': { design: copied(true), indexes: {} },
   'names, values and mentor': {
     design: repeated,
     indexes: {
