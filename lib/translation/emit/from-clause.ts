@@ -1,4 +1,5 @@
 import { sameTransform } from '../../design/model/transform';
+import type { DocumentDesign, LogicalDesign } from '../../design/model/document-design';
 import type { PlacementStep } from '../../design/model/placement';
 import { columnPath, placementOf } from '../../design/model/placement';
 import {
@@ -10,6 +11,7 @@ import {
   type BoundSource,
 } from '../../sqlite/select/bound';
 import { conjuncts, hasSubquery, sourcesRead } from '../../sqlite/select/bound-references';
+import { walkBound } from '../../sqlite/select/bound-walk';
 import { columnsByExpression } from '../plan/columns-read';
 import { Draft } from './translation-state';
 import type { EmittedQuery, SelectOptions } from './emitted-query';
@@ -52,7 +54,7 @@ export function compileFrom(
   context: Compiler,
 ): CompiledFrom {
   const where = conjuncts(body.where);
-  if (!body.from) return withoutFrom(where, draft, env, context);
+  if (!body.from) return withoutFrom(body, where, draft, env, context);
   const { sources, conditions } = flattenFrom(body.from, where);
   return new FromCompiler(
     sources,
@@ -65,16 +67,20 @@ export function compileFrom(
   ).compile();
 }
 
-// A SELECT without FROM has one row; the documents of any collection can stand for it.
+// A SELECT without FROM has one row; a document of any collection can stand for it. One that its
+// subqueries read is no stranger to the reader.
 function withoutFrom(
+  body: BoundSelect,
   where: readonly BoundExpression[],
   draft: Draft,
   env: RowEnvironment,
   { translation }: Compiler,
 ): CompiledFrom {
-  const anchor = translation.design.logical.find(
-    ({ rootTable }) => translation.rowCount(rootTable) > 0,
-  );
+  const hasDocuments = ({ rootTable }: LogicalDesign): boolean =>
+    translation.rowCount(rootTable) > 0;
+  const anchor =
+    collectionsRead(body, translation.design).find(hasDocuments) ??
+    translation.design.logical.find(hasDocuments);
   if (!anchor) throw new Untranslatable('values', 'a SELECT without FROM over an empty database');
   translation.touch(anchor.collection);
   draft.names.reserve(anchor.fields.map(({ name }) => name));
@@ -82,6 +88,22 @@ function withoutFrom(
   if (where.length > 0) draft.filter(toMatch(where, new Lowering(env)));
   return { collection: anchor.collection, nonEmpty: where.length === 0 };
 }
+
+/** The collections of the tables that a SELECT reads, those of its subqueries included. */
+function collectionsRead(body: BoundSelect, design: DocumentDesign): LogicalDesign[] {
+  const tables: string[] = [];
+  walkBound(body, (node) => {
+    if (!isTableSource(node)) return true;
+    tables.push(node.content.table.name);
+    return false;
+  });
+  return tables.flatMap((table) => placementOf(design, table)?.logical ?? []);
+}
+
+const isTableSource = (
+  node: object,
+): node is BoundSource & { readonly content: { readonly kind: 'table' } } =>
+  'content' in node && (node as BoundSource).content.kind === 'table';
 
 class FromCompiler {
   private readonly pending: BoundExpression[];
