@@ -51,9 +51,7 @@ export function ArtefactList({ database }: { readonly database: DatabaseDetail }
     >
       {found.length === 0 ? (
         <EmptyNote>
-          {database.artefacts.length === 0
-            ? 'The agents have made nothing yet.'
-            : 'Nothing has these words.'}
+          {database.artefacts.length === 0 ? 'The agents have made nothing yet.' : 'No match.'}
         </EmptyNote>
       ) : null}
       {found.length > 0 ? (

@@ -144,7 +144,7 @@ export function DownloadsPage() {
           />
         ) : null}
       </Card>
-      <Card title="What is inside, and how to check it">
+      <Card title="Contents and verification">
         <p className="max-w-3xl text-[13px]">
           A bundle holds the items with their gold MQL, the expected rows, every document as
           Extended JSON and as a dump for mongorestore, designs, indexes, validation reports and

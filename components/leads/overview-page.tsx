@@ -217,7 +217,7 @@ function BurnDown({
         </span>
       }
     >
-      {days.length === 0 ? <p className="text-muted">Nothing decided yet.</p> : null}
+      {days.length === 0 ? <p className="text-muted">No decisions yet.</p> : null}
       <ul className="space-y-1">
         {days.slice(-14).map((day) => (
           <li

@@ -72,7 +72,7 @@ function Difference({
       className="text-accent underline"
       href={`/artefacts/${task.artefactId}?from=${before.seq}&to=${task.current.seq}`}
     >
-      Everything stored, compared
+      Stored content, compared
     </Link>
   );
   if (old === now)
@@ -147,7 +147,7 @@ function DesignChanges({
           <CodeDiff
             {...reasons}
             language="plaintext"
-            label={`${label}: reasons in other words`}
+            label={`${label}: reasons reworded`}
             onlyChanges
           />
         </>

@@ -217,7 +217,7 @@ function ReclassifyDialog({ task, start, onClose, onSubmit }: EditProps) {
       open
       onClose={onClose}
       title="Classify the flags"
-      description="What was measured stays; you say what it means."
+      description="The measurements stay; only the class and the explanation change."
       wide
     >
       <div className="space-y-4">

@@ -147,8 +147,7 @@ const keptTexts = (choice: RelationshipChoice): string[] =>
 function collection({ mappings, coverage, faults }: CollectionValidation): string {
   return [
     ...Object.entries(coverage).map(
-      ([path, by]) =>
-        `${path}: ${by.length === 0 ? 'covered by nothing' : `covered by ${by.join(', ')}`}`,
+      ([path, by]) => `${path}: ${by.length === 0 ? 'not covered' : `covered by ${by.join(', ')}`}`,
     ),
     `${faults.planted} mutations, ${faults.holes.length} undetected`,
     ...faults.holes.map(({ kind, path }) => `  undetected: ${kind} at ${path}`),

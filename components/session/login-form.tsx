@@ -49,7 +49,7 @@ export function LoginForm() {
         {busy ? 'Signing in…' : 'Sign in'}
       </Button>
       <p className="text-xs text-muted">
-        The first start of the server printed the admin’s address and password.
+        On its first start the server printed the administrator’s e-mail address and password.
       </p>
     </form>
   );

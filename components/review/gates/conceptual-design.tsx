@@ -97,7 +97,7 @@ export function ConceptualDesignGate({
                     setDirectives={setDirectives}
                   />
                   <section>
-                    <h3 className="font-semibold">Where each table went</h3>
+                    <h3 className="font-semibold">Where each table is stored</h3>
                     <Markdown text={content.document.result} />
                   </section>
                 </div>

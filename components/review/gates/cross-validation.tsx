@@ -62,9 +62,7 @@ export function CrossValidationGate({
               {counted(reference.distinctValues, 'distinct value')}; {number(reference.violations)}{' '}
               {reference.violations === 1 ? 'violates' : 'violate'} it in the documents,{' '}
               {number(reference.sourceViolations)} in the source.{' '}
-              {isOwnOfSource(reference)
-                ? 'They are the same: the source’s own orphans were kept as they are.'
-                : ''}
+              {isOwnOfSource(reference) ? 'Equal: the orphans of the source were kept.' : ''}
             </p>
             <div className="grid gap-2 lg:grid-cols-2">
               <CodeBlock

@@ -34,7 +34,7 @@ export function OptimisedQueryGate({
           </Badge>
         ) : null}
         {content.clock ? (
-          <Badge tone="warn" title="Both sides took this for the current time.">
+          <Badge tone="warn" title="Both sides used this as the current time.">
             clock pinned at {content.clock}
           </Badge>
         ) : null}

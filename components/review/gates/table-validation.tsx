@@ -139,7 +139,7 @@ export function TableValidationGate({
           />
         ))}
       <Card
-        title={`As they are (${plain.length} of ${counted(content.columns.length, 'column')})`}
+        title={`Unchanged (${plain.length} of ${counted(content.columns.length, 'column')})`}
         padded={false}
       >
         {plain.length === 0 ? <EmptyNote>Every column carries a flag.</EmptyNote> : null}
@@ -299,7 +299,7 @@ function BothQueries({
   return (
     <details>
       <summary className="w-fit cursor-pointer text-muted hover:text-text">
-        Queries of both sides
+        Queries on both sides
       </summary>
       <div className="mt-1.5 grid gap-2 lg:grid-cols-2">
         <CodeBlock label={`Values of ${column} in the source`} text={queries.sql} />

@@ -58,7 +58,7 @@ export function WhatIfDialog({
       title="What if?"
       description={
         <>
-          <RelationshipName name={relationship} /> is {NOW[now]} now. Nothing is changed by asking.
+          <RelationshipName name={relationship} /> is {NOW[now]} now. Asking changes nothing.
         </>
       }
     >
@@ -177,7 +177,7 @@ export function FiguresTable({
     { name: 'Cost, in documents', of: ({ score }) => number(score) },
     { name: 'Documents fetched', of: ({ cost }) => number(cost.documents) },
     { name: 'Lookups', of: ({ cost }) => number(cost.lookups) },
-    { name: 'Array entries taken apart', of: ({ cost }) => number(cost.entries) },
+    { name: 'Array entries unwound', of: ({ cost }) => number(cost.entries) },
     { name: 'Read', of: ({ cost }) => bytes(cost.bytes) },
     { name: 'Collections', of: ({ collections }) => collections.length },
     { name: 'Indexes', of: ({ indexes }) => indexes },
