@@ -1,11 +1,10 @@
 import type { Document } from 'mongodb';
 import type { DocumentDesign } from '../../design/model/document-design';
 import { sameName, type Catalog } from '../../sqlite/catalog';
-import { isDocument, type Mql } from '../mql/mql';
 import { columnAtPath } from './design-columns';
 import { goldUses, type FieldUse } from './gold-uses';
 import { designPaths } from './design-paths';
-import { sameText } from './resolve-column';
+import { isSameValue, sameText } from './same-value';
 import { sourceUses, type SourceUse } from './witness';
 
 /** What a path of a hint is for the item's gold query. */
@@ -35,29 +34,35 @@ export interface PathContext {
   readonly sql: string;
 }
 
-/**
- * The `collection.field` paths in a text, each once. Of several values of a field one that the gold
- * uses is enough: a hint may list them all.
- */
+/** The `collection.field` paths in a text, each once. */
 export function evidencePaths(text: string, context: PathContext): EvidencePath[] {
   const judge = new PathJudge(context);
-  const found = new Map<string, PathUse>();
-  for (const mention of mentionsIn(text, context.design)) {
-    const use = judge.use(mention);
-    const before = found.get(mention.path);
-    if (before === undefined || GRAVITY.indexOf(use) > GRAVITY.indexOf(before))
-      found.set(mention.path, use);
-  }
-  return [...found].map(([path, use]) => ({ path, use }));
+  const found = new Map<string, PathMention[]>();
+  for (const mention of mentionsIn(text, context.design))
+    found.set(mention.path, [...(found.get(mention.path) ?? []), mention]);
+  return [...found].map(([path, mentions]) => ({ path, use: useOfAll(mentions, judge) }));
 }
 
-const GRAVITY: readonly PathUse[] = ['source_flaw', 'join_key', 'used', 'doubt', 'unknown'];
+/**
+ * A path is for the gold what the gravest of its mentions is. Of several values one that the gold
+ * uses is enough: a hint may list them all.
+ */
+function useOfAll(mentions: readonly PathMention[], judge: PathJudge): PathUse {
+  const values = mentions.filter(({ value }) => value !== undefined).map((one) => judge.use(one));
+  const others = mentions.filter(({ value }) => value === undefined).map((one) => judge.use(one));
+  const all = values.includes('used') ? [...others, 'used' as const] : [...others, ...values];
+  return GRAVITY.find((use) => all.includes(use)) ?? 'unknown';
+}
+
+const GRAVITY: readonly PathUse[] = ['unknown', 'doubt', 'source_flaw', 'used', 'join_key'];
 
 interface PathMention {
   readonly path: string;
   readonly isKnown: boolean;
-  /** The value that it is said to equal. */
+  /** The value that it is compared with. */
   readonly value?: string;
+  /** What is compared is a part of it: the year of a date, some characters of a text. */
+  readonly isPart: boolean;
   /** It is what is counted. */
   readonly isCounted: boolean;
 }
@@ -84,24 +89,36 @@ function mentionsIn(text: string, design: DocumentDesign): PathMention[] {
     const named = path ?? (unknown === undefined ? undefined : `${owner}.${unknown}`);
     if (named === undefined) continue;
     const value = valueBehind(text.slice(index + named.length));
+    const before = text.slice(Math.max(0, index - REACH), index);
     found.push({
       path: named,
       isKnown: path !== undefined,
       ...(value !== undefined && { value }),
-      isCounted: /\bnumber of (?:distinct )?$/.test(text.slice(0, index)),
+      isPart: /\b(?:the (?:year|month|day)|characters? \d+(?: to \d+| on)?) of $/.test(before),
+      isCounted: /\bnumber of (?:(?:all|distinct) )*$/.test(before),
     });
     index += named.length - 1;
   }
   return found;
 }
 
-/** The text or number that a path is said to be equal to. */
+/** Characters before a path that say what is done with it. */
+const REACH = 40;
+
+const VALUE =
+  /^\s*(?:=|!=|<=?|>=?)\s*(?:(['"])(.*?)\1|ISODate\("([^"]+)"\)|(-?\d+(?:\.\d+)?)|(\p{L}[\p{L}\p{N}]*))(?![\p{L}\p{N}.(])/u;
+const WORDS = new Set(['null', 'not', 'in', 'the', 'a', 'an', 'empty']);
+
+/** The value that a path is compared with, unless the hint goes on to say what the value means. */
 function valueBehind(text: string): string | undefined {
-  const found =
-    /^\s*=\s*(?:(['"])(.*?)\1|(-?\d+(?:\.\d+)?)|([\p{L}][\p{L}\p{N}]*))(?![\p{L}\p{N}.])/u.exec(
-      text,
-    );
-  return found ? (found[2] ?? found[3] ?? found[4]) : undefined;
+  const found = VALUE.exec(text);
+  if (!found) return undefined;
+  const [whole, , quoted, date, digits, word] = found;
+  if (word !== undefined && WORDS.has(word.toLowerCase())) return undefined;
+  const isExplained = /^\s*(?:means?|refers?|stands?|represents?|indicates?|:)/i.test(
+    text.slice(whole.length),
+  );
+  return isExplained ? undefined : (quoted ?? date ?? digits ?? word);
 }
 
 class PathJudge {
@@ -114,7 +131,7 @@ class PathJudge {
     this.uses = sourceUses(sql, catalog);
   }
 
-  use({ path, isKnown, value, isCounted }: PathMention): PathUse {
+  use({ path, isKnown, value, isPart, isCounted }: PathMention): PathUse {
     if (!isKnown) return 'unknown';
     if (isCounted) {
       const counted = this.countUse(path);
@@ -122,10 +139,9 @@ class PathJudge {
     }
     const gold = this.gold.get(path);
     const source = this.sourceUse(path, value);
-    // Counting identifiers is counting documents.
-    if (!gold && source === 'counted' && isRootId(path)) return 'used';
     if (gold) {
-      const isValue = value === undefined || gold.constants.some((one) => isText(one, value));
+      const isValue =
+        value === undefined || gold.constants.some((one) => isSameValue(one, value, isPart));
       if (isValue) return 'used';
       return source === 'value' ? 'doubt' : 'source_flaw';
     }
@@ -134,23 +150,36 @@ class PathJudge {
     return source === undefined || source === 'other_value' ? 'source_flaw' : 'doubt';
   }
 
-  /** Of what is counted: rows have one identifier each; the SQL may count another column. */
+  /**
+   * Of what is counted: the rows that a query joins have one identifier each, so that counting them
+   * is counting rows; else the SQL has to count this column. Undefined where it counts none.
+   */
   private countUse(path: string): PathUse | undefined {
     const field = columnAtPath(this.context.design, path);
-    if (isRootId(path)) return 'used';
-    if (!field || this.uses.every(({ counted }) => counted.size === 0)) return undefined;
-    const isCounted = this.uses.some(
-      ({ table, counted }) =>
-        sameName(table, field.table) && counted.has(field.column.toLowerCase()),
+    const uses = field ? this.uses.filter(({ table }) => sameName(table, field.table)) : [];
+    if (!field || uses.length === 0) return undefined;
+    if (isRootId(path) || uses.some((use) => this.isCounted(use, field.column))) return 'used';
+    return this.uses.every(({ counted }) => counted.size === 0) ? undefined : 'source_flaw';
+  }
+
+  /** Counted itself, or what a join makes equal to it. */
+  private isCounted({ counted, links }: SourceUse, column: string): boolean {
+    const others = links.filter((link) => sameName(link.column, column));
+    return (
+      counted.has(column.toLowerCase()) ||
+      others.some(({ otherTable, otherColumn }) =>
+        this.uses.some(
+          (use) => sameName(use.table, otherTable) && use.counted.has(otherColumn.toLowerCase()),
+        ),
+      )
     );
-    return isCounted ? 'used' : 'source_flaw';
   }
 
   /** What the SQL does with the column of a path; undefined where it does not name it. */
   private sourceUse(
     path: string,
     value: string | undefined,
-  ): 'value' | 'other_value' | 'read' | 'counted' | 'key' | undefined {
+  ): 'value' | 'other_value' | 'read' | 'key' | undefined {
     const field = columnAtPath(this.context.design, path);
     // A container or a computed field is no column: nothing can be said of the source.
     if (!field) return 'read';
@@ -158,12 +187,10 @@ class PathJudge {
     const uses = this.uses.filter(({ table }) => sameName(table, field.table));
     if (this.uses.length === 0) return 'read';
     if (uses.some(({ reads }) => reads.has(key))) {
-      if (value === undefined)
-        return uses.some(({ counted }) => counted.has(key)) ? 'counted' : 'read';
+      if (value === undefined) return 'read';
       const constants = uses.flatMap((use) => use.constants.get(key) ?? []);
-      return constants.some((one) => one === value || Number(one) === Number(value))
-        ? 'value'
-        : 'other_value';
+      const isValue = constants.some((one) => one === value || Number(one) === Number(value));
+      return isValue ? 'value' : 'other_value';
     }
     const isKey = uses.some(({ links }) => links.some((link) => sameName(link.column, key)));
     return isKey ? 'key' : undefined;
@@ -171,19 +198,3 @@ class PathJudge {
 }
 
 const isRootId = (path: string): boolean => /^[^.]+\._id$/.test(path);
-
-function isText(value: Mql, text: string): boolean {
-  if (isDocument(value) || Array.isArray(value)) return false;
-  if (value instanceof RegExp || (typeof value === 'string' && value.startsWith('^')))
-    return isBegunBy(value instanceof RegExp ? value.source : value, text);
-  const own = typeof value === 'string' ? value : String(value);
-  return own === text || (typeof value !== 'string' && sameText(own, text));
-}
-
-/** What LIKE with a plain text, or with one at the beginning, became. */
-function isBegunBy(pattern: string, text: string): boolean {
-  const whole = pattern.endsWith('\\z') || pattern.endsWith('$');
-  const plain = pattern.replace(/^\^|(?:\\z|\$)$/g, '').replace(/\\([^\p{L}\p{N}])/gu, '$1');
-  const [own, given] = [plain.toLowerCase(), text.toLowerCase()];
-  return whole ? own === given : given.startsWith(own) || own.startsWith(given);
-}

@@ -23,6 +23,11 @@ const WORD = /[\p{L}_][\p{L}\p{N}_]*/uy;
 const NUMBER = /\d+(?:\.\d+)?(?![\p{L}_])/uy;
 const OPERATOR = /!\s*=|<\s*=|>\s*=|<>|==|\|\||[=<>+\-*/%]/y;
 const SPACE = /\s+/y;
+/** Behind a word of SQL a quote opens a literal: `BETWEEN'2019'`. */
+const SQL_WORD = /(?:^|[^\p{L}\p{N}_])(?:between|like|in|and|or|is|not)$/iu;
+const LONGEST_SQL_WORD = 'between'.length + 1;
+/** Marks as Chinese keyboards write them. */
+const WIDE: Readonly<Record<string, string>> = { '，': ',', '；': ';', '（': '(', '）': ')' };
 const CLOSING: Readonly<Record<string, string>> = {
   "'": "'",
   '"': '"',
@@ -75,7 +80,8 @@ function tokenAt(text: string, start: number, longName: LongName): Token {
   if (word !== undefined) return token('word', word);
   const operator = match(OPERATOR);
   if (operator !== undefined) return token('operator', operator, operator.replace(/\s/g, ''));
-  return token('mark', text[start] ?? '');
+  const mark = text[start] ?? '';
+  return token('mark', mark, WIDE[mark] ?? mark);
 }
 
 function quotedAt(
@@ -84,7 +90,10 @@ function quotedAt(
 ): { readonly source: string; readonly value: string } | undefined {
   const closing = CLOSING[text[start] ?? ''];
   // Within a word it is an apostrophe.
-  if (closing === undefined || /[\p{L}\p{N}]/u.test(text[start - 1] ?? '')) return undefined;
+  const isInWord =
+    /[\p{L}\p{N}]/u.test(text[start - 1] ?? '') &&
+    !SQL_WORD.test(text.slice(Math.max(0, start - LONGEST_SQL_WORD), start));
+  if (closing === undefined || isInWord) return undefined;
   for (let end = start + 1; end < text.length && text[end] !== '\n'; end++) {
     if (text[end] !== closing) continue;
     if (text[end + 1] === closing) {
