@@ -4,7 +4,7 @@ import { sameName, type Catalog } from '../../sqlite/catalog';
 import { columnAtPath } from './design-columns';
 import { goldUses, type FieldUse } from './gold-uses';
 import { designPaths } from './design-paths';
-import { isSameValue, sameText } from './same-value';
+import { isSameValue } from './same-value';
 import { sourceUses, type SourceUse } from './witness';
 
 /** What a path of a hint is for the item's gold query. */
@@ -65,6 +65,8 @@ interface PathMention {
   readonly isPart: boolean;
   /** It is what is counted. */
   readonly isCounted: boolean;
+  /** It is the largest or the smallest of all. */
+  readonly isExtreme: boolean;
 }
 
 function mentionsIn(text: string, design: DocumentDesign): PathMention[] {
@@ -88,13 +90,16 @@ function mentionsIn(text: string, design: DocumentDesign): PathMention[] {
     // "in the race. Then …" ends a sentence; it names no field.
     const named = path ?? (unknown === undefined ? undefined : `${owner}.${unknown}`);
     if (named === undefined) continue;
-    const value = valueBehind(text.slice(index + named.length));
     const before = text.slice(Math.max(0, index - REACH), index);
+    const value = CALCULATED.test(before)
+      ? undefined
+      : valueBehind(text.slice(index + named.length));
     found.push({
       path: named,
       isKnown: path !== undefined,
       ...(value !== undefined && { value }),
       isPart: /\b(?:the (?:year|month|day)|characters? \d+(?: to \d+| on)?) of $/.test(before),
+      isExtreme: /\bthe (?:largest|smallest) $/.test(before),
       isCounted: /\bnumber of (?:(?:all|distinct) )*$/.test(before),
     });
     index += named.length - 1;
@@ -105,20 +110,25 @@ function mentionsIn(text: string, design: DocumentDesign): PathMention[] {
 /** Characters before a path that say what is done with it. */
 const REACH = 40;
 
+/** What is compared behind the path is what is calculated with it. */
+const CALCULATED =
+  /(?:[-+*/]|\b(?:minus|plus|times|divided by|(?:sum|average|number) of(?: (?:all|distinct))*|largest|smallest))\s+$/;
 const VALUE =
-  /^\s*(?:=|!=|<=?|>=?)\s*(?:(['"])(.*?)\1|ISODate\("([^"]+)"\)|(-?\d+(?:\.\d+)?)|(\p{L}[\p{L}\p{N}]*))(?![\p{L}\p{N}.(])/u;
+  /^\s*(?:=|!=|<=?|>=?)\s*(?:'((?:[^']|'')*)'|"([^"]*)"|ISODate\("([^"]+)"\)|(-?\d+(?:\.\d+)?)|(\p{L}[\p{L}\p{N}]*))(?![\p{L}\p{N}.(])/u;
 const WORDS = new Set(['null', 'not', 'in', 'the', 'a', 'an', 'empty']);
 
 /** The value that a path is compared with, unless the hint goes on to say what the value means. */
 function valueBehind(text: string): string | undefined {
   const found = VALUE.exec(text);
   if (!found) return undefined;
-  const [whole, , quoted, date, digits, word] = found;
+  const [whole, single, double, date, digits, word] = found;
   if (word !== undefined && WORDS.has(word.toLowerCase())) return undefined;
   const isExplained = /^\s*(?:means?|refers?|stands?|represents?|indicates?|:)/i.test(
     text.slice(whole.length),
   );
-  return isExplained ? undefined : (quoted ?? date ?? digits ?? word);
+  return isExplained
+    ? undefined
+    : (single?.replaceAll("''", "'") ?? double ?? date ?? digits ?? word);
 }
 
 class PathJudge {
@@ -131,14 +141,16 @@ class PathJudge {
     this.uses = sourceUses(sql, catalog);
   }
 
-  use({ path, isKnown, value, isPart, isCounted }: PathMention): PathUse {
+  use({ path, isKnown, value, isPart, isCounted, isExtreme }: PathMention): PathUse {
     if (!isKnown) return 'unknown';
+    if (isExtreme && !this.isSorted(path)) return 'source_flaw';
     if (isCounted) {
       const counted = this.countUse(path);
       if (counted !== undefined) return counted;
     }
     const gold = this.gold.get(path);
     const source = this.sourceUse(path, value);
+    if (!gold && source === 'counted' && isRootId(path)) return 'used';
     if (gold) {
       const isValue =
         value === undefined || gold.constants.some((one) => isSameValue(one, value, isPart));
@@ -162,6 +174,22 @@ class PathJudge {
     return this.uses.every(({ counted }) => counted.size === 0) ? undefined : 'source_flaw';
   }
 
+  /** The SQL sorts by the column, or takes its largest or smallest value. */
+  private isSorted(path: string): boolean {
+    const field = columnAtPath(this.context.design, path);
+    const uses = field ? this.uses.filter(({ table }) => sameName(table, field.table)) : [];
+    const key = field?.column.toLowerCase() ?? '';
+    return (
+      // What passes through a subquery cannot be followed.
+      uses.length === 0 ||
+      this.uses.some(({ isDerived }) => isDerived) ||
+      uses.some(
+        ({ sorted, aggregates }) =>
+          sorted.has(key) || aggregates.get(key)?.has('max') || aggregates.get(key)?.has('min'),
+      )
+    );
+  }
+
   /** Counted itself, or what a join makes equal to it. */
   private isCounted({ counted, links }: SourceUse, column: string): boolean {
     const others = links.filter((link) => sameName(link.column, column));
@@ -179,7 +207,7 @@ class PathJudge {
   private sourceUse(
     path: string,
     value: string | undefined,
-  ): 'value' | 'other_value' | 'read' | 'key' | undefined {
+  ): 'value' | 'other_value' | 'read' | 'counted' | 'key' | undefined {
     const field = columnAtPath(this.context.design, path);
     // A container or a computed field is no column: nothing can be said of the source.
     if (!field) return 'read';
@@ -187,7 +215,8 @@ class PathJudge {
     const uses = this.uses.filter(({ table }) => sameName(table, field.table));
     if (this.uses.length === 0) return 'read';
     if (uses.some(({ reads }) => reads.has(key))) {
-      if (value === undefined) return 'read';
+      if (value === undefined)
+        return uses.some(({ counted }) => counted.has(key)) ? 'counted' : 'read';
       const constants = uses.flatMap((use) => use.constants.get(key) ?? []);
       const isValue = constants.some((one) => one === value || Number(one) === Number(value));
       return isValue ? 'value' : 'other_value';

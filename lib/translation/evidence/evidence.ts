@@ -104,7 +104,7 @@ class Rewriting {
     const isMeant =
       formula.kind === 'column'
         ? isMentioned(formula, place, end, this.names, this.resolver)
-        : isFormula(formula, place, end, this.names);
+        : isFormula(formula, place, end, this.names, this.resolver);
     if (!isMeant) return undefined;
     if (formula.kind === 'column') return this.columnAt(formula, place, end);
     this.inList = false;

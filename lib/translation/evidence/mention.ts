@@ -19,10 +19,10 @@ export interface Place {
 
 /** Behind these words a hint says which column it means. */
 const INTRODUCES =
-  /(?:\b(?:refer(?:s|es)?|refers? to|mapp?s)(?: to)?|\bmeans?|\bstands? for|\brepresents?|\brepresented by|\bimpl(?:y|ies)(?: that)?|\bcalled|\bdenotes?|\bindicates?|\bincludes?|\b(?:where|when|by|for each|per|distinct)|:)\s*(?:the\s+)?\(?\s*$/i;
+  /(?:\b(?:refer(?:s|es)?|refers? to|mapp?s)(?: to)?|\bmeans?|\bstands? for|\brepresents?|\brepresented by|\bimpl(?:y|ies)(?: that)?|\bcalled|\bdenotes?|\bindicates?|\bincludes?|\bhas|\bhave|\b(?:where|when|by|for each|per|distinct)|:)\s*(?:the\s+)?\(?\s*$/i;
 /** Between a term and the column that it is a value of. */
 const IS_VALUE_OF =
-  /^(?:(?:is|are)(?:\s+(?:the|a|an|one of|also))?(?:\s+(?:name|value|code)\s+of(?:\s+the)?)?|refers?\s+to(?:\s+the)?)\s+$/i;
+  /^(?:(?:is|are)(?:\s+(?:the|a|an|one of|also|both))?(?:\s+(?:name|value|code)\s+of(?:\s+the)?)?|refers?\s+to(?:\s+the)?)\s+$/i;
 const IS_VALUE_OF_TOKENS = 12;
 
 /** The term that a hint says is a value of the column here: `"Vienna, Austria" is the Location`. */
@@ -58,37 +58,48 @@ export function isMentioned(
   if (written.kind === 'literal') return false;
   const after = textBehind(tokens, end);
   if (isPlainlyNamed(source, names))
-    return !/^\s*refers?\b/i.test(after) || resolver.isRead(column);
+    return !/^\s*(?:refers?|can be)\b/i.test(after) || resolver.isRead(column);
   const term = termOf(place);
   if (term !== undefined && resolver.isCompared(column, term)) return true;
   const value = valueBehind(tokens, end);
   if (value !== undefined && resolver.isCompared(column, value)) return true;
-  return (
-    isIntroduced(place, after) &&
-    endsHere(after) &&
-    (resolver.isRead(column) || isCapital(column, names))
-  );
+  if (!resolver.isRead(column) && !isCapital(column, names)) return false;
+  return (isIntroduced(place, after) || isNamedValue(place, column, names)) && endsHere(after);
 }
+
+/** '"thank you" is the Text of comment': written as it is called, behind a quoted value. */
+const isNamedValue = ({ tokens, index }: Place, column: string, names: SourceNames): boolean =>
+  isCapital(column, names) &&
+  /["'”’]\s+(?:is|are)(?:\s+(?:the|both))?\s+$/i.test(textBefore(tokens, index));
 
 /** "name of the card = 'x'": what a column is said to be, with words between. */
 function valueBehind(tokens: readonly Token[], end: number): string | undefined {
   const clause = tokens.slice(end, end + VALUE_TOKENS);
   const literal = clause.findIndex(({ kind }) => kind === 'literal');
   const between = textOf(clause.slice(0, Math.max(0, literal)));
-  return /^\s+(?:of(?:\s+(?!refers?\b)\p{L}+){1,4}\s*=|(?:that\s+)?contains)\s*$/iu.test(between)
+  return /^\s+(?:of(?:\s+(?!refers?\b)\p{L}+){1,4}\s*=|(?:(?:that|which)\s+)?(?:contains?|includes?))\s*$/iu.test(
+    between,
+  )
     ? clause[literal]?.value
     : undefined;
 }
 const VALUE_TOKENS = 14;
 
 function isIntroduced({ tokens, index, inList }: Place, after: string): boolean {
+  // "full name = forename, surname"
+  const isDefinition = /=\s*$/.test(textBefore(tokens, index)) && /^\s*(?:[,;]|$)/.test(after);
   // "the Date values in the table"
-  return inList || INTRODUCES.test(textBefore(tokens, index)) || /^\s+values?\b/i.test(after);
+  return (
+    inList ||
+    isDefinition ||
+    INTRODUCES.test(textBefore(tokens, index)) ||
+    /^\s+values?\b/i.test(after)
+  );
 }
 
 /** The name ends here, and is not the first word of a term that the hint explains. */
 const endsHere = (after: string): boolean =>
-  /^\s*(?:$|[;,.)\n]|(?:and|or|where|when|in|of|is|from|for|contains?|has|values?)\b)/i.test(
+  /^\s*(?:$|[;,.)\n]|(?:and|or|where|when|in|of|is|from|for|contains?|has|values?|numbers?|codes?|columns?|fields?)\b)/i.test(
     after,
   ) && !/^[^;,.\n]*\b(?:refers?|means?|stands? for)\b/i.test(after);
 
@@ -126,15 +137,39 @@ export function isFormula(
   place: Place,
   end: number,
   names: SourceNames,
+  resolver: ColumnResolver,
 ): boolean {
   if (!hasColumn(formula) && !countsRows(formula)) return false;
   // "A's date > B's date"
   if (/^['’]\p{L}/u.test(textBehind(place.tokens, end))) return false;
   const first = firstOf(formula);
-  if (first.kind === 'group') return !isNameInBrackets(first);
-  if (first.kind === 'compare') return isComparison(first, place, end, names);
-  if (first.kind === 'arithmetic') return isCalculation(first);
-  return first.kind !== 'negate';
+  switch (first.kind) {
+    case 'group':
+      return !isNameInBrackets(first);
+    case 'compare':
+      return isComparison(first, place, end, names, resolver);
+    case 'arithmetic':
+      // "position/location" is prose, unless the SQL reads them.
+      return (
+        isCalculation(first) &&
+        (INTRODUCES.test(textBefore(place.tokens, place.index)) ||
+          [first.left, first.right].every(
+            (side) =>
+              side.kind !== 'column' ||
+              isPlainlyNamed(side.source, names) ||
+              resolver.isRead(side.column),
+          ))
+      );
+    case 'where':
+      // "the number where a = 3"
+      return (
+        first.value.kind !== 'column' ||
+        isPlainlyNamed(first.value.source, names) ||
+        resolver.isRead(first.value.column)
+      );
+    default:
+      return first.kind !== 'negate';
+  }
 }
 
 /** What a formula begins with: its first condition, or what it limits. */
@@ -151,18 +186,30 @@ function isComparison(
   { tokens, index }: Place,
   end: number,
   names: SourceNames,
+  resolver: ColumnResolver,
 ): boolean {
   // "aged 5-17 = `Enrollment`": what is defined there is no number.
   if (operator === '=' && !hasColumn(left)) return countsRows(left);
-  if (left.kind !== 'column' || isPlainlyNamed(left.source, names)) return true;
+  if (left.kind !== 'column') return true;
+  // "Percent Eligible (K-12) = a / b": a term that is called like a column, which nobody reads.
+  if (operator === '=' && isCalculation(right) && !resolver.isRead(left.column)) return false;
+  if (isPlainlyNamed(left.source, names)) return true;
   const isIntroduced = INTRODUCES.test(textBefore(tokens, index));
   // "the issued date < 1998": a word that is a column of another table only.
   if (!isIntroduced && left.table === undefined && !names.isUsed(left.column)) return false;
   const follows = /^\s*[\p{L}\p{N}]+/u.exec(textBehind(tokens, end))?.[0].trim() ?? '';
-  if (right.kind === 'bare' && !isIntroduced && !ENDS_VALUE.test(follows)) return false;
+  if (
+    right.kind === 'bare' &&
+    !/^null$/i.test(right.source) &&
+    !isIntroduced &&
+    !ENDS_VALUE.test(follows)
+  )
+    return false;
   // "promotional name is 'x'" says what something is called.
   if (/^is\b/.test(source) && isDefined(tokens, index)) return false;
-  const isValue = ['literal', 'number'].includes(right.kind);
+  const isValue =
+    ['literal', 'number'].includes(right.kind) ||
+    (right.kind === 'bare' && /^null$/i.test(right.source));
   return isValue || operator !== '=' || !isDefined(tokens, index);
 }
 

@@ -80,8 +80,12 @@ class CallParser {
     if (token?.kind !== 'word' || !isFunction(token.value)) return undefined;
     cursor.next();
     const isApart = cursor.tokens[cursor.position]?.kind === 'space';
+    const before = cursor.tokens
+      .slice(0, cursor.position - 1)
+      .findLast(({ kind }) => kind !== 'space');
     // "the sum (of all)" is prose.
-    if (isApart && /^[a-z]/.test(token.value) && cursor.calls === 0) return undefined;
+    const isProse = isApart && /^[a-z]/.test(token.value);
+    if (isProse && /^(?:the|an?)$/i.test(before?.value ?? '')) return undefined;
     if (!cursor.takeMark('(')) return undefined;
     this.name = token.value.toLowerCase();
     cursor.calls++;
@@ -90,11 +94,23 @@ class CallParser {
     const args = cursor.isAtMark(')') ? [] : this.args();
     if (!args || !this.close() || (isDoubled && !this.close())) return undefined;
     cursor.calls--;
-    // "the sum (of all)" within a call is prose as well.
-    if (isApart && /^[a-z]/.test(token.value) && args.every(({ kind }) => kind === 'prose'))
+    if (isProse && args.every(({ kind }) => kind === 'prose' || kind === 'literal'))
       return undefined;
     const call: Call = { kind: 'call', name: this.name, source: token.source, args, distinct };
-    return this.completed(call);
+    return this.comparedOutside(call) ?? this.completed(call);
+  }
+
+  /** `SUBTRACT(a, b < 31)`: the difference is what is compared. */
+  private comparedOutside(call: Call): Formula | undefined {
+    const [first, last] = call.args;
+    const isMeant =
+      call.name === 'subtract' &&
+      call.args.length === 2 &&
+      last?.kind === 'compare' &&
+      !isCondition(first!);
+    if (!isMeant) return undefined;
+    this.cursor.isRepaired = true;
+    return { ...last, left: { ...call, args: [first!, last.left] } };
   }
 
   private args(): readonly Formula[] | undefined {

@@ -20,7 +20,8 @@ const AGGREGATES = {
   min: 'the smallest',
 } as const;
 
-const isKeyOf = <T extends object>(object: T, key: PropertyKey): key is keyof T => key in object;
+const isKeyOf = <T extends object>(object: T, key: PropertyKey): key is keyof T =>
+  Object.hasOwn(object, key);
 
 /** A call in the words of a pipeline, which has no functions of SQL. */
 export function printCall(call: Call, printing: FormulaPrinting): Printed {
@@ -67,8 +68,9 @@ class CallPrinter {
   /** An aggregate over all rows, or over those that its argument names; of a condition, a count. */
   private over(argument: Formula, name: keyof typeof AGGREGATES, distinct: boolean): Printed {
     const { value, limits } = limited(argument);
-    const conditions = isCondition(value) ? [value, ...limits] : limits;
-    const counts = isCondition(value) || isStar(value) || isOne(value);
+    const isLimit = isCondition(value) || beginsWithCondition(value);
+    const conditions = isLimit ? [value, ...limits] : limits;
+    const counts = isLimit || isStar(value) || isOne(value);
     const text = counts ? 'the number of documents' : this.aggregated(value, name, distinct);
     if (conditions.length === 0) return phrase(text);
     const least = conditions.length > 1 ? LEVEL.and : LEVEL.or;
@@ -165,6 +167,12 @@ class CallPrinter {
     return atom(`${source}(${distinct ? 'DISTINCT ' : ''}${inner})`);
   }
 }
+
+/** `type = 'gold' and issued date < 1998`: words that begin with a condition. */
+const beginsWithCondition = (formula: Formula): boolean => {
+  const [first] = formula.kind === 'prose' ? formula.parts : [];
+  return first !== undefined && typeof first !== 'string' && isCondition(first);
+};
 
 const isStar = (formula: Formula): boolean => formula.kind === 'bare' && formula.source === '*';
 const isOne = (formula: Formula): boolean => formula.kind === 'number' && formula.source === '1';

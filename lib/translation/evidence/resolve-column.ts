@@ -74,6 +74,12 @@ export class ColumnResolver {
   isName({ table, column }: Pick<ColumnField, 'table' | 'column'>): boolean {
     const owner = this.catalog.tables.find(({ name }) => sameName(name, table));
     const found = owner?.columns.find(({ name }) => sameName(name, column));
+    const isSummed = this.uses.some(
+      (use) =>
+        sameName(use.table, table) &&
+        ['sum', 'avg', 'total'].some((name) => use.aggregates.get(column.toLowerCase())?.has(name)),
+    );
+    if (isSummed) return false;
     const isKey = owner?.primaryKey.some((name) => sameName(name, column)) ?? false;
     return isKey || found?.affinity === 'TEXT';
   }

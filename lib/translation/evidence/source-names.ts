@@ -119,7 +119,11 @@ export class SourceNames implements FormulaNames {
     return (
       this.isUsed(word) &&
       this.catalog.tables.some(({ columns }) =>
-        columns.some(({ name }) => sameName(name, word) && isUnmistakable(name)),
+        columns.some(
+          ({ name }) =>
+            (sameName(name, word) && isUnmistakable(name)) ||
+            (name === word && /^\p{Lu}/u.test(name)),
+        ),
       )
     );
   }
@@ -133,8 +137,11 @@ export class SourceNames implements FormulaNames {
 
   /** The one name of the tables in use that differs in a letter, as `color` does from `colour`. */
   private misspelled({ kind, value }: Token): string | undefined {
-    if (kind !== 'word' || value.length < LEAST_LETTERS) return undefined;
-    const near = this.usedColumns.filter((name) => isNear(name, value.toLowerCase()));
+    if (kind !== 'word') return undefined;
+    const written = value.toLowerCase();
+    const near = this.usedColumns.filter((name) =>
+      value.length < LEAST_LETTERS ? name === `${written}s` : isNear(name, written),
+    );
     return near.length === 1 ? near[0] : undefined;
   }
 

@@ -20,11 +20,14 @@ export interface Token {
 export type LongName = (text: string, start: number) => number | undefined;
 
 const WORD = /[\p{L}_][\p{L}\p{N}_]*/uy;
-const NUMBER = /\d+(?:\.\d+)?(?![\p{L}_])/uy;
+/** A date without quotes is one value as well. */
+const NUMBER = /(?:\d{1,4}([-/])\d{1,2}\1\d{1,4}|\d+(?:\.\d+)?)(?![\p{L}\p{N}_])/uy;
 const OPERATOR = /!\s*=|<\s*=|>\s*=|<>|==|\|\||[=<>+\-*/%]/y;
 const SPACE = /\s+/y;
 /** Behind a word of SQL a quote opens a literal: `BETWEEN'2019'`. */
 const SQL_WORD = /(?:^|[^\p{L}\p{N}_])(?:between|like|in|and|or|is|not)$/iu;
+/** Behind a literal without a space: `'M'OR x`. */
+const CONNECTIVE = /^(?:AND|OR|THEN|WHERE|WHEN|ELSE|END)\b/;
 const LONGEST_SQL_WORD = 'between'.length + 1;
 /** Marks as Chinese keyboards write them. */
 const WIDE: Readonly<Record<string, string>> = { '，': ',', '；': ';', '（': '(', '）': ')' };
@@ -100,7 +103,8 @@ function quotedAt(
       end++;
       continue;
     }
-    if (closing !== '"' && /[\p{L}\p{N}]/u.test(text[end + 1] ?? '')) continue;
+    const isLetter = /[\p{L}\p{N}]/u.test(text[end + 1] ?? '');
+    if (closing !== '"' && isLetter && !CONNECTIVE.test(text.slice(end + 1, end + 7))) continue;
     const source = text.slice(start, end + 1);
     const value = source.slice(1, -1).replaceAll(closing + closing, closing);
     return isBalanced(value) ? { source, value } : unclosed(text, start);
@@ -111,11 +115,26 @@ function quotedAt(
 /** A literal that takes in the end of a call, and what follows it, was closed by another's quote. */
 const isBalanced = (value: string): boolean => !/\)\s*[;,].*[(=]/.test(value);
 
+/** Prose goes on behind what was quoted. */
+const GOES_ON = /\s(?:is|are|refers?)\s/;
+
 function unclosed(
   text: string,
   start: number,
 ): { readonly source: string; readonly value: string } | undefined {
+  const clause = /^.[^;,\n]*/.exec(text.slice(start))?.[0] ?? '';
+  const source = clause.slice(0, endOfBrackets(clause));
   // Alone before a space it is a mark of prose, such as a foot.
-  const source = /^.[^;),\n]*/.exec(text.slice(start))?.[0] ?? '';
-  return /^.\s*$/.test(source) ? undefined : { source, value: source.slice(1).trim() };
+  if (/^.\s*$/.test(source) || GOES_ON.test(source)) return undefined;
+  return { source, value: source.slice(1).trim() };
+}
+
+/** Where the first parenthesis is closed that the text did not open. */
+function endOfBrackets(text: string): number {
+  let depth = 0;
+  for (let index = 0; index < text.length; index++) {
+    if (text[index] === '(') depth++;
+    if (text[index] === ')' && --depth < 0) return index;
+  }
+  return text.length;
 }

@@ -3,6 +3,7 @@ import {
   columnOf,
   type BoundColumn,
   type BoundExpression,
+  type BoundOrder,
   type BoundQuery,
   type BoundSource,
 } from '../../sqlite/select/bound';
@@ -21,8 +22,12 @@ export interface SourceUse {
   readonly reads: ReadonlySet<string>;
   /** Columns, in lower case, that are counted. */
   readonly counted: ReadonlySet<string>;
+  /** Columns, in lower case, by which rows are sorted or ranked. */
+  readonly sorted: ReadonlySet<string>;
   /** Aggregates, in lower case, by the column that they are of. */
   readonly aggregates: ReadonlyMap<string, ReadonlySet<string>>;
+  /** The SQL reads rows of a subquery as well, which are followed no further. */
+  readonly isDerived: boolean;
 }
 
 export interface Link {
@@ -37,6 +42,7 @@ interface Collected {
   readonly links: Link[];
   readonly constants: Map<string, string[]>;
   readonly reads: Set<string>;
+  readonly sorted: Set<string>;
   readonly aggregates: Map<string, Set<string>>;
 }
 
@@ -51,16 +57,23 @@ const isSource = (node: object): node is BoundSource => 'content' in node && 'co
 class UseCollector {
   private readonly uses = new Map<number, Collected>();
   private readonly joined = new Set<BoundExpression>();
+  private isDerived = false;
 
   collect(query: BoundQuery): readonly SourceUse[] {
     walkBound(query, (node) => {
       // What lies below a table is the schema.
-      if (isSource(node)) return this.useOf(node) === undefined;
+      if (isSource(node)) {
+        const isTable = this.useOf(node) !== undefined;
+        this.isDerived ||= !isTable;
+        return !isTable;
+      }
+      if ('orderBy' in node) this.sort(node.orderBy as readonly BoundOrder[]);
       if ('kind' in node) this.visit(node as BoundExpression);
       return true;
     });
     return [...this.uses.values()].map((use) => ({
       ...use,
+      isDerived: this.isDerived,
       counted: new Set(
         [...use.aggregates].filter(([, names]) => names.has('count')).map(([column]) => column),
       ),
@@ -75,6 +88,7 @@ class UseCollector {
       links: [],
       constants: new Map<string, string[]>(),
       reads: new Set<string>(),
+      sorted: new Set<string>(),
       aggregates: new Map<string, Set<string>>(),
     };
     this.uses.set(id, known);
@@ -101,6 +115,15 @@ class UseCollector {
     if (expression.kind === 'column' && !this.joined.has(expression)) {
       const use = this.useOf(expression.source);
       if (use) use.reads.add(columnOf(expression).name.toLowerCase());
+    }
+  }
+
+  private sort(orderBy: readonly BoundOrder[]): void {
+    for (const { key } of orderBy) {
+      if (key.kind !== 'expression') continue;
+      for (const part of expressionsIn(key.expression))
+        if (part.kind === 'column')
+          this.useOf(part.source)?.sorted.add(columnOf(part).name.toLowerCase());
     }
   }
 
