@@ -98,7 +98,10 @@ function mentionsIn(text: string, design: DocumentDesign): PathMention[] {
       path: named,
       isKnown: path !== undefined,
       ...(value !== undefined && { value }),
-      isPart: /\b(?:the (?:year|month|day)|characters? \d+(?: to \d+| on)?) of $/.test(before),
+      isPart:
+        /\b(?:the (?:year(?: and month)?|month|day)|characters? \d+(?: to \d+| on)?) of $/.test(
+          before,
+        ),
       isExtreme: /\bthe (?:largest|smallest) $/.test(before),
       isCounted: /\bnumber of (?:(?:all|distinct) )*$/.test(before),
     });

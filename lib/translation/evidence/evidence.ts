@@ -128,7 +128,11 @@ class Rewriting {
   private noteFunctions(text: string): void {
     const tokens = tokensOf(text, () => undefined);
     for (const [index, { kind, source }] of tokens.entries())
-      if (kind === 'word' && isFunction(source) && tokens[index + 1]?.source === '(')
+      if (
+        kind === 'word' &&
+        (isFunction(source) || /^[A-Z_]{3,}$/.test(source)) &&
+        tokens[index + 1]?.source === '('
+      )
         this.unmatched.add(`${source}(…): not in words`);
   }
 

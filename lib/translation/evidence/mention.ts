@@ -22,7 +22,7 @@ const INTRODUCES =
   /(?:\b(?:refer(?:s|es)?|refers? to|mapp?s)(?: to)?|\bmeans?|\bstands? for|\brepresents?|\brepresented by|\bimpl(?:y|ies)(?: that)?|\bcalled|\bdenotes?|\bindicates?|\bincludes?|\bhas|\bhave|\b(?:where|when|by|for each|per|distinct)|:)\s*(?:the\s+)?\(?\s*$/i;
 /** Between a term and the column that it is a value of. */
 const IS_VALUE_OF =
-  /^(?:(?:is|are)(?:\s+(?:the|a|an|one of|also|both))?(?:\s+(?:name|value|code)\s+of(?:\s+the)?)?|refers?\s+to(?:\s+the)?)\s+$/i;
+  /^(?:(?:is|are)(?:\s+(?:the|a|an|one of|also|both))?(?:\s+\p{L}+)??(?:\s+(?:name|value|code)\s+of(?:\s+the)?)?|refers?\s+to(?:\s+the)?)\s+$/iu;
 const IS_VALUE_OF_TOKENS = 12;
 
 /** The term that a hint says is a value of the column here: `"Vienna, Austria" is the Location`. */
@@ -57,8 +57,12 @@ export function isMentioned(
   if (/^[`[]/.test(source) || table !== undefined) return true;
   if (written.kind === 'literal') return false;
   const after = textBehind(tokens, end);
+  // "all P only ANA Pattern refers to …" explains a term that ends like a column.
   if (isPlainlyNamed(source, names))
-    return !/^\s*(?:refers?|can be)\b/i.test(after) || resolver.isRead(column);
+    return (
+      !/^\s*(?:refers?|can be)\b/i.test(after) ||
+      (resolver.isRead(column) && /(?:^|[;,.\n]|\band)\s*$/i.test(textBefore(tokens, index)))
+    );
   const term = termOf(place);
   if (term !== undefined && resolver.isCompared(column, term)) return true;
   const value = valueBehind(tokens, end);

@@ -1,4 +1,4 @@
-import { isCondition, type Call, type Formula } from './formula';
+import { columnsIn, isCondition, type Call, type Formula } from './formula';
 import { datePartOf, isClock, isWholeDate } from './print-date';
 import { atom, LEVEL, phrase, type FormulaPrinting, type Printed } from './printed';
 
@@ -70,12 +70,30 @@ class CallPrinter {
     const { value, limits } = limited(argument);
     const isLimit = isCondition(value) || beginsWithCondition(value);
     const conditions = isLimit ? [value, ...limits] : limits;
-    const counts = isLimit || isStar(value) || isOne(value);
-    const text = counts ? 'the number of documents' : this.aggregated(value, name, distinct);
+    const text = isLimit ? this.ofCondition(value, name) : this.ofValue(value, name, distinct);
     if (conditions.length === 0) return phrase(text);
     const least = conditions.length > 1 ? LEVEL.and : LEVEL.or;
     const all = conditions.map((one) => this.at(one, least));
     return { text: `${text} where ${all.join(' and ')}`, level: LEVEL.where };
+  }
+
+  /** What is taken of the documents for which a condition is true. */
+  private ofCondition(value: Formula, name: keyof typeof AGGREGATES): string {
+    const words = AGGREGATES[name];
+    if (words === AGGREGATES.avg) return 'the average number of documents';
+    if (words !== AGGREGATES.max && words !== AGGREGATES.min) return 'the number of documents';
+    // MAX(a < 5): the largest of those below.
+    const columns = new Map([...columnsIn(value)].map((one) => [one.column.toLowerCase(), one]));
+    const [only] = columns.values();
+    return only && columns.size === 1
+      ? this.aggregated(only, name, false)
+      : `${words} number of documents`;
+  }
+
+  private ofValue(value: Formula, name: keyof typeof AGGREGATES, distinct: boolean): string {
+    return isStar(value) || isOne(value)
+      ? 'the number of documents'
+      : this.aggregated(value, name, distinct);
   }
 
   /** An aggregate of an aggregate reads as one phrase; what is calculated stands by itself. */

@@ -6,7 +6,7 @@ const DATE_PARTS: Readonly<Record<string, string>> = {
   '%Y': 'year',
   '%m': 'month',
   '%d': 'day',
-  '%Y-%m': 'month',
+  '%Y-%m': 'year and month',
   '%Y-%m-%d': 'day',
   '%H': 'hour',
 };

@@ -26,6 +26,7 @@ const OPERATOR = /!\s*=|<\s*=|>\s*=|<>|==|\|\||[=<>+\-*/%]/y;
 const SPACE = /\s+/y;
 /** Behind a word of SQL a quote opens a literal: `BETWEEN'2019'`. */
 const SQL_WORD = /(?:^|[^\p{L}\p{N}_])(?:between|like|in|and|or|is|not)$/iu;
+const OPENS_NEXT = /\s(?:and|or)\s.*[=<>]\s*$/i;
 /** Behind a literal without a space: `'M'OR x`. */
 const CONNECTIVE = /^(?:AND|OR|THEN|WHERE|WHEN|ELSE|END)\b/;
 const LONGEST_SQL_WORD = 'between'.length + 1;
@@ -103,6 +104,9 @@ function quotedAt(
       end++;
       continue;
     }
+    // The quote that opens the next literal closes none.
+    if (OPENS_NEXT.test(text.slice(start + 1, end)) && /[^\s;,)]/.test(text[end + 1] ?? ' '))
+      return unclosed(text, start);
     const isLetter = /[\p{L}\p{N}]/u.test(text[end + 1] ?? '');
     if (closing !== '"' && isLetter && !CONNECTIVE.test(text.slice(end + 1, end + 7))) continue;
     const source = text.slice(start, end + 1);
@@ -123,7 +127,9 @@ function unclosed(
   start: number,
 ): { readonly source: string; readonly value: string } | undefined {
   const clause = /^.[^;,\n]*/.exec(text.slice(start))?.[0] ?? '';
-  const source = clause.slice(0, endOfBrackets(clause));
+  const within = clause.slice(0, endOfBrackets(clause));
+  // `'6.5 and sex = …`: the next condition is no part of it.
+  const source = /^.*?(?=\s(?:and|or)\s[^'"]*[=<>])/i.exec(within)?.[0] ?? within;
   // Alone before a space it is a mark of prose, such as a foot.
   if (/^.\s*$/.test(source) || GOES_ON.test(source)) return undefined;
   return { source, value: source.slice(1).trim() };
