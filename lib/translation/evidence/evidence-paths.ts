@@ -1,11 +1,11 @@
 import type { Document } from 'mongodb';
 import type { DocumentDesign } from '../../design/model/document-design';
 import { sameName, type Catalog } from '../../sqlite/catalog';
-import { columnAtPath } from './design-columns';
+import { columnAtPath, fieldsOfColumn } from './design-columns';
 import { goldUses, type FieldUse } from './gold-uses';
 import { designPaths } from './design-paths';
 import { isSameValue } from './same-value';
-import { sourceUses, type SourceUse } from './witness';
+import { isRoleOf, sourceUses, type SourceUse } from './witness';
 
 /** What a path of a hint is for the item's gold query. */
 export type PathUse =
@@ -134,14 +134,24 @@ function valueBehind(text: string): string | undefined {
     : (single?.replaceAll("''", "'") ?? double ?? date ?? digits ?? word);
 }
 
+/** A column that the SQL names, in one of its uses of the table. */
+interface NamedColumn {
+  readonly use: SourceUse;
+  /** In lower case. */
+  readonly column: string;
+}
+
 class PathJudge {
   private readonly gold: ReadonlyMap<string, FieldUse>;
   private readonly uses: readonly SourceUse[];
+  /** By the paths of the fields that they are in; embedded rows share their keys with the parent. */
+  private readonly named: ReadonlyMap<string, readonly NamedColumn[]>;
 
   constructor(private readonly context: PathContext) {
     const { catalog, design, collection, pipeline, sql } = context;
     this.gold = goldUses(collection, pipeline, design);
     this.uses = sourceUses(sql, catalog);
+    this.named = namedColumns(this.uses, design);
   }
 
   use({ path, isKnown, value, isPart, isCounted, isExtreme }: PathMention): PathUse {
@@ -171,33 +181,34 @@ class PathJudge {
    */
   private countUse(path: string): PathUse | undefined {
     const field = columnAtPath(this.context.design, path);
-    const uses = field ? this.uses.filter(({ table }) => sameName(table, field.table)) : [];
-    if (!field || uses.length === 0) return undefined;
-    if (isRootId(path) || uses.some((use) => this.isCounted(use, field.column))) return 'used';
+    const isAsked =
+      this.named.has(path) ||
+      this.uses.some(({ table }) => field !== undefined && sameName(table, field.table));
+    if (!isAsked) return undefined;
+    if (isRootId(path) || this.at(path).some((one) => this.isCounted(one))) return 'used';
     return this.uses.every(({ counted }) => counted.size === 0) ? undefined : 'source_flaw';
   }
 
   /** The SQL sorts by the column, or takes its largest or smallest value. */
   private isSorted(path: string): boolean {
-    const field = columnAtPath(this.context.design, path);
-    const uses = field ? this.uses.filter(({ table }) => sameName(table, field.table)) : [];
-    const key = field?.column.toLowerCase() ?? '';
+    const named = this.at(path);
     return (
+      named.length === 0 ||
       // What passes through a subquery cannot be followed.
-      uses.length === 0 ||
       this.uses.some(({ isDerived }) => isDerived) ||
-      uses.some(
-        ({ sorted, aggregates }) =>
-          sorted.has(key) || aggregates.get(key)?.has('max') || aggregates.get(key)?.has('min'),
+      named.some(
+        ({ use: { sorted, aggregates }, column }) =>
+          sorted.has(column) ||
+          ['max', 'min'].some((name) => aggregates.get(column)?.has(name) === true),
       )
     );
   }
 
   /** Counted itself, or what a join makes equal to it. */
-  private isCounted({ counted, links }: SourceUse, column: string): boolean {
+  private isCounted({ use: { counted, links }, column }: NamedColumn): boolean {
     const others = links.filter((link) => sameName(link.column, column));
     return (
-      counted.has(column.toLowerCase()) ||
+      counted.has(column) ||
       others.some(({ otherTable, otherColumn }) =>
         this.uses.some(
           (use) => sameName(use.table, otherTable) && use.counted.has(otherColumn.toLowerCase()),
@@ -206,27 +217,45 @@ class PathJudge {
     );
   }
 
-  /** What the SQL does with the column of a path; undefined where it does not name it. */
+  /** What the SQL does with the columns of a path; undefined where it does not name them. */
   private sourceUse(
     path: string,
     value: string | undefined,
   ): 'value' | 'other_value' | 'read' | 'counted' | 'key' | undefined {
-    const field = columnAtPath(this.context.design, path);
+    const named = this.at(path);
     // A container or a computed field is no column: nothing can be said of the source.
-    if (!field) return 'read';
-    const key = field.column.toLowerCase();
-    const uses = this.uses.filter(({ table }) => sameName(table, field.table));
-    if (this.uses.length === 0) return 'read';
-    if (uses.some(({ reads }) => reads.has(key))) {
-      if (value === undefined)
-        return uses.some(({ counted }) => counted.has(key)) ? 'counted' : 'read';
-      const constants = uses.flatMap((use) => use.constants.get(key) ?? []);
-      const isValue = constants.some((one) => one === value || Number(one) === Number(value));
-      return isValue ? 'value' : 'other_value';
-    }
-    const isKey = uses.some(({ links }) => links.some((link) => sameName(link.column, key)));
-    return isKey ? 'key' : undefined;
+    const isColumn = columnAtPath(this.context.design, path) !== undefined;
+    if (!isColumn || this.uses.length === 0) return 'read';
+    const read = named.filter(({ use, column }) => use.reads.has(column));
+    if (read.length === 0) return named.length > 0 ? 'key' : undefined;
+    if (value === undefined)
+      return read.some(({ use, column }) => use.counted.has(column)) ? 'counted' : 'read';
+    const constants = read.flatMap(({ use, column }) => use.constants.get(column) ?? []);
+    const isValue = constants.some((one) => one === value || Number(one) === Number(value));
+    return isValue ? 'value' : 'other_value';
+  }
+
+  private at(path: string): readonly NamedColumn[] {
+    return this.named.get(path) ?? [];
   }
 }
+
+function namedColumns(
+  uses: readonly SourceUse[],
+  design: DocumentDesign,
+): ReadonlyMap<string, readonly NamedColumn[]> {
+  const named = new Map<string, NamedColumn[]>();
+  for (const use of uses)
+    for (const column of columnsOf(use))
+      for (const { path, copy } of fieldsOfColumn(design, use.table, column)) {
+        const isOfRole = !copy || isRoleOf(copy, use);
+        if (isOfRole) named.set(path, [...(named.get(path) ?? []), { use, column }]);
+      }
+  return named;
+}
+
+const columnsOf = ({ reads, links }: SourceUse): readonly string[] => [
+  ...new Set([...reads, ...links.map(({ column }) => column.toLowerCase())]),
+];
 
 const isRootId = (path: string): boolean => /^[^.]+\._id$/.test(path);

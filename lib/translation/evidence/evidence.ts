@@ -7,7 +7,7 @@ import { evidencePaths, type EvidencePath } from './evidence-paths';
 import { columnsIn, type ColumnName, type Formula } from './formula';
 import { goldUses } from './gold-uses';
 import { isFormula, isMentioned, phraseAt, spelledColumn, termOf, type Place } from './mention';
-import { isFunction } from './parse-call';
+import { functionNamed } from './parse-call';
 import { FormulaParser } from './parse-formula';
 import { printFormula } from './print-formula';
 import type { PrintedColumn } from './printed';
@@ -130,7 +130,7 @@ class Rewriting {
     for (const [index, { kind, source }] of tokens.entries())
       if (
         kind === 'word' &&
-        (isFunction(source) || /^[A-Z_]{3,}$/.test(source)) &&
+        (functionNamed(source) !== undefined || /^[A-Z_]{3,}$/.test(source)) &&
         tokens[index + 1]?.source === '('
       )
         this.unmatched.add(`${source}(…): not in words`);

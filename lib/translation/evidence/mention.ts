@@ -156,6 +156,8 @@ export function isFormula(
       // "position/location" is prose, unless the SQL reads them.
       return (
         isCalculation(first) &&
+        // "consumption for 2013 - consumption for 2012"
+        !(beginsWithValue(first) && isDefined(place.tokens, place.index)) &&
         (INTRODUCES.test(textBefore(place.tokens, place.index)) ||
           [first.left, first.right].every(
             (side) =>
@@ -226,6 +228,11 @@ function isDefined(tokens: readonly Token[], index: number): boolean {
   const word = /([\p{L}\p{N}]+)\s*$/u.exec(before)?.[1];
   return word !== undefined && !/^(?:to|and|or|where|when|is|means?|by|not)$/i.test(word);
 }
+
+const beginsWithValue = (formula: Formula): boolean =>
+  formula.kind === 'arithmetic'
+    ? beginsWithValue(formula.left)
+    : formula.kind === 'number' || formula.kind === 'literal';
 
 const isCalculation = (formula: Formula): boolean =>
   [...columnsIn(formula)].length > 1 ||

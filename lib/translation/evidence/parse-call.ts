@@ -1,5 +1,6 @@
 import { columnsIn, isCondition, type Call, type ColumnName, type Formula } from './formula';
 import type { FormulaCursor } from './formula-cursor';
+import { isNear, LEAST_LETTERS } from './near-name';
 import type { Token } from './tokens';
 
 /** The column that tokens name from here on, with how many they are. */
@@ -35,7 +36,13 @@ const FUNCTIONS = new Set([
   ...['coalesce', 'nullif', 'julianday', 'now', 'curdate', 'rank'],
 ]);
 
-export const isFunction = (word: string): boolean => FUNCTIONS.has(word.toLowerCase());
+/** The function that a word names, in lower case; in capitals one letter may be wrong: `DIVDE`. */
+export function functionNamed(word: string): string | undefined {
+  const written = word.toLowerCase();
+  if (FUNCTIONS.has(written)) return written;
+  if (word.length < LEAST_LETTERS || word !== word.toUpperCase()) return undefined;
+  return [...FUNCTIONS].find((name) => name.length >= LEAST_LETTERS && isNear(name, written));
+}
 
 /** Of two values, of which one is often behind the parenthesis that closes the call. */
 const OF_TWO = new Set(['divide', 'multiply', 'subtract', 'add']);
@@ -77,7 +84,8 @@ class CallParser {
   call(): Formula | undefined {
     const { cursor } = this;
     const token = cursor.peek();
-    if (token?.kind !== 'word' || !isFunction(token.value)) return undefined;
+    const name = token?.kind === 'word' ? functionNamed(token.value) : undefined;
+    if (!token || name === undefined) return undefined;
     cursor.next();
     const isApart = cursor.tokens[cursor.position]?.kind === 'space';
     const before = cursor.tokens
@@ -87,7 +95,7 @@ class CallParser {
     const isProse = isApart && /^[a-z]/.test(token.value);
     if (isProse && /^(?:the|an?)$/i.test(before?.value ?? '')) return undefined;
     if (!cursor.takeMark('(')) return undefined;
-    this.name = token.value.toLowerCase();
+    this.name = name;
     cursor.calls++;
     const isDoubled = this.isDoubled() && cursor.takeMark('(');
     const distinct = cursor.takeWord('distinct');
@@ -270,7 +278,11 @@ class CallParser {
     if (!token || cursor.isAtEnd()) return false;
     if (token.kind === 'mark') return isBegun && /^['’.:/]$/.test(token.value);
     // What has a call of its own is no prose.
-    if (isFunction(token.value) && cursor.tokens[cursor.position + 1]?.source === '(') return false;
+    if (
+      functionNamed(token.value) !== undefined &&
+      cursor.tokens[cursor.position + 1]?.source === '('
+    )
+      return false;
     return !(token.kind === 'word' && cursor.isAtWord(...WHERE, 'as') && isBegun);
   }
 

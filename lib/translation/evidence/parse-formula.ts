@@ -1,6 +1,6 @@
 import { isCondition, type Comparison, type Formula } from './formula';
 import { FormulaCursor } from './formula-cursor';
-import { isFunction, parseCall, type FormulaNames, type Productions } from './parse-call';
+import { functionNamed, parseCall, type FormulaNames, type Productions } from './parse-call';
 import type { Token } from './tokens';
 
 export interface Parsed {
@@ -272,7 +272,10 @@ export class FormulaParser implements Productions {
     const { cursor } = this;
     const token = cursor.peek();
     if (token?.kind !== 'word' && token?.kind !== 'name') return undefined;
-    if (isFunction(token.value) && cursor.tokens[cursor.skipSpace() + 1]?.source === '(')
+    if (
+      functionNamed(token.value) !== undefined &&
+      cursor.tokens[cursor.skipSpace() + 1]?.source === '('
+    )
       return undefined;
     cursor.next();
     return { kind: 'bare', source: token.source };

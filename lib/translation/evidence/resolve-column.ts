@@ -4,7 +4,7 @@ import { fieldsOfColumn, type ColumnField } from './design-columns';
 import type { ColumnName } from './formula';
 import type { FieldUse } from './gold-uses';
 import { isSameValue, sameText } from './same-value';
-import type { SourceUse } from './witness';
+import { isRoleOf, type SourceUse } from './witness';
 
 /** Where the column that a hint names is found, or the fields among which nothing decides. */
 export type Resolution =
@@ -127,13 +127,7 @@ export class ColumnResolver {
     constant: string | undefined,
   ): ColumnField | undefined {
     const fields = fieldsOfColumn(this.design, use.table, column);
-    const isOfRole = ({ copy }: ColumnField): boolean =>
-      copy !== undefined &&
-      use.links.some(
-        ({ otherTable, otherColumn }) =>
-          sameName(otherTable, copy.holder) &&
-          copy.columns.some((own) => sameName(own, otherColumn)),
-      );
+    const isOfRole = ({ copy }: ColumnField): boolean => copy !== undefined && isRoleOf(copy, use);
     const isOwn = ({ copy }: ColumnField): boolean => copy === undefined;
     const isRead = ({ path }: ColumnField): boolean => this.gold.has(path);
     const isCompared = ({ path }: ColumnField): boolean =>

@@ -1,4 +1,5 @@
 import { sameName, type Catalog } from '../../sqlite/catalog';
+import { isNear, LEAST_LETTERS } from './near-name';
 import type { ColumnAt, FormulaNames } from './parse-call';
 import type { LongName, Token } from './tokens';
 
@@ -184,21 +185,6 @@ export const SPELLED_WORDS = [3, 2] as const;
 
 export const textOf = (tokens: readonly Token[]): string =>
   tokens.map(({ source }) => source).join('');
-
-/** A shorter word is near too many others. */
-const LEAST_LETTERS = 5;
-
-/** One letter was added, left out or exchanged, or changed places with the next. */
-function isNear(name: string, written: string): boolean {
-  if (name === written || Math.abs(name.length - written.length) > 1) return false;
-  const [short, long] = name.length < written.length ? [name, written] : [written, name];
-  let same = 0;
-  while (same < short.length && short[same] === long[same]) same++;
-  if (long.slice(same + 1) === short.slice(same + Number(short.length === long.length)))
-    return true;
-  const swapped = `${short.slice(0, same)}${short[same + 1]}${short[same]}${short.slice(same + 2)}`;
-  return swapped === long;
-}
 
 /** Words and quoted names; text in single quotes is a value. */
 const isName = ({ kind, source }: Token): boolean =>

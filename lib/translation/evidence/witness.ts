@@ -1,4 +1,5 @@
-import type { Catalog } from '../../sqlite/catalog';
+import { sameName, type Catalog } from '../../sqlite/catalog';
+import type { Copy } from './design-columns';
 import {
   columnOf,
   type BoundColumn,
@@ -7,7 +8,7 @@ import {
   type BoundQuery,
   type BoundSource,
 } from '../../sqlite/select/bound';
-import { expressionsIn, walkBound } from '../../sqlite/select/bound-walk';
+import { expressionsIn, orderKeys, walkBound } from '../../sqlite/select/bound-walk';
 import { tryReadSql } from '../../sqlite/select/read-sql';
 
 /** A use of a table in the item's SQL: what it is there for. */
@@ -45,6 +46,13 @@ interface Collected {
   readonly sorted: Set<string>;
   readonly aggregates: Map<string, Set<string>>;
 }
+
+/** Whether a copy repeats the rows that this use joins: one role of a table of several. */
+export const isRoleOf = ({ holder, columns }: Copy, { links }: SourceUse): boolean =>
+  links.some(
+    ({ otherTable, otherColumn }) =>
+      sameName(otherTable, holder) && columns.some((own) => sameName(own, otherColumn)),
+  );
 
 /** What the SQL does with its tables; empty where it cannot be read. */
 export function sourceUses(sql: string, catalog: Catalog): readonly SourceUse[] {
@@ -119,12 +127,10 @@ class UseCollector {
   }
 
   private sort(orderBy: readonly BoundOrder[]): void {
-    for (const { key } of orderBy) {
-      if (key.kind !== 'expression') continue;
-      for (const part of expressionsIn(key.expression))
+    for (const key of orderKeys(orderBy))
+      for (const part of expressionsIn(key, isAggregate))
         if (part.kind === 'column')
           this.useOf(part.source)?.sorted.add(columnOf(part).name.toLowerCase());
-    }
   }
 
   private aggregated(name: string, args: readonly BoundExpression[]): void {
@@ -177,3 +183,5 @@ const CONDITIONS: ReadonlySet<BoundExpression['kind']> = new Set([
   'pattern',
   'inList',
 ]);
+
+const isAggregate = ({ kind }: BoundExpression): boolean => kind === 'aggregate';
