@@ -55,7 +55,8 @@ export function isMentioned(
   const { tokens, index } = place;
   const written = tokens[index]!;
   if (/^[`[]/.test(source) || table !== undefined) return true;
-  if (written.kind === 'literal') return false;
+  if (written.kind === 'literal')
+    return names.isPlain(column) && INTRODUCES.test(textBefore(tokens, index));
   const after = textBehind(tokens, end);
   // "all P only ANA Pattern refers to …" explains a term that ends like a column.
   if (isPlainlyNamed(source, names))

@@ -207,10 +207,8 @@ export class FormulaParser implements Productions {
     const { cursor } = this;
     const token = cursor.peek();
     if (!token) return undefined;
-    if (token.kind === 'literal') {
-      cursor.next();
-      return { kind: 'literal', source: token.source, value: token.value };
-    }
+    if (token.kind === 'literal')
+      return cursor.attempt(() => this.quotedColumn()) ?? this.literal(token);
     if (token.kind === 'number') return this.number(token);
     if (token.kind === 'mark' && '(['.includes(token.value)) return this.group(token.value);
     const call = this.call();
@@ -220,6 +218,25 @@ export class FormulaParser implements Productions {
     if (!found) return cursor.attempt(() => this.unknownOperand());
     cursor.position = here + found.length;
     return found.column;
+  }
+
+  private literal(token: Token): Formula {
+    this.cursor.next();
+    return { kind: 'literal', source: token.source, value: token.value };
+  }
+
+  /** `"Order Quantity" > 5`: double quotes are those of a name where a comparison follows. */
+  private quotedColumn(): Formula | undefined {
+    const { cursor } = this;
+    const found = this.names.columnAt(cursor.tokens, cursor.skipSpace());
+    if (!found || !this.names.isUsed(found.column.column)) return undefined;
+    cursor.next();
+    const operator = cursor.peek();
+    const isCompared =
+      (operator !== undefined && comparisonOf(operator) !== undefined) ||
+      cursor.isAtWord('between', 'like', 'in', 'not') ||
+      (cursor.calls > 0 && cursor.isAtMark(')', ','));
+    return isCompared ? found.column : undefined;
   }
 
   private call(): Formula | undefined {

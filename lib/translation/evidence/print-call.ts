@@ -129,6 +129,8 @@ class CallPrinter {
     switch (name) {
       case 'cast':
         return this.cast(first);
+      case 'julianday':
+        return phrase(isClock(first) ? 'the current Julian day' : `the Julian day of ${of()}`);
       case 'length':
         return phrase(`the length of ${of()}`);
       case 'abs':

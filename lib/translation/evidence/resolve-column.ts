@@ -103,6 +103,8 @@ export class ColumnResolver {
       ({ links }) => links.some((link) => namesRole(link.otherColumn, column, around.words)),
       ({ reads }) => reads.has(key),
       ({ links }) => links.some((link) => sameName(link.column, column)),
+      // Where no value is given, that of which no value is asked.
+      ({ constants }) => constant === undefined && !constants.has(key),
     ];
     return tests.reduce<readonly SourceUse[]>((left, test) => {
       const some = left.filter(test);

@@ -164,7 +164,8 @@ export class SourceNames implements FormulaNames {
   tableAt(token: Token): string | undefined {
     if (token.kind !== 'word' && token.kind !== 'name') return undefined;
     const found = this.catalog.tables.find(({ name }) => sameName(name, token.value));
-    return found && isUnmistakable(found.name) ? found.name : undefined;
+    const isQuoted = /^[`[]/.test(token.source);
+    return found && (isQuoted || isUnmistakable(found.name)) ? found.name : undefined;
   }
 
   /** Whether a column is called exactly so. */
