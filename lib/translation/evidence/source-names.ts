@@ -1,6 +1,6 @@
 import { sameName, type Catalog } from '../../sqlite/catalog';
 import { isNear, LEAST_LETTERS } from './near-name';
-import type { ColumnAt, FormulaNames } from './parse-call';
+import type { ColumnAt, FormulaNames } from './grammar';
 import type { LongName, Token } from './tokens';
 
 const SINGLE_WORD = /^[\p{L}_][\p{L}\p{N}_]*$/u;
@@ -168,6 +168,12 @@ export class SourceNames implements FormulaNames {
     return found && (isQuoted || isUnmistakable(found.name)) ? found.name : undefined;
   }
 
+  /** Written as it is called, and unlike any word; with the table, quoted or not. */
+  isPlainlyWritten(source: string): boolean {
+    const name = source.slice(source.lastIndexOf('.') + 1).replace(/^[`["]|[`\]"]$/g, '');
+    return this.isExact(name) && isUnmistakable(name);
+  }
+
   /** Whether a column is called exactly so. */
   isExact(column: string): boolean {
     return this.catalog.tables.some((table) => table.columns.some(({ name }) => name === column));
@@ -192,5 +198,5 @@ const isName = ({ kind, source }: Token): boolean =>
   kind === 'word' || kind === 'name' || (kind === 'literal' && source.startsWith('"'));
 
 /** No word of a sentence looks like this: `full_name`, `isTextless`, `A11`, `Free Meal Count`. */
-export const isUnmistakable = (name: string): boolean =>
+const isUnmistakable = (name: string): boolean =>
   /_|\d|\p{Ll}\p{Lu}/u.test(name) || (/[^\p{L}\p{N}]/u.test(name) && /\p{Lu}/u.test(name));
