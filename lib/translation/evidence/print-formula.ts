@@ -82,7 +82,8 @@ class FormulaPrinter implements FormulaPrinting {
 
   private prose({ parts }: Prose): Printed {
     const text = parts.map((part) => (typeof part === 'string' ? part : this.at(part, LEVEL.and)));
-    return atom(text.join(''));
+    const hasFormula = parts.some((part) => typeof part !== 'string');
+    return { text: text.join(''), level: hasFormula ? LEVEL.phrase : LEVEL.atom };
   }
 
   /** Alternatives within alternatives need no parentheses of their own. */
