@@ -13,7 +13,7 @@ export type PathUse =
   | 'used'
   /** A key by which the SQL joins: the design made the join needless. */
   | 'join_key'
-  /** The SQL of the source does not use the column, or not with this value: the hint is at fault. */
+  /** The SQL of the source does not use the column, or not so: the hint is at fault. */
   | 'source_flaw'
   /** The gold uses another field, or another value: to be looked at. */
   | 'doubt'
