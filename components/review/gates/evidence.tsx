@@ -1,6 +1,7 @@
 'use client';
 import type { EvidenceContent, GoldContent } from '../../../lib/pipeline/stages/artefacts';
-import type { EvidencePath, PathUse } from '../../../lib/translation/evidence/evidence-paths';
+import type { EvidencePath } from '../../../lib/translation/evidence/evidence-paths';
+import type { PathUse } from '../../../lib/translation/evidence/path-use';
 import { CodeBlock } from '../../text/code-block';
 import { printExtendedMql } from '../../../lib/mql/print-extended-json';
 import { WordDiff } from '../../text/word-diff';
@@ -37,9 +38,9 @@ export function EvidenceGate({ task, content, edit }: GateProps<EvidenceContent>
               {path.path} · {useOf(path).label}
             </Badge>
           ))}
-          {content.unmatched.map((name) => (
-            <Badge key={name} tone="warn">
-              {name} · not rewritten
+          {content.unmatched.map((note) => (
+            <Badge key={note} tone="warn">
+              {hasReason(note) ? note : `${note} · not rewritten`}
             </Badge>
           ))}
         </div>
@@ -56,6 +57,9 @@ export function EvidenceGate({ task, content, edit }: GateProps<EvidenceContent>
   );
 }
 
+/** A name by itself stayed as it was; what says more is a sentence of its own. */
+const hasReason = (note: string): boolean => note.includes(': ');
+
 /** What each path of the evidence is for the gold query. */
 const PATH_USE = {
   used: {
@@ -71,7 +75,7 @@ const PATH_USE = {
   source_flaw: {
     tone: 'accent',
     label: 'source differs',
-    title: 'The SQL of the source does not use this column, or not with this value.',
+    title: 'The SQL of the source uses another column, value, order, or count.',
   },
   doubt: {
     tone: 'warn',

@@ -17,7 +17,12 @@ export interface ColumnField {
   readonly column: string;
   readonly transform: Transform;
   /** Set where it repeats a row: the columns by which rows of `holder` lead to that row. */
-  readonly copy?: { readonly holder: string; readonly columns: readonly string[] };
+  readonly copy?: Copy;
+}
+
+export interface Copy {
+  readonly holder: string;
+  readonly columns: readonly string[];
 }
 
 /**

@@ -4,11 +4,16 @@ import { placementOf } from '../../design/model/placement';
 import type { Catalog } from '../../sqlite/catalog';
 import { IDENTITY } from '../lower/computed-value';
 import { evidencePaths, type EvidencePath } from './evidence-paths';
-import { columnsIn, type Formula } from './formula';
+import { columnsIn, type ColumnName, type Formula } from './formula';
 import { goldUses } from './gold-uses';
-import { isFormula, isMentioned, phraseAt, spelledColumn, type Place } from './mention';
-import { parseFormula } from './parse-formula';
-import { printFormula, type PrintedColumn } from './print-formula';
+import { isFormula } from './is-formula';
+import { isMentioned, spelledColumn, termOf } from './mention';
+import type { Place } from './place';
+import { phraseAt } from './sql-phrase';
+import { functionNamed } from './functions';
+import { FormulaParser } from './parse-formula';
+import { printFormula } from './print-formula';
+import type { PrintedColumn } from './printed';
 import { ColumnResolver } from './resolve-column';
 import { SourceNames } from './source-names';
 import { tokensOf, type Token } from './tokens';
@@ -58,6 +63,7 @@ class Rewriting {
   private readonly names: SourceNames;
   private readonly resolver: ColumnResolver;
   private readonly tokens: readonly Token[];
+  private readonly parser: FormulaParser;
   /** The last thing that was rewritten was a column by itself: a list may go on. */
   private inList = false;
 
@@ -74,6 +80,7 @@ class Rewriting {
     );
     this.resolver = new ColumnResolver(catalog, design, uses, gold);
     this.tokens = tokensOf(evidence, this.names.longName);
+    this.parser = new FormulaParser(this.tokens, this.names);
   }
 
   run(): string {
@@ -85,6 +92,7 @@ class Rewriting {
       index = found?.end ?? index + 1;
       if (!found && token.kind !== 'space') this.noteUnknown(token);
     }
+    this.noteFunctions(text);
     return text;
   }
 
@@ -92,20 +100,43 @@ class Rewriting {
     const place = this.placeAt(index);
     if (!place) return undefined;
     const spelled = spelledColumn(place, this.names, this.resolver);
-    if (spelled) return { text: this.print(spelled.column, index), end: spelled.end };
-    const parsed = parseFormula(this.tokens, index, this.names.columnAt);
+    if (spelled) return this.columnAt(spelled.column, place, spelled.end);
+    const parsed = this.parser.parse(index);
     if (!parsed) return undefined;
-    const { formula, end } = parsed;
+    const { formula, end, isRepaired } = parsed;
     const isMeant =
       formula.kind === 'column'
         ? isMentioned(formula, place, end, this.names, this.resolver)
-        : isFormula(formula, place, end, this.names);
+        : isFormula(formula, place, end, this.names, this.resolver);
     if (!isMeant) return undefined;
-    this.inList = formula.kind === 'column';
-    const text = this.print(formula, index);
-    const [left] = /\b(?:DIVIDE|MULTIPLY|SUBTRACT|ADD)(?=\()/i.exec(text) ?? [];
-    if (left !== undefined) this.unmatched.add(`${left}(…): not of two values`);
-    return { text, end };
+    if (formula.kind === 'column') return this.columnAt(formula, place, end);
+    this.inList = false;
+    if (isRepaired) this.unmatched.add('parentheses: not balanced, completed');
+    return { text: this.print(formula, index), end };
+  }
+
+  /** A column by itself; what the hint says to be its value tells which. */
+  private columnAt(
+    column: ColumnName,
+    place: Place,
+    end: number,
+  ): { readonly text: string; readonly end: number } {
+    this.inList = true;
+    const term = termOf(place);
+    const isValue = term !== undefined && this.resolver.isCompared(column.column, term);
+    return { text: this.print(isValue ? { ...column, constant: term } : column, place.index), end };
+  }
+
+  /** Functions of SQL that the text still has: nothing says what they mean. */
+  private noteFunctions(text: string): void {
+    const tokens = tokensOf(text, () => undefined);
+    for (const [index, { kind, source }] of tokens.entries())
+      if (
+        kind === 'word' &&
+        (functionNamed(source) !== undefined || /^[A-Z_]{3,}$/.test(source)) &&
+        tokens[index + 1]?.source === '('
+      )
+        this.unmatched.add(`${source}(…): not in words`);
   }
 
   private placeAt(index: number): Place | undefined {
@@ -129,10 +160,12 @@ class Rewriting {
       .map(({ value }) => value.toLowerCase());
     const columns = [...columnsIn(formula)].map(({ column }) => column.toLowerCase());
     const around = { words, columns: [...columns, ...words.filter((word) => word.includes('_'))] };
-    return printFormula(formula, (column, constant = column.constant): PrintedColumn => {
+    return printFormula(formula, (column): PrintedColumn => {
+      const { constant, within } = column;
       const found = this.resolver.resolve(column, {
         ...around,
         ...(constant !== undefined && { constant }),
+        ...(within !== undefined && { within }),
       });
       if (found?.kind === 'field')
         return {

@@ -4,6 +4,7 @@
  */
 export type Formula =
   | Literal
+  | Prose
   | Numeral
   | Bare
   | ColumnName
@@ -35,6 +36,11 @@ export interface Bare {
   readonly kind: 'bare';
   readonly source: string;
 }
+/** Words in place of a column or of a condition, with the formulas among them. */
+export interface Prose {
+  readonly kind: 'prose';
+  readonly parts: readonly (string | Formula)[];
+}
 export interface ColumnName {
   readonly kind: 'column';
   readonly source: string;
@@ -43,6 +49,8 @@ export interface ColumnName {
   readonly start: number;
   /** What it is compared with. */
   readonly constant?: string;
+  /** The aggregate that is taken of it. */
+  readonly within?: string;
 }
 export interface Comparison {
   readonly kind: 'compare';
@@ -60,7 +68,8 @@ export interface Logic {
 export interface NullTest {
   readonly kind: 'null';
   readonly operand: Formula;
-  readonly negated: boolean;
+  /** As it stands there, with the keyword in lower case: `is not null`, `are empty`. */
+  readonly source: string;
 }
 export interface Range {
   readonly kind: 'range';
@@ -121,6 +130,8 @@ export function partsOf(formula: Formula): readonly Formula[] {
     case 'compare':
     case 'arithmetic':
       return [formula.left, formula.right];
+    case 'prose':
+      return formula.parts.filter((part) => typeof part !== 'string');
     case 'logic':
       return formula.operands;
     case 'null':

@@ -117,9 +117,9 @@ class PipelineWalk {
     }
     if (Array.isArray(value)) {
       const items = value as readonly Mql[];
-      const constants = items.flatMap((item) => constantsOf(item));
       const before = this.constants;
-      this.constants = constants.length > 0 ? constants : before;
+      // What surrounds a part of a date is its year: the constants of both sides count.
+      this.constants = [...before, ...items.flatMap((item) => constantsOf(item))];
       for (const item of items) this.expression(item);
       this.constants = before;
       return;
@@ -129,7 +129,9 @@ class PipelineWalk {
 
   private operators(document: MqlDocument): void {
     const before = this.variables;
-    const { input, as, vars } = firstOperand(document);
+    const constantsBefore = this.constants;
+    const { input, as, vars, regex } = firstOperand(document);
+    if (regex !== undefined) this.constants = [...constantsBefore, regex];
     const element = input === undefined ? undefined : this.fullPath(input);
     if (element !== undefined)
       this.variables = new Map([
@@ -144,6 +146,7 @@ class PipelineWalk {
     for (const [key, inner] of Object.entries(document))
       if (key !== '$literal') this.expression(inner);
     this.variables = before;
+    this.constants = constantsBefore;
   }
 
   private read(path: string, constants: readonly Mql[] = []): void {
@@ -166,8 +169,9 @@ class PipelineWalk {
   }
 }
 
-/** The operand of an operator that binds variables: `$map`, `$filter`, `$reduce`, `$let`. */
+/** Of the operators that bind variables: `$map`, `$filter`, `$reduce`, `$let`, and of `$regexMatch`. */
 function firstOperand(document: MqlDocument): {
+  readonly regex?: Mql;
   readonly input?: Mql;
   readonly as?: Mql;
   readonly vars?: Mql;

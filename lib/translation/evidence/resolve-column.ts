@@ -3,7 +3,8 @@ import { sameName, type Catalog } from '../../sqlite/catalog';
 import { fieldsOfColumn, type ColumnField } from './design-columns';
 import type { ColumnName } from './formula';
 import type { FieldUse } from './gold-uses';
-import type { SourceUse } from './witness';
+import { isSameValue, sameText } from './same-value';
+import { isRoleOf, type SourceUse } from './witness';
 
 /** Where the column that a hint names is found, or the fields among which nothing decides. */
 export type Resolution =
@@ -18,6 +19,8 @@ export interface Surroundings {
   readonly columns: readonly string[];
   /** What the column is compared with. */
   readonly constant?: string;
+  /** The aggregate that is taken of the column. */
+  readonly within?: string;
 }
 
 /** Chooses the field by what the item's SQL and its gold do with the column. */
@@ -33,7 +36,7 @@ export class ColumnResolver {
     const uses = this.likelyUses(name, around);
     const fields =
       uses.length > 0
-        ? uses.flatMap((use) => this.fieldFor(use, name.column) ?? [])
+        ? uses.flatMap((use) => this.fieldFor(use, name.column, around.constant) ?? [])
         : this.unusedFields(name);
     const paths = [...new Set(fields.map(({ path }) => path))];
     const [only] = fields;
@@ -45,7 +48,10 @@ export class ColumnResolver {
     const isShared = uses.every(({ links }) =>
       links.some((link) => sameName(link.column, name.column)),
     );
-    return isShared || (read.length > 0 && read.every(({ path }) => path === first.path))
+    const roles = new Set(fields.flatMap(({ copy }) => copy?.columns.join() ?? []));
+    const isOneColumn = fields.every(({ table }) => table === only.table) && roles.size < 2;
+    const isOneRead = read.length > 0 && read.every(({ path }) => path === first.path);
+    return isShared || isOneColumn || isOneRead
       ? { kind: 'field', ...first }
       : { kind: 'undecided', paths };
   }
@@ -58,7 +64,9 @@ export class ColumnResolver {
   /** Whether the SQL compares a column of this name with a text. */
   isCompared(column: string, text: string): boolean {
     return this.uses.some(({ constants }) =>
-      constants.get(column.toLowerCase())?.some((value) => sameText(value, text)),
+      constants
+        .get(column.toLowerCase())
+        ?.some((value) => sameText(value.replace(/^%+|%+$/g, ''), text)),
     );
   }
 
@@ -66,6 +74,12 @@ export class ColumnResolver {
   isName({ table, column }: Pick<ColumnField, 'table' | 'column'>): boolean {
     const owner = this.catalog.tables.find(({ name }) => sameName(name, table));
     const found = owner?.columns.find(({ name }) => sameName(name, column));
+    const isSummed = this.uses.some(
+      (use) =>
+        sameName(use.table, table) &&
+        ['sum', 'avg', 'total'].some((name) => use.aggregates.get(column.toLowerCase())?.has(name)),
+    );
+    if (isSummed) return false;
     const isKey = owner?.primaryKey.some((name) => sameName(name, column)) ?? false;
     return isKey || found?.affinity === 'TEXT';
   }
@@ -78,16 +92,19 @@ export class ColumnResolver {
         this.hasColumn(use.table, column) &&
         (table === undefined || sameName(use.alias, table) || sameName(use.table, table)),
     );
-    const { constant } = around;
+    const { constant, within } = around;
     const tests: readonly ((use: SourceUse) => boolean)[] = [
       ({ constants }) =>
         constant !== undefined &&
         (constants.get(key) ?? []).some((value) => sameText(value, constant)),
+      ({ aggregates }) => within !== undefined && aggregates.get(key)?.has(within) === true,
       ({ links }) =>
         links.some(({ otherColumn }) => around.columns.includes(otherColumn.toLowerCase())),
       ({ links }) => links.some((link) => namesRole(link.otherColumn, column, around.words)),
       ({ reads }) => reads.has(key),
       ({ links }) => links.some((link) => sameName(link.column, column)),
+      // Where no value is given, that of which no value is asked.
+      ({ constants }) => constant === undefined && !constants.has(key),
     ];
     return tests.reduce<readonly SourceUse[]>((left, test) => {
       const some = left.filter(test);
@@ -102,30 +119,30 @@ export class ColumnResolver {
     );
   }
 
-  /** The field that gold reads for this use of the table: a copy of its role, or the column's own. */
-  private fieldFor(use: SourceUse, column: string): ColumnField | undefined {
+  /**
+   * The field that gold reads for this use of the table: what it compares with the same constant, a
+   * copy of its role, or the column's own.
+   */
+  private fieldFor(
+    use: SourceUse,
+    column: string,
+    constant: string | undefined,
+  ): ColumnField | undefined {
     const fields = fieldsOfColumn(this.design, use.table, column);
-    const isOfRole = ({ copy }: ColumnField): boolean =>
-      copy !== undefined &&
-      use.links.some(
-        ({ otherTable, otherColumn }) =>
-          sameName(otherTable, copy.holder) &&
-          copy.columns.some((own) => sameName(own, otherColumn)),
-      );
+    const isOfRole = ({ copy }: ColumnField): boolean => copy !== undefined && isRoleOf(copy, use);
+    const isOwn = ({ copy }: ColumnField): boolean => copy === undefined;
     const isRead = ({ path }: ColumnField): boolean => this.gold.has(path);
+    const isCompared = ({ path }: ColumnField): boolean =>
+      constant !== undefined &&
+      this.gold.get(path)?.constants.some((value) => isSameValue(value, constant)) === true;
     // A key has the same values on both sides of a join.
     const others = use.links
       .filter((link) => sameName(link.column, column))
       .flatMap(({ otherTable, otherColumn }) =>
         fieldsOfColumn(this.design, otherTable, otherColumn),
       );
-    return (
-      fields.find((field) => isOfRole(field) && isRead(field)) ??
-      fields.find((field) => field.copy === undefined && isRead(field)) ??
-      others.find(isRead) ??
-      fields.find(isOfRole) ??
-      fields.find((field) => field.copy === undefined)
-    );
+    const candidates = [...fields.filter(isOfRole), ...fields.filter(isOwn), ...others];
+    return candidates.find(isCompared) ?? candidates.find(isRead) ?? candidates[0];
   }
 
   /** Of tables that the SQL does not use. */
@@ -135,11 +152,6 @@ export class ColumnResolver {
       .flatMap(({ name }) => fieldsOfColumn(this.design, name, column).slice(0, 1));
   }
 }
-
-/** Texts as hints and SQL write the same value: in another case, a number in quotes. */
-export const sameText = (a: string, b: string): boolean =>
-  a.trim().toLowerCase() === b.trim().toLowerCase() ||
-  (a.trim() !== '' && b.trim() !== '' && Number(a) === Number(b));
 
 /**
  * The clause speaks of the role that a key gives: of `skin` in "green-skinned", for `skin_colour_id`

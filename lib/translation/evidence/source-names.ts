@@ -1,11 +1,12 @@
 import { sameName, type Catalog } from '../../sqlite/catalog';
-import type { ColumnAt } from './parse-formula';
+import { isNear, LEAST_LETTERS } from './near-name';
+import type { ColumnAt, FormulaNames } from './grammar';
 import type { LongName, Token } from './tokens';
 
 const SINGLE_WORD = /^[\p{L}_][\p{L}\p{N}_]*$/u;
 
 /** The names of a source database as hints write them: in any case, quoted or not. */
-export class SourceNames {
+export class SourceNames implements FormulaNames {
   /** Longest first. */
   private readonly long: readonly string[];
   private readonly columns: ReadonlySet<string>;
@@ -48,22 +49,10 @@ export class SourceNames {
   };
 
   readonly columnAt: ColumnAt = (tokens, index) => {
-    const [first, dot, second] = tokens.slice(index, index + 3);
+    const first = tokens[index];
     if (!first || !isName(first)) return undefined;
-    if (dot?.source === '.' && second && isName(second)) {
-      const table = this.tableNamed(first.value);
-      if (table !== undefined && this.has(second.value, table)) {
-        const source = first.source + dot.source + second.source;
-        const column = {
-          kind: 'column',
-          source,
-          // An alias tells two uses of a table apart.
-          table: this.aliases.has(first.value.toLowerCase()) ? first.value : table,
-          column: second.value,
-        } as const;
-        return { column: { ...column, start: first.start }, length: 3 };
-      }
-    }
+    const qualified = this.qualifiedAt(tokens, index) ?? this.spelledOperand(tokens, index);
+    if (qualified) return qualified;
     const { source, value, start } = first;
     const column = this.columns.has(value.toLowerCase()) ? value : this.misspelled(first);
     return column === undefined
@@ -71,17 +60,89 @@ export class SourceNames {
       : { column: { kind: 'column', source, column, start }, length: 1 };
   };
 
+  /** `table.column`, or `T1.column` by the alias of the SQL. */
+  private readonly qualifiedAt: ColumnAt = (tokens, index) => {
+    const [first, dot, second] = tokens.slice(index, index + 3);
+    if (!first || dot?.source !== '.' || !second || !isName(second)) return undefined;
+    const isAlias = this.aliases.has(first.value.toLowerCase());
+    const table = this.tableNamed(first.value);
+    if (table === undefined) return undefined;
+    const source = first.source + dot.source + second.source;
+    const column = { kind: 'column', source, column: second.value, start: first.start } as const;
+    // An alias distinguishes two uses of a table.
+    if (this.has(second.value, table))
+      return { column: { ...column, table: isAlias ? first.value : table }, length: 3 };
+    // The hint takes the alias of another table.
+    return isAlias && this.isUsed(second.value) ? { column, length: 3 } : undefined;
+  };
+
+  /** Words that spell a column of a table in use, where they are compared or a function's argument. */
+  private readonly spelledOperand: ColumnAt = (tokens, index) => {
+    for (const count of SPELLED_WORDS) {
+      const spelled = this.spelledAt(tokens, index, count);
+      if (!spelled) continue;
+      const [behind] = tokens.slice(index + spelled.length).filter(({ kind }) => kind !== 'space');
+      const before = tokens.slice(0, index).findLast(({ kind }) => kind !== 'space');
+      const isCompared =
+        (behind?.kind === 'operator' && /^[=!<>]/.test(behind.value)) ||
+        /^\s*(?:is|are)\s+(?:not\s+)?null\b/i.test(
+          textOf(tokens.slice(index + spelled.length, index + spelled.length + 6)),
+        );
+      const isArgument = before?.value === '(' && (behind?.value === ')' || behind?.value === ',');
+      if (isCompared || isArgument) return spelled;
+    }
+    return undefined;
+  };
+
+  /** A column of a table in use that so many words spell: `major name` for `major_name`. */
+  spelledAt(tokens: readonly Token[], index: number, count: number): ReturnType<ColumnAt> {
+    const words = tokens.slice(index, index + 2 * count - 1);
+    const isSpelled =
+      words.length === 2 * count - 1 &&
+      words.every(({ kind }, nth) => kind === (nth % 2 === 0 ? 'word' : 'space'));
+    if (!isSpelled) return undefined;
+    const column = this.spelled(
+      words.filter(({ kind }) => kind === 'word').map(({ value }) => value),
+    );
+    if (column === undefined) return undefined;
+    const { start } = words[0]!;
+    return {
+      column: { kind: 'column', source: textOf(words), column, start },
+      length: words.length,
+    };
+  }
+
+  isUsed(column: string): boolean {
+    return this.usedColumns.includes(column.toLowerCase());
+  }
+
+  isPlain(word: string): boolean {
+    return (
+      this.isUsed(word) &&
+      this.catalog.tables.some(({ columns }) =>
+        columns.some(
+          ({ name }) =>
+            (sameName(name, word) && isUnmistakable(name)) ||
+            (name === word && /^\p{Lu}/u.test(name)),
+        ),
+      )
+    );
+  }
+
   /** The column whose name these words spell, with `_`, nothing or a space between them. */
-  spelled(words: readonly string[]): string | undefined {
+  private spelled(words: readonly string[]): string | undefined {
     return ['_', '', ' ']
       .map((joint) => words.join(joint).toLowerCase())
-      .find((name) => this.columns.has(name));
+      .find((name) => this.isUsed(name));
   }
 
   /** The one name of the tables in use that differs in a letter, as `color` does from `colour`. */
   private misspelled({ kind, value }: Token): string | undefined {
-    if (kind !== 'word' || value.length < LEAST_LETTERS) return undefined;
-    const near = this.usedColumns.filter((name) => isNear(name, value.toLowerCase()));
+    if (kind !== 'word') return undefined;
+    const written = value.toLowerCase();
+    const near = this.usedColumns.filter((name) =>
+      value.length < LEAST_LETTERS ? name === `${written}s` : isNear(name, written),
+    );
     return near.length === 1 ? near[0] : undefined;
   }
 
@@ -92,6 +153,7 @@ export class SourceNames {
       this.catalog.tables.find((entry) => test(entry.name))?.name;
     return (
       isNamed((table) => sameName(table, alias ?? name)) ??
+      isNamed((table) => sameName(table, `${name}s`) || sameName(`${table}s`, name)) ??
       (name.length < LEAST_LETTERS
         ? undefined
         : isNamed((table) => isNear(table.toLowerCase(), name.toLowerCase())))
@@ -102,7 +164,14 @@ export class SourceNames {
   tableAt(token: Token): string | undefined {
     if (token.kind !== 'word' && token.kind !== 'name') return undefined;
     const found = this.catalog.tables.find(({ name }) => sameName(name, token.value));
-    return found && isUnmistakable(found.name) ? found.name : undefined;
+    const isQuoted = /^[`[]/.test(token.source);
+    return found && (isQuoted || isUnmistakable(found.name)) ? found.name : undefined;
+  }
+
+  /** Written as it is called, and unlike any word; with the table, quoted or not. */
+  isPlainlyWritten(source: string): boolean {
+    const name = source.slice(source.lastIndexOf('.') + 1).replace(/^[`["]|[`\]"]$/g, '');
+    return this.isExact(name) && isUnmistakable(name);
   }
 
   /** Whether a column is called exactly so. */
@@ -118,23 +187,16 @@ export class SourceNames {
   }
 }
 
-/** A shorter word is near too many others. */
-const LEAST_LETTERS = 5;
+/** Of a name that is spelled in words. */
+export const SPELLED_WORDS = [3, 2] as const;
 
-/** One letter was added, left out or exchanged. */
-function isNear(name: string, written: string): boolean {
-  if (name === written || Math.abs(name.length - written.length) > 1) return false;
-  const [short, long] = name.length < written.length ? [name, written] : [written, name];
-  let same = 0;
-  while (same < short.length && short[same] === long[same]) same++;
-  const rest = short.slice(same + Number(short.length === long.length));
-  return long.slice(same + 1) === rest;
-}
+export const textOf = (tokens: readonly Token[]): string =>
+  tokens.map(({ source }) => source).join('');
 
 /** Words and quoted names; text in single quotes is a value. */
 const isName = ({ kind, source }: Token): boolean =>
   kind === 'word' || kind === 'name' || (kind === 'literal' && source.startsWith('"'));
 
 /** No word of a sentence looks like this: `full_name`, `isTextless`, `A11`, `Free Meal Count`. */
-export const isUnmistakable = (name: string): boolean =>
+const isUnmistakable = (name: string): boolean =>
   /_|\d|\p{Ll}\p{Lu}/u.test(name) || (/[^\p{L}\p{N}]/u.test(name) && /\p{Lu}/u.test(name));
