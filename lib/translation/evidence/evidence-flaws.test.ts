@@ -130,6 +130,16 @@ describe('names', () => {
     );
   });
 
+  it.each(['IN', '='])('that a subquery with %s makes equal need no choice', (operator) => {
+    const sql =
+      `SELECT COUNT(*) FROM category WHERE id ${operator} ` +
+      "(SELECT id FROM product WHERE sold = '2012-01-05')";
+    expect(rewrite('number refers to COUNT(id)', sql)).toMatchObject({
+      text: 'number refers to the number of category._id',
+      unmatched: [],
+    });
+  });
+
   it('whose constant gold compares on the other side of a join', () => {
     const sql =
       'SELECT buyer FROM product JOIN sale ON product.id = sale.product_id WHERE product_id = 2';

@@ -114,7 +114,11 @@ class UseCollector {
       }
       this.compared(left, right);
       this.compared(right, left);
+      if (right.kind === 'subquery') this.linkTo(left, right.query);
+      if (left.kind === 'subquery') this.linkTo(right, left.query);
     }
+    if (expression.kind === 'inQuery' && expression.operands.length === 1)
+      this.linkTo(expression.operands[0]!, expression.query);
     if (expression.kind === 'aggregate')
       this.aggregated(expression.name.toLowerCase(), expression.args);
     if (expression.kind === 'pattern') this.compared(expression.operand, expression.pattern);
@@ -143,6 +147,14 @@ class UseCollector {
         use?.aggregates.set(key, new Set([...(use.aggregates.get(key) ?? []), name]));
       }
     }
+  }
+
+  /** `x IN (SELECT y …)` leads from one row to the other as a join does. */
+  private linkTo(own: BoundExpression, { body }: BoundQuery): void {
+    const [item] = body.kind === 'select' ? body.items : [];
+    if (own.kind !== 'column' || item?.expression.kind !== 'column') return;
+    this.link(own, item.expression);
+    this.link(item.expression, own);
   }
 
   private link(own: BoundColumn, other: BoundColumn): void {
