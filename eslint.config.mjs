@@ -17,6 +17,7 @@ const engines = [
 ];
 /** Their rooms, in the same order. */
 const translation = ['mql', 'lower', 'plan', 'rewrite', 'emit', 'rules', 'check', 'evidence'];
+const evidence = ['formula', 'print', 'gold', 'names'];
 const design = ['model', 'logical', 'limits', 'patterns', 'cost', 'propose'];
 const platform = [
   'db',
@@ -191,6 +192,20 @@ export default tseslint.config(
         ...outside,
       ],
       `lib/translation/${name} imports only from the rooms before it: ${translation.join(' < ')}`,
+    ),
+  ),
+  ...evidence.map((name, index) =>
+    forbid(
+      [`lib/translation/evidence/${name}/**/*.ts`],
+      [
+        ...evidence.slice(index + 1),
+        'translate',
+        'index-suggestions',
+        ...engines.slice(engines.indexOf('translation') + 1),
+        ...platform,
+        ...outside,
+      ],
+      `evidence/${name} imports only from the rooms before it: ${evidence.join(' < ')}`,
     ),
   ),
   forbid(

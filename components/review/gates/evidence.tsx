@@ -1,7 +1,7 @@
 'use client';
 import type { EvidenceContent, GoldContent } from '../../../lib/pipeline/stages/artefacts';
-import type { EvidencePath } from '../../../lib/translation/evidence/evidence-paths';
-import type { PathUse } from '../../../lib/translation/evidence/path-use';
+import type { EvidencePath } from '../../../lib/translation/evidence/gold/evidence-paths';
+import type { PathUse } from '../../../lib/translation/evidence/gold/path-use';
 import { CodeBlock } from '../../text/code-block';
 import { printExtendedMql } from '../../../lib/mql/print-extended-json';
 import { WordDiff } from '../../text/word-diff';

@@ -1,7 +1,7 @@
 import type { Document } from 'mongodb';
 import type { Verdict } from '../../results/compare';
 import type { OutputColumn } from '../../translation/check/pipeline-rows';
-import type { EvidencePath } from '../../translation/evidence/evidence-paths';
+import type { EvidencePath } from '../../translation/evidence/gold/evidence-paths';
 import type { AppliedRule } from '../../translation/rules/optimise';
 import type { Timing } from '../../translation/mql/timing';
 import type { SourceDefect } from '../../translation/check/source-defects';

@@ -15,7 +15,7 @@ import {
   logicalDesignSchema,
 } from '../../design/model/schema';
 import type { Workload } from '../../design/model/workload';
-import { evidencePaths } from '../../translation/evidence/evidence-paths';
+import { evidencePaths } from '../../translation/evidence/gold/evidence-paths';
 import type { TableValidation } from '../../validation/table-validation';
 import type { EvidenceContent, GoldContent } from './artefacts';
 import { itemOf } from './edited-item';

@@ -1,4 +1,4 @@
-import { columnsIn, isCondition, type Call, type Formula } from './formula';
+import { columnsIn, isCondition, type Call, type Formula } from '../formula/formula';
 import { datePartOf, isClock, isWholeDate } from './print-date';
 import { atom, LEVEL, phrase, type FormulaPrinting, type Printed } from './printed';
 

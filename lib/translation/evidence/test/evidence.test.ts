@@ -1,13 +1,13 @@
 import Database from 'better-sqlite3';
 import { expect, it, describe } from 'vitest';
-import { deriveDesign } from '../../design/logical/logical';
-import { proposeDesign } from '../../design/propose/propose';
-import type { DocumentDesign } from '../../design/model/document-design';
-import { catalogOf } from '../../sqlite/schema/introspect';
-import { profileDatabase } from '../../sqlite/profile/profile-database';
-import { rewriteEvidence, type EvidenceContext } from './evidence';
-import { evidencePaths } from './evidence-paths';
-import { translate } from '../translate';
+import { deriveDesign } from '../../../design/logical/logical';
+import { proposeDesign } from '../../../design/propose/propose';
+import type { DocumentDesign } from '../../../design/model/document-design';
+import { catalogOf } from '../../../sqlite/schema/introspect';
+import { profileDatabase } from '../../../sqlite/profile/profile-database';
+import { rewriteEvidence, type EvidenceContext } from '../evidence';
+import { evidencePaths } from '../gold/evidence-paths';
+import { translate } from '../../translate';
 
 const sqlite = new Database(':memory:');
 sqlite.defaultSafeIntegers(true);

@@ -1,5 +1,5 @@
-import { periodOf } from '../lower/period-predicate';
-import { isDocument, type Mql } from '../mql/mql';
+import { periodOf } from '../../lower/period-predicate';
+import { isDocument, type Mql } from '../../mql/mql';
 
 /** Texts as hints and SQL write the same value: in another case, a number in quotes. */
 export const sameText = (a: string, b: string): boolean =>

@@ -1,11 +1,11 @@
-import { entryPaths, type DocumentDesign } from '../../design/model/document-design';
+import { entryPaths, type DocumentDesign } from '../../../design/model/document-design';
 import {
   attributesOf,
   columnFields,
   copiedFields,
   embeddedArrays,
   outlierFlags,
-} from '../../design/model/column-fields';
+} from '../../../design/model/column-fields';
 
 /** `collection.field` for every field of the design, arrays of embedded rows included. */
 export function designPaths(design: DocumentDesign): Set<string> {

@@ -1,6 +1,6 @@
 import type { Document } from 'mongodb';
-import type { DocumentDesign } from '../../design/model/document-design';
-import { sameName, type Catalog } from '../../sqlite/catalog';
+import type { DocumentDesign } from '../../../design/model/document-design';
+import { sameName, type Catalog } from '../../../sqlite/catalog';
 import { columnAtPath, fieldsOfColumn } from './design-columns';
 import { goldUses, type FieldUse } from './gold-uses';
 import type { PathMention } from './path-mentions';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { rewriteEvidence } from './evidence';
-import { catalog, design, rewrite } from './test/shop';
+import { rewriteEvidence } from '../evidence';
+import { catalog, design, rewrite } from './shop';
 
 /** What people get wrong when they write hints, and how BIRD's hints read. */
 

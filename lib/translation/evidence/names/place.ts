@@ -1,5 +1,5 @@
 import { textOf } from './source-names';
-import type { Token } from './tokens';
+import type { Token } from '../formula/tokens';
 
 /** A token of a hint, and whether a list of columns leads up to it. */
 export interface Place {

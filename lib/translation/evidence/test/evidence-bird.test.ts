@@ -2,16 +2,16 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { deriveDesign } from '../../design/logical/logical';
-import { proposeDesign } from '../../design/propose/propose';
-import { readWorkload } from '../../design/model/read-workload';
-import { catalogOf } from '../../sqlite/schema/introspect';
-import { openSource } from '../../sqlite/open';
-import { profileDatabase } from '../../sqlite/profile/profile-database';
-import { generateSource, type SchemaFile } from '../../studies/generated-source';
-import { optimise } from '../rules/optimise';
-import { translate } from '../translate';
-import { rewriteEvidence, type EvidenceRewrite } from './evidence';
+import { deriveDesign } from '../../../design/logical/logical';
+import { proposeDesign } from '../../../design/propose/propose';
+import { readWorkload } from '../../../design/model/read-workload';
+import { catalogOf } from '../../../sqlite/schema/introspect';
+import { openSource } from '../../../sqlite/open';
+import { profileDatabase } from '../../../sqlite/profile/profile-database';
+import { generateSource, type SchemaFile } from '../../../studies/generated-source';
+import { optimise } from '../../rules/optimise';
+import { translate } from '../../translate';
+import { rewriteEvidence, type EvidenceRewrite } from '../evidence';
 
 const BIRD = path.resolve('../shared/data/bird');
 

@@ -1,4 +1,4 @@
-import type { DocumentDesign } from '../../design/model/document-design';
+import type { DocumentDesign } from '../../../design/model/document-design';
 import { designPaths } from './design-paths';
 
 /** A path in a hint, and what the hint says of it. */

@@ -1,7 +1,7 @@
-import type { DocumentDesign } from '../../design/model/document-design';
-import { isDocument, type Mql, type MqlDocument } from '../mql/mql';
-import { unwindPath } from '../mql/pipeline-paths';
-import { readPipeline, type Lookup, type Pipeline, type Stage } from '../mql/stage';
+import type { DocumentDesign } from '../../../design/model/document-design';
+import { isDocument, type Mql, type MqlDocument } from '../../mql/mql';
+import { unwindPath } from '../../mql/pipeline-paths';
+import { readPipeline, type Lookup, type Pipeline, type Stage } from '../../mql/stage';
 import { designPaths } from './design-paths';
 
 /** What a gold pipeline does with a field of the design. */

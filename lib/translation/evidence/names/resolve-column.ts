@@ -1,10 +1,10 @@
-import type { DocumentDesign } from '../../design/model/document-design';
-import { sameName, type Catalog } from '../../sqlite/catalog';
-import { fieldsOfColumn, type ColumnField } from './design-columns';
-import type { ColumnName } from './formula';
-import type { FieldUse } from './gold-uses';
-import { isSameValue, sameText } from './same-value';
-import { isRoleOf, type SourceUse } from './witness';
+import type { DocumentDesign } from '../../../design/model/document-design';
+import { sameName, type Catalog } from '../../../sqlite/catalog';
+import { fieldsOfColumn, type ColumnField } from '../gold/design-columns';
+import type { ColumnName } from '../formula/formula';
+import type { FieldUse } from '../gold/gold-uses';
+import { isSameValue, sameText } from '../gold/same-value';
+import { isRoleOf, type SourceUse } from '../gold/witness';
 
 /** Where the column that a hint names is found, or the fields among which nothing decides. */
 export type Resolution =

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { rewriteEvidence } from './evidence';
-import { catalog, design, rewrite } from './test/shop';
+import { rewriteEvidence } from '../evidence';
+import { catalog, design, rewrite } from './shop';
 
 const PRODUCTS = `SELECT "Product Name" FROM product WHERE Price > 3`;
 const SALES =

@@ -1,7 +1,7 @@
-import { encode } from '../lower/comparison';
-import { likeRegex } from '../lower/like-pattern';
-import { periodOf } from '../lower/period-predicate';
-import type { ColumnName, Comparison, Formula, Pattern, Prose } from './formula';
+import { encode } from '../../lower/comparison';
+import { likeRegex } from '../../lower/like-pattern';
+import { periodOf } from '../../lower/period-predicate';
+import type { ColumnName, Comparison, Formula, Pattern, Prose } from '../formula/formula';
 import { printCall } from './print-call';
 import { dateArgument, datePartOf, printConstant, rangeOf } from './print-date';
 import {

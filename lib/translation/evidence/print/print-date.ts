@@ -1,6 +1,6 @@
-import { printValue } from '../../mql/print';
-import type { Period } from '../lower/period-predicate';
-import type { Call, Comparison, Formula } from './formula';
+import { printValue } from '../../../mql/print';
+import type { Period } from '../../lower/period-predicate';
+import type { Call, Comparison, Formula } from '../formula/formula';
 
 const DATE_PARTS: Readonly<Record<string, string>> = {
   '%Y': 'year',

@@ -1,5 +1,5 @@
-import type { Transform } from '../../design/model/transform-kind';
-import type { ColumnName, Formula } from './formula';
+import type { Transform } from '../../../design/model/transform-kind';
+import type { ColumnName, Formula } from '../formula/formula';
 
 /** What a column became. */
 export interface PrintedColumn {

@@ -3,11 +3,11 @@ import {
   isNested,
   type DocumentDesign,
   type Field,
-} from '../../design/model/document-design';
-import { columnFields } from '../../design/model/column-fields';
-import { columnPath, placementOf } from '../../design/model/placement';
-import type { Transform } from '../../design/model/transform-kind';
-import { sameName } from '../../sqlite/catalog';
+} from '../../../design/model/document-design';
+import { columnFields } from '../../../design/model/column-fields';
+import { columnPath, placementOf } from '../../../design/model/placement';
+import type { Transform } from '../../../design/model/transform-kind';
+import { sameName } from '../../../sqlite/catalog';
 
 /** A field in which the values of a source column are. */
 export interface ColumnField {

@@ -1,4 +1,4 @@
-import { sameName, type Catalog } from '../../sqlite/catalog';
+import { sameName, type Catalog } from '../../../sqlite/catalog';
 import type { Copy } from './design-columns';
 import {
   columnOf,
@@ -7,9 +7,9 @@ import {
   type BoundOrder,
   type BoundQuery,
   type BoundSource,
-} from '../../sqlite/select/bound';
-import { expressionsIn, orderKeys, walkBound } from '../../sqlite/select/bound-walk';
-import { tryReadSql } from '../../sqlite/select/read-sql';
+} from '../../../sqlite/select/bound';
+import { expressionsIn, orderKeys, walkBound } from '../../../sqlite/select/bound-walk';
+import { tryReadSql } from '../../../sqlite/select/read-sql';
 
 /** A use of a table in the item's SQL: what it is there for. */
 export interface SourceUse {

@@ -1,8 +1,8 @@
-import type { ColumnName } from './formula';
+import type { ColumnName } from '../formula/formula';
 import { INTRODUCES, textBefore, textBehind, type Place } from './place';
 import type { ColumnResolver } from './resolve-column';
 import { SPELLED_WORDS, textOf, type SourceNames } from './source-names';
-import type { Token } from './tokens';
+import type { Token } from '../formula/tokens';
 
 /** Between a term and the column that it is a value of. */
 const IS_VALUE_OF =

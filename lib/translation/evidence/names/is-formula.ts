@@ -1,8 +1,8 @@
-import { columnsIn, isCondition, partsOf, type Comparison, type Formula } from './formula';
+import { columnsIn, isCondition, partsOf, type Comparison, type Formula } from '../formula/formula';
 import { INTRODUCES, textBefore, textBehind, type Place } from './place';
 import type { ColumnResolver } from './resolve-column';
 import type { SourceNames } from './source-names';
-import type { Token } from './tokens';
+import type { Token } from '../formula/tokens';
 
 /** Whether what reads like a formula is one: not "average height = AVG(height)" from its second word. */
 export function isFormula(

@@ -1,7 +1,7 @@
-import { sameName, type Catalog } from '../../sqlite/catalog';
-import { isNear, LEAST_LETTERS } from './near-name';
-import type { ColumnAt, FormulaNames } from './grammar';
-import type { LongName, Token } from './tokens';
+import { sameName, type Catalog } from '../../../sqlite/catalog';
+import { isNear, LEAST_LETTERS } from '../formula/near-name';
+import type { ColumnAt, FormulaNames } from '../formula/grammar';
+import type { LongName, Token } from '../formula/tokens';
 
 const SINGLE_WORD = /^[\p{L}_][\p{L}\p{N}_]*$/u;
 
