@@ -1,4 +1,5 @@
 import { columnProfile, type Profile } from '../../sqlite/profile/profile';
+import { numberFormat } from '../../sqlite/profile/number-format';
 import type { Transform } from './transform-kind';
 
 /**
@@ -13,14 +14,15 @@ export function bsonTypes(
 ): string[] {
   const stored = columnProfile(profile, table, column)?.stored;
   const retyped = {
-    bool: 'bool',
-    date: 'date',
-    string: 'string',
-    bytes: 'binData',
+    bool: ['bool'],
+    date: ['date'],
+    number: transform.kind === 'number' ? typesOfNumbers(transform.format) : undefined,
+    string: ['string'],
+    bytes: ['binData'],
     identity: undefined,
   }[transform.kind];
   const types = retyped
-    ? [retyped]
+    ? retyped
     : [
         ...(stored?.integer ? ['int', 'long'] : []),
         ...(stored?.real ? ['double'] : []),
@@ -30,4 +32,10 @@ export function bsonTypes(
   return stored?.null || transform.kind === 'bytes' || types.length === 0
     ? [...types, 'null']
     : types;
+}
+
+function typesOfNumbers(pattern: string): string[] {
+  const scale = numberFormat(pattern)?.scale;
+  if (scale === 0) return ['int', 'long'];
+  return scale === 'shortest' ? ['int', 'long', 'double'] : ['double'];
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { numberFormat } from '../../sqlite/profile/number-format';
 import { TEXT_ENCODINGS } from '../../sqlite/profile/text-encoding';
 
 /**
@@ -14,6 +15,13 @@ export const transformSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('date'),
     format: z.enum(['YYYY-MM-DD', 'YYYY-MM-DD HH:MM:SS', 'M/D/YYYY', 'MM/DD/YYYY']),
+  }),
+  z.strictObject({
+    kind: z.literal('number'),
+    /** As the texts are written: a pattern of `sqlite/profile/number-format`. */
+    format: z
+      .string()
+      .refine((format) => numberFormat(format) !== undefined, 'is no pattern of a number'),
   }),
   z.strictObject({ kind: z.literal('string') }),
   z.strictObject({ kind: z.literal('bytes'), encoding: z.enum(TEXT_ENCODINGS) }),
@@ -32,6 +40,8 @@ export function describe(transform: Transform): string {
       return `bool(${JSON.stringify(transform.true)}, ${JSON.stringify(transform.false)})`;
     case 'date':
       return `date(${transform.format})`;
+    case 'number':
+      return `number(${transform.format})`;
     case 'string':
       return 'integer→string';
     case 'bytes':

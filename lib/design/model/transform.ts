@@ -1,5 +1,6 @@
 import { Binary } from 'mongodb';
 import { fromBson, toBsonValue, type SqliteValue, type Value } from '../../results/value';
+import { numberFormat, readNumber, writeNumber } from '../../sqlite/profile/number-format';
 import { isValidText } from '../../sqlite/profile/text-encoding';
 import { describe, transformSchema, type DateFormat, type Transform } from './transform-kind';
 
@@ -27,6 +28,12 @@ export function toBson(transform: Transform, value: SqliteValue): unknown {
     case 'date': {
       const date = typeof value === 'string' ? exactDate(transform.format, value) : undefined;
       if (date) return date;
+      break;
+    }
+    case 'number': {
+      const format = numberFormat(transform.format);
+      const number = format && typeof value === 'string' ? readNumber(format, value) : undefined;
+      if (number !== undefined) return toBsonValue(number);
       break;
     }
     case 'string':
@@ -68,6 +75,13 @@ export function invertTransform(transform: Transform, value: Value): Value {
     case 'date':
       if (value instanceof Date) return formatDate(transform.format, value);
       break;
+    case 'number': {
+      const format = numberFormat(transform.format);
+      const isNumber = typeof value === 'bigint' || typeof value === 'number';
+      const text = format && isNumber ? writeNumber(format, value) : undefined;
+      if (text !== undefined) return text;
+      break;
+    }
     case 'string':
       if (typeof value === 'string') return BigInt(value);
       break;
@@ -94,6 +108,11 @@ export function parseTransform(text: string): Transform {
     encoding: /^bytes of what is no valid (\S+)$/.exec(text)?.[1],
   });
   if (bytes.success) return bytes.data;
+  const number = transformSchema.safeParse({
+    kind: 'number',
+    format: /^number\((.+)\)$/.exec(text)?.[1],
+  });
+  if (number.success) return number.data;
   const date = transformSchema.safeParse({
     kind: 'date',
     format: /^date\((.+)\)$/.exec(text)?.[1],
@@ -101,7 +120,7 @@ export function parseTransform(text: string): Transform {
   if (date.success) return date.data;
   throw new TransformError(
     `there is no transform "${text}"; known are identity, bool("true text", "false text"), ` +
-      'date(YYYY-MM-DD), integer→string, bytes of what is no valid UTF-8',
+      'date(YYYY-MM-DD), number(#,##0.00), integer→string, bytes of what is no valid UTF-8',
   );
 }
 

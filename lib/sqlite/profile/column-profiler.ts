@@ -1,5 +1,6 @@
 import type { SqliteValue, Value } from '../../results/value';
 import { DistinctSketch } from './distinct-sketch';
+import { NumberTextFinder } from './number-format';
 import type { ColumnProfile, StorageCounts } from './profile';
 import { formatsOfInteger, formatsOfText, type ValueFormat } from './value-formats';
 
@@ -64,6 +65,7 @@ export class ColumnProfiler {
       .map((count, index) => ({ value: shorten(this.#values[index]!), count }))
       .sort((a, b) => b.count - a.count);
     const seen = this.#seen;
+    const numbers = seen.numberTexts.found();
     return {
       stored,
       distinct: this.#sketch ? this.#sketch.estimate() : this.#values.length,
@@ -74,6 +76,7 @@ export class ColumnProfiler {
       meanBytes: filled > 0 ? seen.bytes / filled : 0,
       formats: seen.formatsOfAllTexts(stored.text),
       formatCounts: Object.fromEntries(seen.formats),
+      ...(filled === stored.text && numbers ? { numbers } : {}),
       topValues: this.#repeated || top.length <= TOP_VALUES ? top.slice(0, TOP_VALUES) : [],
       trailingBlanks: seen.trailingBlanks,
       nonFinite: seen.nonFinite,
@@ -107,6 +110,7 @@ class SeenValues {
   min: SqliteValue = null;
   max: SqliteValue = null;
   readonly formats = new Map<ValueFormat, number>();
+  readonly numberTexts = new NumberTextFinder();
   readonly #textFormats = new Map<ValueFormat, number>();
 
   add(value: Exclude<SqliteValue, null>, times: number): void {
@@ -129,6 +133,7 @@ class SeenValues {
   }
 
   #addText(text: string, times: number): void {
+    this.numberTexts.add(text);
     for (const format of formatsOfText(text)) {
       bump(this.formats, format, times);
       bump(this.#textFormats, format, times);

@@ -1,5 +1,6 @@
 import { firstBy } from '../first-by';
 import type { Value } from '../../results/value';
+import type { NumberTexts } from './number-format';
 import type { TextEncoding } from './text-encoding';
 import type { ValueFormat } from './value-formats';
 
@@ -83,6 +84,8 @@ export interface ColumnProfile {
   readonly formats: readonly ValueFormat[];
   /** How many values have each format: text, and integers that read as 0 and 1 or as a month. */
   readonly formatCounts: Readonly<Partial<Record<ValueFormat, number>>>;
+  /** Of a column that holds texts alone: the format of its numbers, where each is the text of one. */
+  readonly numbers?: NumberTexts;
   /**
    * The most frequent values, at most five, with exact counts; of a long column, among its first
    * distinct values. Empty where more than five values occur once each.

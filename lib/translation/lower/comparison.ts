@@ -6,6 +6,7 @@ import {
   type CompareOperator,
   type ComparisonAffinity,
 } from '../../sqlite/select/bound';
+import { numberFormat, sortsAsText } from '../../sqlite/profile/number-format';
 import { foldText } from '../../sqlite/schema/fold-text';
 import type { Lowered } from './environment';
 import { isPresent, literal, withNumericAffinity, withTextAffinity } from './conversion';
@@ -116,15 +117,28 @@ export function foldCollation(value: Lowered, collation: string): Lowered {
   return { mql: folded, type, transform: IDENTITY };
 }
 
+/** How two operands are compared: for equality alone, and with what applied to them. */
+export interface ComparisonKind {
+  readonly affinity: ComparisonAffinity;
+  readonly equality: boolean;
+}
+
 /** A retyped column against a constant, or against a column retyped alike: compared as stored. */
-export function retypedOperands(a: Lowered, b: Lowered, swapped = false): Operands | undefined {
-  if (a.transform.kind === 'identity' || !isOrderPreserving(a.transform)) return undefined;
+export function retypedOperands(
+  a: Lowered,
+  b: Lowered,
+  kind: ComparisonKind,
+  swapped = false,
+): Operands | undefined {
+  if (a.transform.kind === 'identity') return undefined;
+  if (!kind.equality && !isOrderPreserving(a.transform)) return undefined;
   const give = (left: Lowered, right: Lowered): Operands =>
     swapped ? { left: right, right: left } : { left, right };
   if (b.transform.kind !== 'identity')
     return sameTransform(a.transform, b.transform) ? give(a, b) : undefined;
   if (!b.constant) return undefined;
-  const encoded = b.constant.value === null ? null : encode(a.transform, b.constant.value);
+  const { value } = (kind.affinity === 'TEXT' ? withTextAffinity(b) : b).constant ?? b.constant;
+  const encoded = value === null ? null : encode(a.transform, value);
   return encoded === undefined
     ? undefined
     : give(a, {
@@ -159,6 +173,10 @@ export function isOrderPreserving(transform: Transform): boolean {
       return transform.false < transform.true;
     case 'date':
       return transform.format === 'YYYY-MM-DD' || transform.format === 'YYYY-MM-DD HH:MM:SS';
+    case 'number': {
+      const format = numberFormat(transform.format);
+      return format !== undefined && sortsAsText(format);
+    }
     case 'string':
     case 'bytes':
       return false;

@@ -1,7 +1,9 @@
+import { numberFormat } from '../../sqlite/profile/number-format';
 import type { Transform } from '../../design/model/transform-kind';
 import type { Lowered } from './environment';
 import { clampedInteger, integerAsReal, integerOrReal, truncated } from './exact-integer';
 import { and, cond, constant, type Mql, type Scalar } from '../mql/mql';
+import { computedText, textOfNumber } from './number-text';
 import { Untranslatable } from './untranslated';
 import {
   INTEGER,
@@ -95,6 +97,14 @@ export function decode(value: Lowered): Lowered {
     }
     case 'date':
       return computed(dateText(transform.format, mql), type);
+    case 'number': {
+      const format = numberFormat(transform.format);
+      if (!format) throw new Error(`${transform.format} is no pattern of a number`);
+      return computedText(
+        value,
+        overNull(value, (number) => textOfNumber(number, format)),
+      );
+    }
     case 'string':
       return computed({ $toLong: mql }, { ...type, kinds: INTEGER });
   }
@@ -122,6 +132,7 @@ export function withNumericAffinity(value: Lowered): Lowered {
     const { value: constantValue } = value.constant;
     return typeof constantValue === 'string' ? literal(numberOrText(constantValue)) : value;
   }
+  if (value.number) return value.number;
   if (!mayBe(value.type, TEXT)) return value;
   const isNumber = allFormats(value.type, ['integer', 'decimal']);
   if (isNumber) return computed(convertNumber(value), numericType(value.type));
@@ -178,6 +189,7 @@ export function numberText(value: bigint | number): string {
 export function toNumber(value: Lowered): Lowered {
   if (value.constant && typeof value.constant.value === 'string')
     return literal(prefixNumber(value.constant.value));
+  if (value.number) return value.number;
   if (!mayBe(value.type, TEXT | BLOB)) return value;
   if (mayBe(value.type, BLOB)) throw new Untranslatable('types', 'arithmetic over blobs');
   if (allFormats(value.type, ['integer', 'decimal']))
@@ -202,6 +214,7 @@ export function castToInteger(value: Lowered): Lowered {
       return literal(clampedInteger(BigInt(/^\s*[+-]?\d+/.exec(known)?.[0].trim() ?? '0')));
     return value;
   }
+  if (value.number) return castToInteger(value.number);
   if (onlyKinds(value.type, INTEGER)) return value;
   if (onlyKinds(value.type, NUMBER)) return computed(truncated(value), bounds(value.type, type));
   if (mayBe(value.type, BLOB)) throw new Untranslatable('types', 'CAST of a blob');
@@ -222,10 +235,11 @@ export function castToReal(value: Lowered): Lowered {
     if (typeof known === 'string') return literal(Number(prefixNumber(known)));
     return value;
   }
+  if (value.number) return castToReal(value.number);
   if (onlyKinds(value.type, NUMBER)) return integerAsReal(value);
   if (mayBe(value.type, BLOB)) throw new Untranslatable('types', 'CAST of a blob');
   if (allFormats(value.type, ['integer', 'decimal']))
-    return computed({ $toDouble: value.number ?? value.mql }, type);
+    return computed({ $toDouble: value.mql }, type);
   return computed(numberOrPrefix(value, 'real'), { ...type, missing: false });
 }
 
@@ -311,8 +325,8 @@ const numericType = (type: ValueType): ValueType =>
     missing: type.missing,
   });
 
-const convertNumber = ({ mql, number, type }: Lowered): Mql =>
-  number ?? (allFormats(type, ['integer']) ? { $toLong: mql } : { $toDouble: mql });
+const convertNumber = ({ mql, type }: Lowered): Mql =>
+  allFormats(type, ['integer']) ? { $toLong: mql } : { $toDouble: mql };
 
 export function prefixNumber(text: string): bigint | number {
   const prefix = new RegExp(NUMBER_PREFIX).exec(text)?.[0].trim();
@@ -325,8 +339,8 @@ export function prefixNumber(text: string): bigint | number {
  * sum a real (https://www.sqlite.org/lang_aggfunc.html#sumunc).
  */
 export function toSummand(value: Lowered): Lowered {
-  if (!mayBe(value.type, TEXT) || value.constant || allFormats(value.type, ['integer']))
-    return toNumber(value);
+  if (value.number || !mayBe(value.type, TEXT) || value.constant) return toNumber(value);
+  if (allFormats(value.type, ['integer'])) return toNumber(value);
   if (mayBe(value.type, BLOB)) throw new Untranslatable('types', 'the sum of blobs');
   return computed(numberOrPrefix(value, 'summand'), {
     kinds: NUMBER,

@@ -25,7 +25,7 @@ export interface Lowered {
   /** A path that has a value exactly where this expression has one. */
   readonly presence?: string;
   /** Of a text that was made of a number: that number, as the text has it. */
-  readonly number?: Mql;
+  readonly number?: Lowered;
   /** Set when the value is a constant of the SQL text. */
   readonly constant?: { readonly value: Scalar };
 }

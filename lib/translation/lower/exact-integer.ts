@@ -92,11 +92,16 @@ export function asFloats(a: Lowered, b: Lowered, result: Bounds): readonly [Mql,
  * change.
  */
 export function integerAsReal(value: Lowered): Lowered {
-  const { mql, type } = value;
+  const { type } = value;
   const real = { ...type, kinds: REAL };
   if (!mayBe(type, INTEGER)) return value;
   if (!fitsDouble(type)) return computed(toDouble(value), real);
-  return computed(mql, { ...real, whole: true });
+  const { path, presence } = value;
+  return {
+    ...computed(value.mql, { ...real, whole: true }),
+    ...(path !== undefined && { path }),
+    ...(presence !== undefined && { presence }),
+  };
 }
 
 const toDouble = ({ mql, constant: known }: Pick<Lowered, 'mql' | 'constant'>): Mql =>

@@ -24,6 +24,7 @@ import {
   withNull,
 } from './conversion';
 import { computed } from './computed-value';
+import { oneOf } from './number-text';
 import {
   asFloats,
   differenceBounds,
@@ -280,10 +281,12 @@ export class Lowering {
     right: BoundExpression,
     affinity: ComparisonAffinity,
     collation: string,
+    equality = false,
   ): Operands {
     const a = this.stored(left);
     const b = this.stored(right);
-    const encoded = retypedOperands(a, b) ?? retypedOperands(b, a, true);
+    const kind = { affinity, equality };
+    const encoded = retypedOperands(a, b, kind) ?? retypedOperands(b, a, kind, true);
     if (encoded && collation === 'BINARY') return encoded;
     return collated(
       this.converted(left, a, affinity),
@@ -323,6 +326,7 @@ export class Lowering {
       expression.right,
       expression.affinity,
       expression.collation,
+      isEquality(operator),
     );
     if (expression.nullSafe) return { [OPERATOR[operator]]: [withNull(left), withNull(right)] };
     return compareLowered(left, operator, right);
@@ -332,7 +336,7 @@ export class Lowering {
     const { operand, items } = expression;
     if (items.length === 0) return negated;
     const pairs = items.map((item) =>
-      this.operands(operand, item, expression.affinity, expression.collation),
+      this.operands(operand, item, expression.affinity, expression.collation, true),
     );
     const hasNull = pairs.some(({ right }) => right.constant?.value === null);
     const others = pairs.filter(({ right }) => right.constant?.value !== null);
@@ -508,16 +512,16 @@ export class Lowering {
     const [only] = lowered;
     if (!only) return last;
     if (only.test === true) return only.then;
-    if (lowered.length === 1) return computed(cond(only.test, only.then.mql, last.mql), type);
-    return computed(
-      {
-        $switch: {
-          branches: lowered.map(({ test, then }) => ({ case: test, then: then.mql })),
-          default: last.mql,
-        },
-      },
-      type,
-    );
+    const chosen = (values: readonly Mql[]): Mql => {
+      const rest = values.at(-1) ?? null;
+      if (lowered.length === 1) return cond(only.test, values[0] ?? null, rest);
+      const branches = lowered.map(({ test }, index) => ({
+        case: test,
+        then: values[index] ?? null,
+      }));
+      return { $switch: { branches, default: rest } };
+    };
+    return oneOf([...lowered.map(({ then }) => then), last], chosen, type);
   }
 
   private caseCondition(
@@ -536,6 +540,8 @@ export class Lowering {
     return rest;
   }
 }
+
+const isEquality = (operator: CompareOperator): boolean => operator === '=' || operator === '<>';
 
 const isZeroOrOne = (expression: BoundExpression): boolean =>
   expression.kind === 'literal' &&

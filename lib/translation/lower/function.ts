@@ -1,4 +1,5 @@
 import type { BoundCall, BoundExpression } from '../../sqlite/select/bound';
+import { removalOf } from '../../sqlite/select/text-removal';
 import type { ExpressionLowering, Lowered } from './environment';
 import { integerAsReal } from './exact-integer';
 import { lowerDateCall } from './date';
@@ -16,6 +17,7 @@ import {
 } from './conversion';
 import { bound, computed } from './computed-value';
 import { compareLowered } from './comparison';
+import { oneOf, withoutText } from './number-text';
 import { cond, constant, or, type Mql } from '../mql/mql';
 import { Untranslatable } from './untranslated';
 import {
@@ -62,14 +64,19 @@ export function lowerCall(call: BoundCall, lowering: ExpressionLowering): Lowere
     case 'trim':
     case 'ltrim':
     case 'rtrim':
-      return trim(`$${name}`, value(0), args[1] && lowering.value(args[1]));
+      return (
+        shortened(call, lowering) ?? trim(`$${name}`, value(0), args[1] && lowering.value(args[1]))
+      );
     case 'replace':
-      return replace(value(0), value(1), value(2));
+      return shortened(call, lowering) ?? replace(value(0), value(1), value(2));
     case 'instr':
       return instr(value(0), value(1));
     case 'substr':
     case 'substring':
-      return substring(value(0), value(1), args[2] && lowering.value(args[2]));
+      return (
+        shortened(call, lowering) ??
+        substring(value(0), value(1), args[2] && lowering.value(args[2]))
+      );
     case 'min':
     case 'max':
       return extreme(
@@ -125,6 +132,12 @@ function lowerNumberCall(call: BoundCall, lowering: ExpressionLowering): Lowered
   }
 }
 
+/** A text that is stored as a number, and stays one without its signs or commas. */
+function shortened(call: BoundCall, lowering: ExpressionLowering): Lowered | undefined {
+  const removal = removalOf(call);
+  return removal && withoutText(lowering.stored(argument(call, 0)), removal);
+}
+
 function wholeNumber(operator: '$ceil' | '$floor', value: Lowered): Lowered {
   const number = toNumber(value);
   return computed(
@@ -147,10 +160,11 @@ function coalesce(values: readonly Lowered[]): Lowered {
   if (!first) return literal(null);
   if (rest.length === 0) return first;
   const type = rest.reduce((sum, value) => unionType(sum, value.type), first.type);
-  return computed(
-    { $ifNull: used.map(({ mql }) => mql) },
-    { kinds: type.kinds, nullable: until < 0, missing: used.at(-1)?.type.missing ?? false },
-  );
+  return oneOf(used, (values) => ({ $ifNull: [...values] }), {
+    kinds: type.kinds,
+    nullable: until < 0,
+    missing: used.at(-1)?.type.missing ?? false,
+  });
 }
 
 const emptyIfNull = ({ mql, type }: Lowered): Mql => (type.nullable ? { $ifNull: [mql, ''] } : mql);

@@ -3,7 +3,7 @@ import { isPresent } from './conversion';
 import { computed } from './computed-value';
 import { asDate, type Moment, type PossibleMoment } from './moment';
 import { cond, constant, type Mql } from '../mql/mql';
-import { INTEGER, onlyKinds, type ValueType } from './value-type';
+import { INTEGER, onlyKinds, REAL, type ValueType } from './value-type';
 
 const MILLISECONDS_A_DAY = 86_400_000;
 /**
@@ -110,5 +110,8 @@ export function julianText(day: Mql, type: ValueType): Lowered {
       },
     },
   };
-  return { ...computed(text, type), number: { $round: [day, 9] } };
+  return {
+    ...computed(text, type),
+    number: computed({ $round: [day, 9] }, { ...type, kinds: REAL }),
+  };
 }

@@ -3,6 +3,7 @@ import type { BoundComparison, BoundExpression, BoundInList } from '../../sqlite
 import type { Lowered } from './environment';
 import { type Lowering } from './expression';
 import { encode } from './comparison';
+import { numberText } from './conversion';
 import { periodLike, periodPredicate } from './period-predicate';
 import { prefixPredicate } from './prefix-predicate';
 import { and, bson, isDocument, type Mql, type MqlDocument, type Scalar } from '../mql/mql';
@@ -97,21 +98,27 @@ function truthOfPath({ path, type }: Lowered, polarity: boolean): MqlDocument | 
   return { [path]: type.nullable ? { $nin: [0, null] } : { $ne: 0 } };
 }
 
+const RETYPED_TEXT = new Set(['bool', 'date', 'number']);
+
+const textOf = (value: Scalar): Scalar =>
+  typeof value === 'bigint' || typeof value === 'number' ? numberText(value) : value;
+
 /** Equality of a retyped column with one of its texts, whatever the order of what is stored. */
 function retypedEquality(
-  { left, right, operator, collation, nullSafe }: BoundComparison,
+  { left, right, operator, collation, nullSafe, affinity }: BoundComparison,
   polarity: boolean,
   lowering: Lowering,
 ): MqlDocument | undefined {
   if ((operator !== '=' && operator !== '<>') || nullSafe || collation !== 'BINARY')
     return undefined;
   const [column, literal] = left.kind === 'literal' ? [right, left] : [left, right];
-  if (column.kind !== 'column' || literal.kind !== 'literal' || typeof literal.value !== 'string')
+  if ((column.kind !== 'column' && column.kind !== 'call') || literal.kind !== 'literal')
     return undefined;
+  const text = affinity === 'TEXT' ? textOf(literal.value) : literal.value;
   const { path, transform, type } = lowering.stored(column);
-  if (path === undefined || (transform.kind !== 'bool' && transform.kind !== 'date'))
+  if (path === undefined || typeof text !== 'string' || !RETYPED_TEXT.has(transform.kind))
     return undefined;
-  const value = encode(transform, literal.value);
+  const value = encode(transform, text);
   const isEqual = (operator === '=') === polarity;
   if (value === undefined) {
     if (isEqual) return never(path);
@@ -135,6 +142,7 @@ function comparison(
     expression.right,
     expression.affinity,
     expression.collation,
+    expression.operator === '=' || expression.operator === '<>',
   );
   const wanted = polarity ? expression.operator : NEGATED[expression.operator];
   const swapped = left.constant !== undefined;
@@ -166,9 +174,9 @@ function comparison(
 }
 
 // Query operators compare within one BSON type, SQL across storage classes.
-const sameClass = ({ type }: Lowered, value: Scalar): boolean =>
+const sameClass = ({ type, transform }: Lowered, value: Scalar): boolean =>
   typeof value === 'bigint' || typeof value === 'number'
-    ? onlyKinds(type, NUMBER)
+    ? onlyKinds(type, NUMBER) || transform.kind === 'number'
     : (typeof value === 'string' || value instanceof Date || typeof value === 'boolean') &&
       onlyKinds(type, TEXT);
 
@@ -178,7 +186,7 @@ function inList(
   lowering: Lowering,
 ): MqlDocument | undefined {
   const pairs = expression.items.map((item) =>
-    lowering.operands(expression.operand, item, expression.affinity, expression.collation),
+    lowering.operands(expression.operand, item, expression.affinity, expression.collation, true),
   );
   const [first] = pairs;
   const path = first?.left.path;

@@ -22,6 +22,8 @@ export interface ValueType {
   readonly whole?: boolean;
   /** For text: formats that every value has. */
   readonly formats?: readonly ValueFormat[];
+  /** For text that is all numbers: their bounds. */
+  readonly numbers?: { readonly min: number; readonly max: number };
 }
 
 export const typeOf = (kinds: number, nullable = false): ValueType => ({
@@ -66,7 +68,7 @@ export function unionType(a: ValueType, b: ValueType): ValueType {
 
 export function columnType(profile: ColumnProfile | undefined): ValueType {
   if (!profile) return { kinds: NUMBER | TEXT | BLOB, nullable: true, missing: false };
-  const { stored, min, max, formats } = profile;
+  const { stored, min, max, formats, numbers } = profile;
   const kinds =
     (stored.integer > 0 ? INTEGER : 0) |
     (stored.real > 0 ? REAL : 0) |
@@ -84,5 +86,6 @@ export function columnType(profile: ColumnProfile | undefined): ValueType {
     ...(low !== undefined && { min: low }),
     ...(high !== undefined && { max: high }),
     ...(kinds === TEXT && { formats }),
+    ...(numbers && { numbers: { min: numbers.min, max: numbers.max } }),
   };
 }
