@@ -1,4 +1,5 @@
 import { applyTransform, TransformError } from '../design/model/transform';
+import { NumberTextFinder, type NumberTexts } from '../sqlite/profile/number-format';
 import { type Transform } from '../design/model/transform-kind';
 import { describe } from '../design/model/transform-kind';
 import type { SqliteValue, Value } from '../results/value';
@@ -62,6 +63,16 @@ function possibleTransforms(values: readonly Value[]): Transform[] {
     { kind: 'bool', true: one, false: other },
     { kind: 'bool', true: other, false: one },
   ];
+}
+
+/** The format of values that are all texts of numbers. */
+function numbersOf(values: Iterable<Value>): NumberTexts | undefined {
+  const finder = new NumberTextFinder();
+  for (const value of values) {
+    if (typeof value !== 'string') return undefined;
+    finder.add(value);
+  }
+  return finder.found();
 }
 
 const SAMPLES = 20;
@@ -322,6 +333,18 @@ class EncodedTable {
     return [...found.values()];
   }
 
+  /** What may have become of the column's values, by some of them; for numbers, by all. */
+  transforms(c: number): Transform[] {
+    const samples = this.samples(c, () => true);
+    const known = possibleTransforms(samples);
+    const format = numbersOf(samples) && numbersOf(this.#values(c));
+    return format ? [...known, { kind: 'number', format: format.format }] : known;
+  }
+
+  *#values(c: number): Generator<Value> {
+    for (const row of this.source.read()) if (row[c] !== null) yield row[c]!;
+  }
+
   /** The column after a transform; undefined when a value is outside its domain. */
   transformed(c: number, transform: Transform): IdColumn | undefined {
     const out = new IdColumn();
@@ -554,7 +577,7 @@ class PlaceFit {
 
 /** A column's values as they are, then after each transformation that is recognised. */
 function readings(c: number, source: EncodedTable): Omit<Candidate, 'path'>[] {
-  const retyped = possibleTransforms(source.samples(c, () => true)).flatMap((transform) => {
+  const retyped = source.transforms(c).flatMap((transform) => {
     const code = source.transformed(c, transform);
     return code ? [{ code, transform }] : [];
   });
@@ -673,7 +696,7 @@ function explain(
   source: EncodedTable,
   fit: (code: IdColumn) => PathFit,
 ): (PathFit & { transform: Transform }) | undefined {
-  for (const transform of possibleTransforms(source.samples(c, () => true))) {
+  for (const transform of source.transforms(c)) {
     const code = source.transformed(c, transform);
     const found = code && fit(code);
     if (found?.lacking === 0) return { ...found, transform };

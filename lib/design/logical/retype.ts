@@ -1,4 +1,6 @@
 import { columnProfile, type ColumnProfile, type Profile } from '../../sqlite/profile/profile';
+import type { ColumnTextUses } from '../model/workload';
+import { chooseNumber, type NumberChoice } from './number-text';
 import type { ValueFormat } from '../../sqlite/profile/value-formats';
 import { identity } from '../model/transform';
 import { type DateFormat, type Transform } from '../model/transform-kind';
@@ -15,6 +17,11 @@ export interface TypeSettings {
    * as in the paper.
    */
   readonly identifiers: 'stored' | 'string';
+  /**
+   * What the workload asks of the texts of numbers: without it they stay text, since a query could
+   * need them.
+   */
+  readonly textUses?: readonly ColumnTextUses[];
 }
 
 /** The text format that each date format reads and writes without change. */
@@ -55,10 +62,17 @@ export function typeOf(
     return settings.identifiers === 'string' && keyIsInteger(profile, table, column)
       ? { kind: 'string' }
       : identity;
-  return settings.retype === 'proven' ? provenType(found) : identity;
+  return settings.retype === 'proven'
+    ? provenType(profile, table, found, settings.textUses)
+    : identity;
 }
 
-function provenType(column: ColumnProfile): Transform {
+function provenType(
+  profile: Profile,
+  table: string,
+  column: ColumnProfile,
+  textUses: TypeSettings['textUses'],
+): Transform {
   const { stored } = column;
   if (stored.text === 0 || stored.integer + stored.real + stored.blob > 0) return identity;
   for (const [format, exact] of Object.entries(EXACT) as [DateFormat, ValueFormat][]) {
@@ -68,7 +82,24 @@ function provenType(column: ColumnProfile): Transform {
     column.distinct === 2
       ? BOOLEANS.find((words) => words.every((word) => word === column.min || word === column.max))
       : undefined;
-  return pair ? { kind: 'bool', true: pair[0], false: pair[1] } : identity;
+  if (pair) return { kind: 'bool', true: pair[0], false: pair[1] };
+  const choice = numberChoice(profile, table, column, textUses);
+  return choice?.stored === 'number' ? { kind: 'number', format: choice.format } : identity;
+}
+
+/**
+ * What becomes of numbers written as text; undefined for a column that holds anything else, and for
+ * keys.
+ */
+export function numberChoice(
+  profile: Profile,
+  table: string,
+  column: ColumnProfile,
+  textUses: TypeSettings['textUses'],
+): NumberChoice | undefined {
+  if (!column.numbers || !textUses || isKey(profile, table, column.column)) return undefined;
+  const uses = textUses.find((one) => one.table === table && one.column === column.column);
+  return chooseNumber(column.column, column.numbers, uses);
 }
 
 /** JavaScript reads the years 0 to 99 as 1900 to 1999. */
@@ -98,6 +129,13 @@ export function typeObstacle(column: ColumnProfile, transform: Transform): strin
       return other === undefined
         ? undefined
         : `there is the value ${JSON.stringify(String(other))}`;
+    }
+    case 'number': {
+      if (integer + real + blob > 0) return `${integer + real + blob} values are no text`;
+      if (text === 0 || column.numbers?.format === transform.format) return undefined;
+      return column.numbers
+        ? `the texts are written as ${column.numbers.format}`
+        : 'the texts are not all numbers in one format';
     }
     case 'date': {
       if (integer + real + blob > 0) return `${integer + real + blob} values are no text`;

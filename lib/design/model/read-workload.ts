@@ -5,8 +5,16 @@ import { analyseQuery, type JoinPair, type QueryAnalysis } from '../../sqlite/se
 import { SqlBindError } from '../../sqlite/select/bind-error';
 import { readSql } from '../../sqlite/select/read-sql';
 import { queryBlocks, type QueryBlock } from '../../sqlite/select/query-blocks';
+import type { BoundQuery } from '../../sqlite/select/bound';
+import { textUses } from '../../sqlite/select/text-uses';
 import { SqlSyntaxError } from '../../sqlite/select/syntax-error';
-import type { AccessPattern, ColumnUse, PatternVariant, Workload } from './workload';
+import type {
+  AccessPattern,
+  ColumnTextUses,
+  ColumnUse,
+  PatternVariant,
+  Workload,
+} from './workload';
 
 /**
  * Parses the items' SQL and groups the queries of the same shape, the most frequent first. A
@@ -16,9 +24,11 @@ export function readWorkload(items: readonly Item[], catalog: Catalog, profile: 
   if (items.length === 0) return assumedWorkload(catalog, profile);
   const statements: Statement[] = [];
   const unread: { questionId: string; reason: string }[] = [];
+  const asked: { questionId: string; query: BoundQuery }[] = [];
   for (const item of items) {
     try {
       const { query } = readSql(item.sql, catalog).binding;
+      asked.push({ questionId: item.questionId, query });
       statements.push({
         questionId: item.questionId,
         shape: shapeOf(analyseQuery(query), profile),
@@ -29,8 +39,36 @@ export function readWorkload(items: readonly Item[], catalog: Catalog, profile: 
       unread.push({ questionId: item.questionId, reason: error.message });
     }
   }
-  return { database: catalog.database, patterns: groupByShape(statements), unread };
+  return {
+    database: catalog.database,
+    patterns: groupByShape(statements),
+    unread,
+    textUses: usesOfNumbers(asked, profile),
+  };
 }
+
+/** What the queries ask of the columns of numbers that are written as text. */
+function usesOfNumbers(
+  asked: readonly { readonly questionId: string; readonly query: BoundQuery }[],
+  profile: Profile,
+): ColumnTextUses[] {
+  const columns = new Map<string, { table: string; column: string; uses: Map<string, TextUses> }>();
+  const keyOf = (table: string, column: string): string => JSON.stringify([table, column]);
+  for (const { table, columns: all } of profile.tables)
+    for (const { column, numbers } of all)
+      if (numbers) columns.set(keyOf(table, column), { table, column, uses: new Map() });
+  if (columns.size === 0) return [];
+  for (const { questionId, query } of asked)
+    for (const { table, column, use } of textUses(query)) {
+      const uses = columns.get(keyOf(table, column))?.uses;
+      const key = JSON.stringify(use);
+      const ids = uses?.get(key)?.questionIds ?? [];
+      if (!ids.includes(questionId)) uses?.set(key, { use, questionIds: [...ids, questionId] });
+    }
+  return [...columns.values()].map(({ uses, ...of }) => ({ ...of, uses: [...uses.values()] }));
+}
+
+type TextUses = ColumnTextUses['uses'][number];
 
 type Shape = Omit<AccessPattern, 'frequency' | 'variants'>;
 

@@ -1,5 +1,6 @@
 import type { Relationship } from '../../sqlite/profile/profile';
 import type { QueryBlock } from '../../sqlite/select/query-blocks';
+import type { TextUse } from '../../sqlite/select/text-uses';
 
 /** The SQL of a source database's items, grouped by shape. */
 export interface Workload {
@@ -7,8 +8,16 @@ export interface Workload {
   readonly patterns: readonly AccessPattern[];
   /** Items whose SQL could not be parsed or bound, with the reason. */
   readonly unread: readonly { readonly questionId: string; readonly reason: string }[];
+  /** What the queries ask of columns of numbers that are written as text. */
+  readonly textUses?: readonly ColumnTextUses[];
   /** Set when no item asks the database: the patterns are then inferred from its schema. */
   readonly assumed?: boolean;
+}
+
+export interface ColumnTextUses {
+  readonly table: string;
+  readonly column: string;
+  readonly uses: readonly { readonly use: TextUse; readonly questionIds: readonly string[] }[];
 }
 
 export interface AccessPattern {

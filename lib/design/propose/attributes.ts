@@ -18,6 +18,7 @@ import {
 } from '../model/document-design';
 import { proposeIndexes } from '../cost/indexes';
 import { legalFieldName, NameSet } from '../model/names';
+import type { Workload } from '../model/workload';
 import { typeOf } from '../logical/retype';
 
 /** A column is sparse when it is null in more than this share of the rows. */
@@ -140,7 +141,7 @@ function candidateOf(
   { profile, workload }: Pick<ChoiceContext, 'profile' | 'workload'>,
 ): Pick<AttributeProposal, 'table' | 'choice' | 'asked' | 'entries'> | undefined {
   const variants = workload.patterns.flatMap(({ variants: all }) => all);
-  const candidates = kindsOf(table, idColumn, profile).flatMap((families) => {
+  const candidates = kindsOf(table, idColumn, profile, workload.textUses).flatMap((families) => {
     const all = new Set(families.flat().map(({ column }) => column));
     const asked = new Set<string>();
     let queries = 0;
@@ -205,12 +206,13 @@ function kindsOf(
   table: Table,
   idColumn: string | undefined,
   profile: Profile,
+  textUses: Workload['textUses'],
 ): ColumnProfile[][][] {
   const found = tableProfile(profile, table.name);
   if (!found || found.rowCount === 0) return [];
   const kinds = new Map<string, Map<string, ColumnProfile[]>>();
   for (const column of found.columns) {
-    const kind = column.column === idColumn ? undefined : kindOf(table, column, profile);
+    const kind = column.column === idColumn ? undefined : kindOf(table, column, profile, textUses);
     if (kind === undefined) continue;
     const isSparse = column.stored.null / found.rowCount > SPARSE;
     const family = familyOf(column.column, isSparse);
@@ -228,6 +230,7 @@ function kindOf(
   table: Table,
   { column, stored, maxBytes, invalidUtf8, nonFinite }: ColumnProfile,
   profile: Profile,
+  textUses: Workload['textUses'] = [],
 ): string | undefined {
   const classes = (['integer', 'real', 'text'] as const).filter((name) => stored[name] > 0);
   if (
@@ -241,7 +244,7 @@ function kindOf(
   if (table.columns.find(({ name }) => sameName(name, column))?.collation !== 'BINARY')
     return undefined;
   const types = (['stored', 'string'] as const).map((identifiers) =>
-    typeOf(profile, table.name, column, { retype: 'proven', identifiers }),
+    typeOf(profile, table.name, column, { retype: 'proven', identifiers, textUses }),
   );
   return JSON.stringify([classes, types]);
 }

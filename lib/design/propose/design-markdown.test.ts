@@ -73,10 +73,14 @@ const draft: Omit<ConceptualDesign, 'document'> = {
     { pattern: 'Bucket', target: 're*view*', reason: 'Left.', status: 'considered' },
   ],
 };
-const { decisions, result } = describeDesign(draft, catalog, profile, {
-  database: 'db',
-  patterns: [],
-  unread: [],
+const { decisions, result } = describeDesign(draft, {
+  catalog,
+  profile,
+  workload: {
+    database: 'db',
+    patterns: [],
+    unread: [],
+  },
 });
 
 test('the third part says what parents keep of their children', () => {
@@ -97,11 +101,18 @@ test('the third part names the patterns applied, considered and avoided, with re
     'Anti-patterns avoided:',
     '- **Unbounded array** (a in b). p99 200.',
   ]);
-  const bare = describeDesign({ ...draft, relationships: [], patterns: [] }, catalog, profile, {
-    database: 'db',
-    patterns: [],
-    unread: [],
-  });
+  const bare = describeDesign(
+    { ...draft, relationships: [], patterns: [] },
+    {
+      catalog,
+      profile,
+      workload: {
+        database: 'db',
+        patterns: [],
+        unread: [],
+      },
+    },
+  );
   expect(bare.decisions).toBe(
     'There are no relationships between the tables.\n\nNo pattern was applied or considered, no ' +
       'anti-pattern avoided.',
@@ -135,8 +146,11 @@ test('the fourth part has the table of destinations, with what is retrievable an
   const without = { ...draft, collections: draft.collections.slice(1) };
   expect(
     rows(
-      describeDesign(without, catalog, profile, { database: 'db', patterns: [], unread: [] })
-        .result,
+      describeDesign(without, {
+        catalog,
+        profile,
+        workload: { database: 'db', patterns: [], unread: [] },
+      }).result,
     )[2],
   ).toBe('| author | missing |  | no | book |');
   expect(result).toMatch(/Indexes are an artefact of their own, the index design\.$/);
@@ -161,10 +175,14 @@ test('a circle of embeddings, which the loss check refuses, has an end', () => {
 });
 
 test('the document has its four parts', () => {
-  const document = describeDesign(draft, catalog, profile, {
-    database: 'db',
-    patterns: [],
-    unread: [],
+  const document = describeDesign(draft, {
+    catalog,
+    profile,
+    workload: {
+      database: 'db',
+      patterns: [],
+      unread: [],
+    },
   });
   const headings = designMarkdown({ ...draft, document })
     .split('\n')

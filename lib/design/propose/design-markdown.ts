@@ -10,23 +10,30 @@ import type {
   DesignDocument,
   RelationshipChoice,
 } from '../model/document-design';
+import { numberChoice, type TypeSettings } from '../logical/retype';
 import type { Workload } from '../model/workload';
 
 type Draft = Omit<ConceptualDesign, 'document'>;
+
+export interface DesignContext {
+  readonly catalog: Catalog;
+  readonly profile: Profile;
+  readonly workload: Workload;
+  /** Absent: every value keeps its type. */
+  readonly types?: TypeSettings | undefined;
+}
 
 /**
  * The four parts of the paper's §3.1, each Markdown. Names come from the source: they are escaped.
  */
 export function describeDesign(
   design: Draft,
-  catalog: Catalog,
-  profile: Profile,
-  workload: Workload,
+  { catalog, profile, workload, types }: DesignContext,
 ): DesignDocument {
   return {
     source: describeSource(catalog, profile),
     accessPatterns: describeWorkload(workload),
-    decisions: describeDecisions(design),
+    decisions: describeDecisions(design, numberChoices(profile, types)),
     result: describeResult(design, profile),
   };
 }
@@ -176,7 +183,23 @@ function describeWorkload(workload: Workload): string {
   return lines.join('\n');
 }
 
-function describeDecisions(design: Draft): string {
+/** Columns of numbers written as text, with what becomes of each. */
+function numberChoices(profile: Profile, types: TypeSettings | undefined): string[] {
+  if (types?.retype !== 'proven') return [];
+  return profile.tables.flatMap(({ table, columns }) =>
+    columns.flatMap((column) => {
+      const choice = numberChoice(profile, table, column, types.textUses);
+      if (!choice) return [];
+      const stored = choice.stored === 'number' ? 'become numbers' : 'stay text';
+      return [
+        `- **${text(`${table}.${column.column}`)}** (${text(choice.format)}): the values ` +
+          `${stored}: ${text(choice.reason)}.`,
+      ];
+    }),
+  );
+}
+
+function describeDecisions(design: Draft, numbers: readonly string[]): string {
   const choices = design.relationships.map((choice) => {
     const kept = keptOfChildren(choice);
     const field = choice.field ? ` as ${text(choice.field)}` : '';
@@ -217,6 +240,7 @@ function describeDecisions(design: Draft): string {
     ...(patterns.length > 0
       ? patterns
       : ['No pattern was applied or considered, no anti-pattern avoided.']),
+    ...(numbers.length > 0 ? [`Numbers written as text:\n\n${numbers.join('\n')}`] : []),
   ].join('\n\n');
 }
 

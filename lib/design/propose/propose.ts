@@ -18,6 +18,7 @@ import {
 } from '../model/document-design';
 import { foreignKeyEmbeddings } from './fk-embedding';
 import { copyObstacle, hardObstacle, softObstacle, type DesignLimits } from '../limits/obstacles';
+import type { TypeSettings } from '../logical/retype';
 import { namePatterns } from './patterns';
 import { DesignSearch } from './search';
 import { figures } from './what-if';
@@ -30,6 +31,8 @@ export interface ProposalInput {
   readonly strategy: Strategy;
   readonly limits: DesignLimits;
   readonly directives: readonly Directive[];
+  /** What decides about types, for the document; absent: every value keeps its type. */
+  readonly types?: TypeSettings;
 }
 
 export interface Proposal {
@@ -89,7 +92,10 @@ export function proposeDesign(input: ProposalInput): Proposal {
       : [],
   };
   return {
-    design: { ...draft, document: describeDesign(draft, catalog, profile, workload) },
+    design: {
+      ...draft,
+      document: describeDesign(draft, { catalog, profile, workload, types: input.types }),
+    },
     cannotAct,
   };
 }

@@ -19,7 +19,7 @@ import { evidencePaths } from '../../translation/evidence/gold/evidence-paths';
 import type { TableValidation } from '../../validation/table-validation';
 import type { EvidenceContent, GoldContent } from './artefacts';
 import { itemOf } from './edited-item';
-import { inputOf, need, readDesign, type ProfileContent } from './design-stages';
+import { inputOf, need, readDesign, typesOf, type ProfileContent } from './design-stages';
 import type { ArtefactRef, StageInput } from './stage';
 import { type EditProblem, type EditOutcome, refuse, zodProblems } from './edit-outcome';
 import { checkMql } from './check-query-edit';
@@ -88,7 +88,12 @@ async function checkConceptual(content: unknown, input: StageInput): Promise<Edi
     };
   // The parts of the document that state the choices follow them; what a person wrote elsewhere
   // stays.
-  const described = describeDesign(parsed.data, catalog, profile, workload);
+  const described = describeDesign(parsed.data, {
+    catalog,
+    profile,
+    workload,
+    types: typesOf(input, workload),
+  });
   const document = {
     ...parsed.data.document,
     decisions: described.decisions,

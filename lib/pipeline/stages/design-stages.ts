@@ -109,7 +109,7 @@ export const conceptualDesignStage: Stage = async (input, context) => {
         workload,
         items: input.items,
         limits: input.settings,
-        types: typesOf(input),
+        types: typesOf(input, workload),
         ...(earlier ? { earlier } : {}),
         directives: input.directives,
         query: (sql) =>
@@ -152,7 +152,11 @@ export const logicalDesignStage: Stage = async (input, context) => {
   const database = input.source.name;
   const { catalog, profile } = await need<ProfileContent>(input, 'profile', database);
   const conceptual = await need<ConceptualDesign>(input, 'conceptual_design', database);
-  const inputs = [await inputOf(input, 'conceptual_design', database)];
+  const workload = await need<Workload>(input, 'workload', database);
+  const inputs = [
+    await inputOf(input, 'conceptual_design', database),
+    await inputOf(input, 'workload', database),
+  ];
   const logical: LogicalDesign[] = [];
   for (const [index, { name }] of conceptual.collections.entries()) {
     context.signal.throwIfAborted();
@@ -165,7 +169,7 @@ export const logicalDesignStage: Stage = async (input, context) => {
           catalog,
           profile,
           directives: input.directives,
-          types: typesOf(input),
+          types: typesOf(input, workload),
         },
         agentContext(input, context),
       ),
@@ -188,9 +192,9 @@ export const logicalDesignStage: Stage = async (input, context) => {
 };
 
 /** The baselines keep every type: they are measured as their authors built them. */
-const typesOf = ({ settings }: StageInput): TypeSettings =>
+export const typesOf = ({ settings }: StageInput, { textUses = [] }: Workload): TypeSettings =>
   settings.strategy === 'access-pattern'
-    ? { retype: settings.retype, identifiers: settings.identifiers }
+    ? { retype: settings.retype, identifiers: settings.identifiers, textUses }
     : { retype: 'never', identifiers: 'stored' };
 
 /** The whole design as the current artefacts have it. */

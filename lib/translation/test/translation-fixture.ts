@@ -11,6 +11,8 @@ import {
   type Strategy,
 } from '../../design/model/document-design';
 import { deriveDesign } from '../../design/logical/logical';
+import type { TypeSettings } from '../../design/logical/retype';
+import { readWorkload } from '../../design/model/read-workload';
 import { proposeDesign } from '../../design/propose/propose';
 import { applyTransform } from '../../design/model/transform';
 import { type Transform } from '../../design/model/transform-kind';
@@ -19,6 +21,7 @@ import { start as startMongoServer, type EmbeddedServer } from 'mongo-embedded';
 import { compareResults, type Verdict } from '../../results/compare';
 import { fromBson, type SqliteValue, type Value } from '../../results/value';
 import type { Catalog } from '../../sqlite/catalog';
+import type { Item } from '../../sqlite/benchmark';
 import { catalogOf } from '../../sqlite/schema/introspect';
 import { openSource } from '../../sqlite/open';
 import { profileDatabase } from '../../sqlite/profile/profile-database';
@@ -43,6 +46,16 @@ export interface Outcome {
   readonly detail: string;
 }
 
+const itemOf = (sql: string, index: number): Item => ({
+  questionId: String(index + 1),
+  split: 'dev',
+  database: 'source',
+  question: '',
+  evidence: '',
+  sql,
+  difficulty: '',
+});
+
 /** A small source database with its documents on the embedded server. */
 export class World {
   private constructor(
@@ -63,6 +76,8 @@ export class World {
       retyped?: Readonly<Record<string, Transform>>;
       directives?: readonly Directive[];
       change?: (design: DocumentDesign) => DocumentDesign;
+      /** SQL that the design is made for: types are then chosen by what it asks. */
+      asked?: readonly string[];
     } = {},
   ): Promise<World> {
     const folder = mkdtempSync(path.join(tmpdir(), 'translation-'));
@@ -73,16 +88,22 @@ export class World {
     const sqlite = openSource(file);
     const catalog = catalogOf(sqlite, { name: 'source', sha256: '', descriptions: {} });
     const profile = profileDatabase(sqlite, catalog);
+    const workload = options.asked && readWorkload(options.asked.map(itemOf), catalog, profile);
+    const types: TypeSettings | undefined = workload && {
+      retype: 'proven',
+      identifiers: 'stored',
+      textUses: workload.textUses ?? [],
+    };
     const conceptual = proposeDesign({
       catalog,
       profile,
-      workload: { database: 'source', patterns: [], unread: [] },
+      workload: workload ?? { database: 'source', patterns: [], unread: [] },
       strategy: options.strategy ?? 'one-to-one',
       limits: { maxArrayP99: 100, maxArray: 1000 },
       directives: options.directives ?? [],
     }).design;
     const retyped = retype(
-      deriveDesign({ conceptual, catalog, profile, directives: [] }),
+      deriveDesign({ conceptual, catalog, profile, directives: [], ...(types && { types }) }),
       options.retyped ?? {},
     );
     const design = options.change?.(retyped) ?? retyped;
