@@ -18,7 +18,7 @@ const engines = [
 /** Their rooms, in the same order. */
 const translation = ['mql', 'lower', 'plan', 'rewrite', 'emit', 'rules', 'check', 'evidence'];
 const evidence = ['formula', 'print', 'gold', 'names'];
-const design = ['model', 'logical', 'limits', 'patterns', 'cost', 'propose'];
+const design = ['model', 'logical', 'limits', 'patterns', 'cost', 'document', 'propose'];
 const platform = [
   'db',
   'auth',

@@ -1,5 +1,6 @@
 import { deriveDesign, deriveLogical } from '../../lib/design/logical/logical';
 import { proposeIndexes } from '../../lib/design/cost/indexes';
+import { describeDesign } from '../../lib/design/document/describe-design';
 import { proposeDesign } from '../../lib/design/propose/propose';
 import { optimise } from '../../lib/translation/rules/optimise';
 import { rewriteEvidence } from '../../lib/translation/evidence/evidence';
@@ -22,14 +23,12 @@ export const builtinAgent: Agent = {
       directives: task.directives,
       types: task.types,
     });
-    return {
-      design,
-      indexes:
-        task.strategy === 'access-pattern'
-          ? proposeIndexes(whole, task.catalog, task.profile, task.workload)
-          : noIndexes(design),
-      cannotAct,
-    };
+    const indexes =
+      task.strategy === 'access-pattern'
+        ? proposeIndexes(whole, task.catalog, task.profile, task.workload)
+        : noIndexes(design);
+    const document = describeDesign(design, { ...task, whole, indexes });
+    return { design: { ...design, document }, indexes, cannotAct };
   },
 
   async logicalDesign({ collection, ...task }) {

@@ -72,7 +72,7 @@ bundle and report.json. Needs no Postgres and no reviewer.
   --databases a,b      only these source databases
   --limit N            only the first N items of each database
   --strategy S         ${strategies.join(' | ')} (default access-pattern)
-  --retype R           ${retypings.join(' | ')}: text that reads as dates or booleans throughout (default proven)
+  --retype R           ${retypings.join(' | ')}: text that is dates, booleans or numbers throughout
   --identifiers I      ${identifiers.join(' | ')}: the type of integer keys (default stored)
   --uri URI            a MongoDB to use (default: MONGODB_URI, else the embedded server)
   --json               print the report as JSON

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { BSON, type Db, type MongoClient } from 'mongodb';
-import { designMarkdown } from '../design/propose/design-markdown';
+import { designMarkdown } from '../design/document/describe-design';
 import { logicalCsv } from '../design/logical/logical-csv';
 import { relaxedJson } from '../results/extended-json';
 import { sourceIdOf } from '../sqlite/benchmark';

@@ -5,7 +5,7 @@ import { embeddedBy, NOTHING_KEPT, realise } from '../limits/choices';
 import { type Choices } from '../model/document-design';
 import { proposeCopy } from '../limits/copies';
 import { score, type Cost } from '../model/score';
-import { describeDesign } from './design-markdown';
+import { describeDesign } from '../document/describe-design';
 import type { CannotAct, Directive } from '../model/directive';
 import {
   CHOICES,

@@ -5,7 +5,7 @@ import { profileDatabase } from '../../sqlite/profile/profile-database';
 import { profiledSource } from './design-fixture';
 import type { Directive } from '../model/directive';
 import { isEmbed } from '../model/document-design';
-import { dispositions } from '../propose/design-markdown';
+import { dispositions } from '../document/disposition';
 import { deriveDesign } from '../logical/logical';
 import { LogicalCsvError, logicalCsv, parseLogicalCsv } from '../logical/logical-csv';
 import { checkDesign } from '../limits/loss-check';

@@ -5,7 +5,7 @@ import {
   type IndexDesign,
   type LogicalDesign,
 } from '../../design/model/document-design';
-import { describeDesign } from '../../design/propose/design-markdown';
+import { describeDesign } from '../../design/document/describe-design';
 import { deriveDesign } from '../../design/logical/logical';
 import { LogicalCsvError, placedRows, readLogicalCsv } from '../../design/logical/logical-csv';
 import { checkDesign, type DesignProblem } from '../../design/limits/loss-check';
@@ -93,6 +93,7 @@ async function checkConceptual(content: unknown, input: StageInput): Promise<Edi
     profile,
     workload,
     types: typesOf(input, workload),
+    whole: design,
   });
   const document = {
     ...parsed.data.document,

@@ -139,7 +139,7 @@ export interface BenchmarkSettings {
   /** An array is unbounded beyond these (DESIGN §5). */
   readonly maxArrayP99: number;
   readonly maxArray: number;
-  /** Whether text that reads as dates or booleans throughout becomes such; see `TypeSettings`. */
+  /** Whether text that is dates, booleans or numbers throughout becomes such; see `TypeSettings`. */
   readonly retype: TypeSettings['retype'];
   readonly identifiers: TypeSettings['identifiers'];
   /** ISO time at which the clock is pinned when gold runs. */
