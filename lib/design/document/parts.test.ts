@@ -115,9 +115,9 @@ test('the second part says what the queries do, how often, and which they are', 
 
 test('the third part says which texts become numbers, and why', () => {
   expect(document.decisions).toContain(
-    'Numbers written as text:\n\n- **book shop.price** (0.00): the values become numbers: query q3 ' +
-      'computes with it.\n- **book shop.postcode** (00000): the values stay text: it reads as a ' +
-      'code, and no query computes with it.',
+    'Numbers written as text:\n\n- **book shop.price** (0.00): the values become numbers: computed ' +
+      'with by query q3.\n- **book shop.postcode** (00000): the values stay text: plain ' +
+      'integers that no query computes with may be codes.',
   );
 });
 

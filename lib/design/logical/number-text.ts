@@ -12,10 +12,22 @@ export interface NumberChoice {
   readonly reason: string;
 }
 
-/** From so many digits on, integers of one length are taken for codes: postcodes, telephone numbers. */
-const CODE_DIGITS = 5;
-const CODE_NAME =
-  /(^|_|\b)(id|ids|code|codes|no|nr|num|number|zip|postal|postcode|phone|tel|fax|isbn|iban|key|ref)(_|\b|$)|(Id|ID|Code|No|Number|Zip|Phone)$/;
+/** What is counted or measured, as columns are called; other plain integers may be codes. */
+const QUANTITIES = new Set(
+  (
+    'age amount area average budget capacity cost count day days distance duration earnings fee ' +
+    'goals grade growth height hours income length level likes losses mean minutes month ' +
+    'percent percentage points population price profit quantity qty rank rate rating ratio ' +
+    'revenue reviews salary sales score seconds share size speed staff stars sum temperature ' +
+    'times total usd value views volume votes weight width wins year years'
+  ).split(' '),
+);
+/** Behind a quantity these make a code of it: `year_code`. */
+const CODES = new Set(
+  'code codes id ids key login name no nr number phone postcode ref section tel type zip'.split(
+    ' ',
+  ),
+);
 const MAX_NAMED = 3;
 
 /**
@@ -39,37 +51,44 @@ export function chooseNumber(
   const needing = all.find(({ use }) => textNeed(format, use) !== undefined);
   if (needing) {
     const need = textNeed(format, needing.use) ?? '';
-    return choice('text', `${questions(needing.questionIds)} ${need}`);
+    return choice('text', `${need} by ${queries(needing.questionIds)}`);
   }
   const computing = all.filter(({ use }) => use.kind === 'number');
   const ids = [...new Set(computing.flatMap(({ questionIds }) => questionIds))];
-  if (ids.length > 0) return choice('number', `${questions(ids)} computes with it`);
-  if (isCode(column, format))
-    return choice('text', 'it reads as a code, and no query computes with it');
+  if (ids.length > 0) return choice('number', `computed with by ${queries(ids)}`);
+  if (mayBeCode(column, format))
+    return choice('text', 'plain integers that no query computes with may be codes');
   return choice('number', 'every text is the text of its number, and no query needs the text');
 }
 
-const isCode = (column: string, format: NumberFormat): boolean =>
-  format.scale === 0 &&
-  isPlain(format) &&
-  ((format.width ?? 0) >= CODE_DIGITS || CODE_NAME.test(column));
+/** Plain integers that nothing calls a quantity: telephone extensions, flags, class sections. */
+function mayBeCode(column: string, format: NumberFormat): boolean {
+  if (format.scale !== 0 || !isPlain(format)) return false;
+  const words = column
+    .replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
+    .toLowerCase()
+    .split(/[^\p{L}]+/u);
+  const counts = words.some((word, index) => word === 'of' && /^num/.test(words[index - 1] ?? ''));
+  if (counts) return false;
+  return words.some((word) => CODES.has(word)) || !words.some((word) => QUANTITIES.has(word));
+}
 
 /** What a use needs the text for; undefined where the number does. */
 function textNeed(format: NumberFormat, use: TextUse): string | undefined {
   switch (use.kind) {
     case 'text':
-      return `uses the text in ${use.construct}`;
+      return `the text is used in ${use.construct}`;
     case 'order': {
       const isAmong = (text: string): boolean => readNumber(format, text) !== undefined;
       return sortsAsText(format) && use.beside.every(isAmong)
         ? undefined
-        : 'orders by the text, where numbers sort otherwise';
+        : 'the order of the texts, which is not that of the numbers, is used';
     }
     case 'same':
-      return afterRemovals(format, use.removed) ? undefined : 'uses a part of the text';
+      return afterRemovals(format, use.removed) ? undefined : 'a part of the text is used';
     case 'number': {
       const left = afterRemovals(format, use.removed);
-      return left && isPlain(left) ? undefined : 'computes with what the text begins with';
+      return left && isPlain(left) ? undefined : 'what the text begins with is computed with';
     }
   }
 }
@@ -83,8 +102,8 @@ const afterRemovals = (
     format,
   );
 
-function questions(ids: readonly string[]): string {
+function queries(ids: readonly string[]): string {
   const named = ids.slice(0, MAX_NAMED).join(', ');
   const more = ids.length > MAX_NAMED ? ` and ${String(ids.length - MAX_NAMED)} more` : '';
-  return `query ${named}${more}`;
+  return `${ids.length === 1 ? 'query' : 'queries'} ${named}${more}`;
 }
