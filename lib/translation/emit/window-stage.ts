@@ -30,18 +30,28 @@ export function compileWindows(
   }
 }
 
+/** What `$setWindowFields` takes one sort key for. */
+const ONE_KEY = new Set(['rank', 'dense_rank', 'percent_rank']);
+
 interface WindowOutput {
   readonly output: MqlDocument;
   readonly type: ValueType;
-  /** How many values are not null, where a window without any gives null. */
-  readonly values?: MqlDocument;
+  /** A second field, for what one alone does not say. */
+  readonly beside?: { readonly name: string; readonly output: MqlDocument };
+  /** The function's value out of the two; without it the first field is the value. */
+  readonly value?: (own: Mql, beside: Mql) => Mql;
 }
+
+/** Of an expression of the current partition: a number for each row, and the number of rows. */
+const ALL_ROWS: MqlDocument = { window: { documents: ['unbounded', 'unbounded'] } };
 
 class WindowCompiler {
   private readonly lowering: Lowering;
   private readonly field: string;
   /** Fields that have to exist before the stage, because sort keys are paths. */
-  private readonly prepared: Record<string, Mql> = {};
+  private prepared: Record<string, Mql> = {};
+  /** A field that numbers the peers, where a frame goes up to the last of them. */
+  private peers: string | undefined;
 
   constructor(
     private readonly window: BoundWindow,
@@ -54,47 +64,75 @@ class WindowCompiler {
 
   compile(): void {
     const { window, env } = this;
-    const partition = window.partitionBy.map((term) => withNull(this.lowering.stored(term)));
+    const partition = this.partition();
     const sortBy = this.sortBy(window.orderBy);
-    const { output, type, values } = this.output(sortBy);
-    const counted = values && env.draft.names.take(`${this.field}_values`);
-    env.draft.compute(this.prepared);
-    const partitionBy: Mql =
-      partition.length === 1
-        ? (partition[0] ?? null)
-        : Object.fromEntries(partition.map((mql, index) => [`k${String(index + 1)}`, mql]));
+    const { output, type, beside, value } = this.output(sortBy);
+    const second = beside && env.draft.names.take(`${this.field}_${beside.name}`);
+    this.prepare();
+    if (this.peers !== undefined)
+      env.draft.push({
+        kind: 'window',
+        ...partition,
+        sortBy: this.oneKey(sortBy),
+        output: { [this.peers]: { $denseRank: {} } },
+      });
+    const order = this.peers === undefined ? sortBy : { [this.peers]: 1 as const };
     env.draft.push({
       kind: 'window',
-      ...(partition.length > 0 && { partitionBy }),
-      ...(sortBy && { sortBy }),
-      output: {
-        [this.field]: output,
-        ...(values && counted !== undefined && { [counted]: values }),
-      },
+      ...partition,
+      ...(order && { sortBy: order }),
+      output: { [this.field]: output, ...(beside && second && { [second]: beside.output }) },
     });
     const computed = { mql: `$${this.field}`, type, transform: IDENTITY };
     env.setComputed(
       window,
-      counted === undefined
-        ? { ...computed, path: this.field }
-        : { ...computed, mql: cond({ $eq: [`$${counted}`, 0] }, null, computed.mql) },
+      value
+        ? { ...computed, mql: value(computed.mql, `$${second ?? ''}`) }
+        : { ...computed, path: this.field },
     );
+  }
+
+  /** The sort keys that are no paths become fields. */
+  private prepare(): void {
+    this.env.draft.compute(this.prepared);
+    this.prepared = {};
+  }
+
+  private partition(): { partitionBy?: Mql } {
+    const keys = this.window.partitionBy.map((term) => withNull(this.lowering.stored(term)));
+    if (keys.length === 0) return {};
+    return {
+      partitionBy:
+        keys.length === 1
+          ? (keys[0] ?? null)
+          : Object.fromEntries(keys.map((mql, index) => [`k${String(index + 1)}`, mql])),
+    };
   }
 
   private sortBy(terms: readonly BoundOrder[]): Record<string, 1 | -1> | undefined {
     if (terms.length === 0) return undefined;
     const keys = terms.map((term) => this.sortKey(term));
-    const ranks = ['rank', 'dense_rank'].includes(this.window.name);
-    if (!ranks || keys.length === 1) return Object.fromEntries(keys);
-    // $rank takes one field: a document compares part by part, as long as all parts go the same
-    // way.
+    const sortBy = Object.fromEntries(keys);
+    return ONE_KEY.has(this.window.name) ? this.oneKey(sortBy) : sortBy;
+  }
+
+  /**
+   * `$rank` takes one field: a document compares part by part, as long as all parts go the same
+   * way.
+   */
+  private oneKey(sortBy: Record<string, 1 | -1> | undefined): Record<string, 1 | -1> {
+    const keys = Object.entries(sortBy ?? {});
     const [first] = keys;
     if (!first || keys.some(([, direction]) => direction !== first[1]))
       throw new Untranslatable('window', `${this.window.name}() over keys in different directions`);
+    if (keys.length === 1) return { [first[0]]: first[1] };
+    this.prepare();
     const combined = this.env.draft.names.take('sort_key');
-    this.prepared[combined] = Object.fromEntries(
-      keys.map(([path], index) => [`k${String(index + 1)}`, { $ifNull: [`$${path}`, null] }]),
-    );
+    this.env.draft.compute({
+      [combined]: Object.fromEntries(
+        keys.map(([path], index) => [`k${String(index + 1)}`, { $ifNull: [`$${path}`, null] }]),
+      ),
+    });
     return { [combined]: first[1] };
   }
 
@@ -163,9 +201,51 @@ class WindowCompiler {
       case 'min':
       case 'max':
         return this.aggregate(name, argument, sortBy);
+      case 'ntile':
+      case 'percent_rank':
+      case 'cume_dist':
+        return this.share(name, argument, sortBy);
       default:
         throw new Untranslatable('window', `${name}() OVER`);
     }
+  }
+
+  /** Functions of a row's number and of the number of rows. */
+  private share(
+    name: 'ntile' | 'percent_rank' | 'cume_dist',
+    argument: BoundExpression | undefined,
+    sortBy: Record<string, 1 | -1> | undefined,
+  ): WindowOutput {
+    if (!sortBy) throw new Untranslatable('window', `${name}() without ORDER BY`);
+    const beside = { name: 'rows', output: { $sum: 1, ...ALL_ROWS } };
+    const real: ValueType = { kinds: REAL, nullable: false, missing: false, min: 0, max: 1 };
+    if (name === 'percent_rank')
+      return {
+        output: { $rank: {} },
+        type: real,
+        beside,
+        value: (rank, rows) =>
+          cond({ $eq: [rows, 1] }, 0, {
+            $divide: [{ $subtract: [rank, 1] }, { $subtract: [rows, 1] }],
+          }),
+      };
+    if (name === 'cume_dist')
+      return {
+        output: { $sum: 1, ...this.upToPeers() },
+        type: real,
+        beside,
+        value: (upTo, rows) => ({ $divide: [upTo, rows] }),
+      };
+    const tiles = argument && this.lowering.value(argument).constant?.value;
+    if (typeof tiles !== 'bigint' || tiles < 1n)
+      throw new Untranslatable('window', 'ntile() of a computed number');
+    this.env.translation.caveats.add('tie');
+    return {
+      output: { $documentNumber: {} },
+      type: { kinds: INTEGER, nullable: false, missing: false, min: 1, max: Number(tiles) },
+      beside,
+      value: (row, rows) => tileOf(row, rows, Number(tiles)),
+    };
   }
 
   private aggregate(
@@ -192,7 +272,13 @@ class WindowCompiler {
       type: { kinds, nullable, missing: false },
       // The sum of nothing is no 0.
       ...(name === 'sum' &&
-        nullable && { values: { $sum: cond(and(filter, isPresent(value)), 1, 0), ...window } }),
+        nullable && {
+          beside: {
+            name: 'values',
+            output: { $sum: cond(and(filter, isPresent(value)), 1, 0), ...window },
+          },
+          value: (sum: Mql, values: Mql): Mql => cond({ $eq: [values, 0] }, null, sum),
+        }),
     };
   }
 
@@ -216,9 +302,14 @@ class WindowCompiler {
       this.env.translation.caveats.add('tie');
       return { window: { documents: bounds } };
     }
-    if (frame.unit === 'GROUPS') throw new Untranslatable('window', 'a frame of GROUPS');
+    if (frame.unit === 'GROUPS') return this.groups(bounds);
     if (bounds.every((bound) => bound === 'unbounded')) return { window: { documents: bounds } };
     return this.range(orderBy, bounds);
+  }
+
+  private groups(bounds: readonly Mql[]): MqlDocument {
+    this.byPeers();
+    return { window: { range: bounds } };
   }
 
   // $setWindowFields knows ranges only over one ascending number.
@@ -233,9 +324,21 @@ class WindowCompiler {
       !onlyKinds(type, NUMBER) ||
       type.nullable
     ) {
-      throw new Untranslatable('window', 'a frame over peers of a key that is no ascending number');
+      if (bounds.some((bound) => bound !== 'unbounded' && bound !== 'current'))
+        throw new Untranslatable('window', 'a range of a key that is no ascending number');
+      this.byPeers();
     }
     return { window: { range: bounds } };
+  }
+
+  private upToPeers(): MqlDocument {
+    this.byPeers();
+    return { window: { range: ['unbounded', 'current'] } };
+  }
+
+  /** Rows with the same sort keys get the same number, and the window is sorted by it. */
+  private byPeers(): void {
+    this.peers ??= this.env.draft.names.take('peers');
   }
 }
 
@@ -252,4 +355,20 @@ function frameBound(bound: BoundFrame['start'], lowering: Lowering): Mql {
       return Number(bound.kind === 'PRECEDING' ? -offset : offset);
     }
   }
+}
+
+/**
+ * The first tiles take one row more where the rows do not divide evenly
+ * (https://www.sqlite.org/windowfunctions.html#built_in_window_functions).
+ */
+function tileOf(row: Mql, rows: Mql, tiles: number): Mql {
+  const size: Mql = { $floor: { $divide: [rows, tiles] } };
+  const larger: Mql = { $mod: [rows, tiles] };
+  const inLarger: Mql = { $multiply: [larger, { $add: [size, 1] }] };
+  const among = (from: Mql, each: Mql): Mql => ({ $ceil: { $divide: [from, each] } });
+  return {
+    $toInt: cond({ $lte: [row, inLarger] }, among(row, { $add: [size, 1] }), {
+      $add: [larger, among({ $subtract: [row, inLarger] }, size)],
+    }),
+  };
 }

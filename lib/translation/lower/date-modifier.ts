@@ -27,10 +27,22 @@ export function shift(moment: Moment, modifier: unknown): Moment {
   // The clock is pinned to UTC on both sides.
   if ((text === 'localtime' || text === 'utc') && moment.kind === 'date' && moment.date === '$$NOW')
     return moment;
+  const weekday = /^weekday ([0-6])$/.exec(text);
+  if (weekday) return result(nextWeekday(date, Number(weekday[1])));
   const truncated = /^start of (day|month|year)$/.exec(text);
   if (truncated) return result({ $dateTrunc: { date, unit: truncated[1] ?? 'day' } });
   throw new Untranslatable('function', `the date modifier '${text}'`);
 }
+
+/** The same day, or the next one on which the weekday falls; Sunday is 0. */
+const nextWeekday = (date: Mql, weekday: number): Mql =>
+  bound(date, (day) => ({
+    $dateAdd: {
+      startDate: day,
+      unit: 'day',
+      amount: { $mod: [{ $subtract: [weekday + 8, { $dayOfWeek: day }] }, 7] },
+    },
+  }));
 
 /**
  * The 31st plus one month overflows into the month after in SQLite, where `$dateAdd` would cut it

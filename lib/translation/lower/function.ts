@@ -119,6 +119,8 @@ function lowerNumberCall(call: BoundCall, lowering: ExpressionLowering): Lowered
       return wholeNumber('$ceil', first());
     case 'floor':
       return wholeNumber('$floor', first());
+    case 'sign':
+      return signOf(first());
     case 'sqrt':
     case 'pow':
     case 'power':
@@ -136,6 +138,19 @@ function lowerNumberCall(call: BoundCall, lowering: ExpressionLowering): Lowered
 function shortened(call: BoundCall, lowering: ExpressionLowering): Lowered | undefined {
   const removal = removalOf(call);
   return removal && withoutText(lowering.stored(argument(call, 0)), removal);
+}
+
+/** -1, 0 or 1; null for what is no number throughout. */
+function signOf(value: Lowered): Lowered {
+  if (mayBe(value.type, TEXT) && !value.number)
+    throw new Untranslatable('function', 'sign() of texts');
+  const number = value.number ?? value;
+  const sign = (mql: Mql): Mql => ({ $cmp: [mql, 0] });
+  return computed(overNull(number, sign), {
+    ...typeOf(INTEGER, number.type.nullable),
+    min: -1,
+    max: 1,
+  });
 }
 
 function wholeNumber(operator: '$ceil' | '$floor', value: Lowered): Lowered {

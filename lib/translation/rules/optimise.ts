@@ -24,6 +24,7 @@ import { mergeMatches } from './merge-matches';
 import { mergeProjects } from './merge-projects';
 import { ownArray } from './own-array';
 import { plainAggregate } from './plain-aggregate';
+import { setOnce } from './set-once';
 import { sortLimitEarly } from './sort-limit-early';
 import { topOfGroup } from './top-of-group';
 import { unwindCount } from './unwind-count';
@@ -76,6 +77,7 @@ export const RULES: readonly Rule[] = [
   mergeProjects,
   countStage,
   facetCount,
+  setOnce,
 ]
   .flatMap((rule) => [rule, inSubPipelines(rule)])
   // Last, because only a run shows whether they are right or pay: undoing them must undo nothing

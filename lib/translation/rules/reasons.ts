@@ -42,6 +42,8 @@ export const REASONS = {
   mergeMatches: () => 'Merged consecutive `$match` stages.',
   mergeProjects: () => 'Merged the `$project` that only renames fields into the next stage.',
   plainAggregate: () => 'Removed the empty-input fallback: the input is never empty.',
+  setOnce: (field: string, times: number) =>
+    `Computed ${field} once in a \`$set\`, instead of ${String(times)} times in the stage after it.`,
   sortLimitEarly: (from: string) =>
     `Moved \`$sort\` and \`$limit\` before the join to ${from}, which keeps every row exactly once.`,
   topOfGroup: () =>

@@ -41,6 +41,8 @@ const QUERIES = [
   'SELECT strftime(born), strftime(year), strftime(unsure) FROM visit WHERE id < 4',
   "SELECT COUNT(*) FROM visit WHERE strftime(born) > '1990'",
   "SELECT strftime(NULL, born), strftime('%Y', NULL) FROM visit",
+  "SELECT date(born, 'weekday 0'), date(born, 'weekday 3', '+1 day') FROM visit",
+  'SELECT sign(age - 36), sign(stamp), sign(-2.5), sign(0), sign(NULL) FROM visit',
   // Letters of the format that `$dateToString` has, has not, and that SQLite has not.
   "SELECT strftime('%W', born), strftime('%U %V %G %g %u', born) FROM visit",
   "SELECT strftime('%e|%k|%l|%I|%p|%P', placed), strftime('%F %T', placed) FROM visit",
