@@ -28,6 +28,7 @@ import { toolVersion } from '../tool-version';
 const strategies = ['access-pattern', 'one-to-one', 'fk-embedding'] as const;
 const retypings = ['proven', 'never'] as const;
 const identifiers = ['stored', 'string'] as const;
+const rules = ['all', 'none'] as const;
 
 function oneOf<Name extends string>(
   option: string,
@@ -74,6 +75,7 @@ bundle and report.json. Needs no Postgres and no reviewer.
   --strategy S         ${strategies.join(' | ')} (default access-pattern)
   --retype R           ${retypings.join(' | ')}: text that is dates, booleans or numbers throughout
   --identifiers I      ${identifiers.join(' | ')}: the type of integer keys (default stored)
+  --rules R            ${rules.join(' | ')}: none keeps the gold as it was translated (default all)
   --uri URI            a MongoDB to use (default: MONGODB_URI, else the embedded server)
   --json               print the report as JSON
 
@@ -137,6 +139,7 @@ function readRequest(args: string[]): ConvertRequest {
       strategy: { type: 'string' },
       retype: { type: 'string' },
       identifiers: { type: 'string' },
+      rules: { type: 'string' },
       uri: { type: 'string' },
       json: { type: 'boolean' },
     },
@@ -156,6 +159,7 @@ function readRequest(args: string[]): ConvertRequest {
       strategy: oneOf('strategy', strategies, values.strategy),
       retype: oneOf('retype', retypings, values.retype),
       identifiers: oneOf('identifiers', identifiers, values.identifiers),
+      rules: oneOf('rules', rules, values.rules),
     },
     uri: values.uri ?? process.env.MONGODB_URI,
     json: values.json === true,

@@ -31,6 +31,7 @@ export function SettingsDialog({ benchmark }: { readonly benchmark: BenchmarkDet
     change.mutate({
       retype: chosen('retype') as 'proven' | 'never',
       identifiers: chosen('identifiers') as 'stored' | 'string',
+      rules: chosen('rules') as 'all' | 'none',
       maxArrayP99: Number(chosen('maxArrayP99')),
       maxArray: Number(chosen('maxArray')),
     });
@@ -48,11 +49,11 @@ export function SettingsDialog({ benchmark }: { readonly benchmark: BenchmarkDet
       >
         <form className="space-y-3" onSubmit={save}>
           <Field
-            label="Dates and booleans written as text"
-            hint="Only where every value of the column comes back exactly as it was."
+            label="Dates, booleans and numbers written as text"
+            hint="Only where every value of the column comes back exactly as it was; numbers, where no query needs the text."
           >
             <Select name="retype" defaultValue={current.retype ?? 'never'} className="w-full">
-              <option value="proven">become dates and booleans</option>
+              <option value="proven">become what they say</option>
               <option value="never">stay text</option>
             </Select>
           </Field>
@@ -67,6 +68,15 @@ export function SettingsDialog({ benchmark }: { readonly benchmark: BenchmarkDet
             >
               <option value="stored">stay integers</option>
               <option value="string">become text, with all that refers to them</option>
+            </Select>
+          </Field>
+          <Field
+            label="Optimisation rules"
+            hint="Without them the gold stays as it was translated, for comparison."
+          >
+            <Select name="rules" defaultValue={current.rules ?? 'all'} className="w-full">
+              <option value="all">all</option>
+              <option value="none">none</option>
             </Select>
           </Field>
           <Field label="Entries of 99 % of the arrays, at most">

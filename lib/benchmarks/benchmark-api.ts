@@ -110,6 +110,7 @@ export const benchmarkPatchBody = z.strictObject({
     .strictObject({
       retype: z.enum(['proven', 'never']),
       identifiers: z.enum(['stored', 'string']),
+      rules: z.enum(['all', 'none']),
       maxArrayP99: z.number().int().min(1).max(100_000),
       maxArray: z.number().int().min(1).max(100_000),
     })

@@ -392,7 +392,9 @@ async function optimiseItem(
 ): Promise<GoldContent> {
   const before = translation.mql;
   const directives = directivesFor(input.directives, item.questionId);
-  const keep = directives.some((directive) => directive.kind === 'keep_unoptimised');
+  const keep =
+    input.settings.rules === 'none' ||
+    directives.some((directive) => directive.kind === 'keep_unoptimised');
   const answer = keep
     ? { pipeline: before.pipeline, applied: [] as AppliedRule[] }
     : await input.agent.optimise(

@@ -519,6 +519,24 @@ test('translations of one-to-one designs are equal too', async () => {
   expect(JSON.stringify(content.mql!.pipeline)).toContain('$lookup');
 });
 
+test('without rules the gold stays as it was translated', async () => {
+  const plain = await runInMemory({
+    source: database(),
+    items: items(),
+    settings: { ...defaultSettings, strategy: 'one-to-one', rules: 'none' },
+    agent: builtinAgent,
+    mongo,
+    mongoPrefix: 'plain',
+    signal,
+  });
+  for (const { questionId } of items()) {
+    const key = `river_sensors/${questionId}`;
+    const translation = await plain.artefacts<TranslationContent>({ kind: 'translation', key });
+    const gold = await plain.artefacts<GoldContent>({ kind: 'gold', key });
+    expect(gold?.mql).toEqual(translation?.mql);
+  }
+});
+
 test('integer keys as text: every document refers by text, nothing is lost, translations are equal', async () => {
   const asText = await runInMemory({
     source: database(),

@@ -142,6 +142,11 @@ export interface BenchmarkSettings {
   /** Whether text that is dates, booleans or numbers throughout becomes such; see `TypeSettings`. */
   readonly retype: TypeSettings['retype'];
   readonly identifiers: TypeSettings['identifiers'];
+  /**
+   * `none`: gold stays as it was translated, so that baselines can be compared without the rules;
+   * absent means `all`.
+   */
+  readonly rules?: 'all' | 'none';
   /** ISO time at which the clock is pinned when gold runs. */
   readonly pinnedClock: string;
 }
