@@ -189,7 +189,8 @@ export function numberText(value: bigint | number): string {
 export function toNumber(value: Lowered): Lowered {
   if (value.constant && typeof value.constant.value === 'string')
     return literal(prefixNumber(value.constant.value));
-  if (value.number) return value.number;
+  const known = value.number ?? yearOfDate(value);
+  if (known) return known;
   if (!mayBe(value.type, TEXT | BLOB)) return value;
   if (mayBe(value.type, BLOB)) throw new Untranslatable('types', 'arithmetic over blobs');
   if (allFormats(value.type, ['integer', 'decimal']))
@@ -199,6 +200,16 @@ export function toNumber(value: Lowered): Lowered {
     nullable: value.type.nullable,
     missing: false,
   });
+}
+
+/** What the text of a date begins with, as arithmetic takes it: `datetime() - birthday`. */
+function yearOfDate(value: Lowered): Lowered | undefined {
+  if (value.constant || !allFormats(value.type, ['iso-date', 'iso-datetime'])) return undefined;
+  const { nullable } = value.type;
+  return computed(
+    overNull(value, (text) => ({ $toInt: { $substrCP: [text, 0, 4] } })),
+    { kinds: INTEGER, nullable, missing: false, min: 0, max: 9999 },
+  );
 }
 
 export function castToInteger(value: Lowered): Lowered {
@@ -214,7 +225,8 @@ export function castToInteger(value: Lowered): Lowered {
       return literal(clampedInteger(BigInt(/^\s*[+-]?\d+/.exec(known)?.[0].trim() ?? '0')));
     return value;
   }
-  if (value.number) return castToInteger(value.number);
+  const known = value.number ?? yearOfDate(value);
+  if (known) return castToInteger(known);
   if (onlyKinds(value.type, INTEGER)) return value;
   if (onlyKinds(value.type, NUMBER)) return computed(truncated(value), bounds(value.type, type));
   if (mayBe(value.type, BLOB)) throw new Untranslatable('types', 'CAST of a blob');
@@ -235,7 +247,8 @@ export function castToReal(value: Lowered): Lowered {
     if (typeof known === 'string') return literal(Number(prefixNumber(known)));
     return value;
   }
-  if (value.number) return castToReal(value.number);
+  const number = value.number ?? yearOfDate(value);
+  if (number) return castToReal(number);
   if (onlyKinds(value.type, NUMBER)) return integerAsReal(value);
   if (mayBe(value.type, BLOB)) throw new Untranslatable('types', 'CAST of a blob');
   if (allFormats(value.type, ['integer', 'decimal']))

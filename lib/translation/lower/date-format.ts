@@ -1,3 +1,4 @@
+import type { ValueFormat } from '../../sqlite/profile/profile';
 import type { Lowered } from './environment';
 import { literal, overNull } from './conversion';
 import { bound, computed } from './computed-value';
@@ -40,6 +41,10 @@ const SAME_AS: Readonly<Record<string, readonly string[]>> = {
   '%T': ['%H', ':', '%M', ':', '%S'],
   '%R': ['%H', ':', '%M'],
 };
+const FULL_DATES: Readonly<Record<string, ValueFormat>> = {
+  '%Y-%m-%d': 'iso-date',
+  '%Y-%m-%d %H:%M:%S': 'iso-datetime',
+};
 const DIGITS = /^(%[YmdHMSjws])+$/;
 const DIGIT_COUNTS: Readonly<Record<string, number>> = {
   Y: 4,
@@ -73,6 +78,7 @@ export function formatted(moment: Moment, format: string, name = 'strftime'): Lo
     kinds: TEXT,
     nullable: isNullable(moment),
     missing: false,
+    ...(cycles === 0 && FULL_DATES[format] && { formats: [FULL_DATES[format]] }),
     ...(DIGITS.test(format) && { formats: ['integer'] as const, ...digitBounds(format, cycles) }),
   };
   if (moment.kind === 'text') {

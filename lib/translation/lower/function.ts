@@ -5,6 +5,7 @@ import { integerAsReal } from './exact-integer';
 import { lowerDateCall } from './date';
 import { lowerPrintf } from './printf';
 import {
+  allFormats,
   castToInteger,
   castToReal,
   isAbsent,
@@ -314,10 +315,22 @@ function substring(input: Lowered, start: Lowered, count: Lowered | undefined): 
     if (typeof length === 'bigint' && length < 0n) return computedSubstring(text, start, count);
     const size: Mql | undefined =
       typeof length === 'bigint' ? Math.max(0, Number(length) - (from === 0n ? 1 : 0)) : undefined;
-    return overText(text, TEXT, (mql) => ({ $substrCP: [mql, begin, size ?? { $strLenCP: mql }] }));
+    const part = overText(text, TEXT, (mql) => ({
+      $substrCP: [mql, begin, size ?? { $strLenCP: mql }],
+    }));
+    return begin === 0 ? { ...part, type: { ...part.type, ...startOfDate(text, size) } } : part;
   }
   return computedSubstring(text, start, count);
 }
+
+/** The year or the day at the start of a date's text. */
+function startOfDate({ type }: Lowered, size: Mql | undefined): Pick<ValueType, 'formats'> {
+  if (!allFormats(type, ['iso-date', 'iso-datetime'])) return {};
+  if (size === 10) return { formats: ['iso-date'] };
+  return size === 4 ? { formats: ['integer'], ...YEARS } : {};
+}
+
+const YEARS = { min: 0, max: 9999 };
 
 function fromEnd(text: Mql, back: number, length: number | undefined): Mql {
   const size: Mql = { $strLenCP: text };

@@ -23,6 +23,12 @@ export const setOnce: Rule = {
       if (!found) continue;
       const name = freeName(found.expression, pipeline, index, context);
       const rewritten = withPath(stage, found.expression, `$${name}`);
+      const joined = joinedSet(pipeline[index - 1], name, found.expression);
+      if (joined)
+        return {
+          pipeline: replaceStages(pipeline, index - 1, 2, joined, rewritten),
+          reason: REASONS.setOnce(name, found.times),
+        };
       return {
         pipeline: replaceStages(
           pipeline,
@@ -37,6 +43,13 @@ export const setOnce: Rule = {
     return undefined;
   },
 };
+
+/** A `$set` before the stage takes the field, unless the expression reads what it sets. */
+function joinedSet(before: Stage | undefined, name: string, expression: Mql): Stage | undefined {
+  if (!before || !('$set' in before)) return undefined;
+  const reads = Object.keys(before.$set).some((path) => mentions(expression, path.split('.')[0]!));
+  return reads ? undefined : { $set: { ...before.$set, [name]: expression } };
+}
 
 /** From here on some stage lets through named fields alone. */
 const isReshapedAfter = (pipeline: Pipeline, index: number): boolean =>

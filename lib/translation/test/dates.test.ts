@@ -43,6 +43,11 @@ const QUERIES = [
   "SELECT strftime(NULL, born), strftime('%Y', NULL) FROM visit",
   "SELECT date(born, 'weekday 0'), date(born, 'weekday 3', '+1 day') FROM visit",
   'SELECT sign(age - 36), sign(stamp), sign(-2.5), sign(0), sign(NULL) FROM visit',
+  // The text of a date counts by its year.
+  "SELECT datetime('2020-01-01') - born, placed - born, SUM(born), AVG(placed), born + 0 FROM visit",
+  'SELECT CAST(born AS INTEGER), CAST(born AS REAL), CAST(SUBSTR(placed, 1, 4) AS INTEGER) FROM visit',
+  'SELECT SUBSTR(born, 1, 4) - 1, SUBSTR(placed, 1, 10), date(SUBSTR(placed, 1, 10)) FROM visit',
+  "SELECT COUNT(*) FROM visit WHERE date(SUBSTR(placed, 1, 10)) BETWEEN '2020-01-01' AND '2020-12-31'",
   // Letters of the format that `$dateToString` has, has not, and that SQLite has not.
   "SELECT strftime('%W', born), strftime('%U %V %G %g %u', born) FROM visit",
   "SELECT strftime('%e|%k|%l|%I|%p|%P', placed), strftime('%F %T', placed) FROM visit",

@@ -44,6 +44,8 @@ class UseCollector {
 class PipelineWalk {
   /** Fields that a join added, and the collections that their documents are of. */
   private readonly joined = new Map<string, string>();
+  /** Fields that a `$set` computed: what is compared with them is compared with what they read. */
+  private readonly computed = new Map<string, Mql>();
   /** What stands beside the expression that is looked at, or beside what it is part of. */
   private constants: readonly Mql[] = [];
 
@@ -71,7 +73,11 @@ class PipelineWalk {
         if (value === 1 || value === true) this.read(name);
         else this.expression(value);
       }
-    else for (const operand of Object.values(stage)) this.expression(operand as Mql);
+    else {
+      for (const operand of Object.values(stage)) this.expression(operand as Mql);
+      if ('$set' in stage)
+        for (const [name, value] of Object.entries(stage.$set)) this.computed.set(name, value);
+    }
   }
 
   private lookup({ from, as, localField, foreignField, let: variables, pipeline }: Lookup): void {
@@ -113,6 +119,7 @@ class PipelineWalk {
     if (typeof value === 'string') {
       const path = this.fullPath(value);
       if (path !== undefined) this.collector.note(path, this.constants);
+      if (path !== undefined && !value.startsWith('$$')) this.within(value.slice(1));
       return;
     }
     if (Array.isArray(value)) {
@@ -151,6 +158,20 @@ class PipelineWalk {
 
   private read(path: string, constants: readonly Mql[] = []): void {
     this.collector.note(this.inDesign(path), constants);
+    const before = this.constants;
+    this.constants = constants;
+    this.within(path);
+    this.constants = before;
+  }
+
+  /** What a computed field was computed from. */
+  private within(name: string): void {
+    const value = this.computed.get(name);
+    if (value === undefined) return;
+    // A field may be computed from what had its name before.
+    this.computed.delete(name);
+    this.expression(value);
+    this.computed.set(name, value);
   }
 
   /** `collection.field` of a path of the current documents. */
