@@ -4,12 +4,13 @@ import type {
   BoundOrder,
   BoundWindow,
 } from '../../sqlite/select/bound';
+import { collationOfExpression } from '../../sqlite/select/expression-type';
 import { windowsIn } from '../../sqlite/select/bound-references';
 import { describeExpression } from '../lower/field-names';
 import { decode, isPresent, toNumber, withNull } from '../lower/conversion';
 import { IDENTITY } from '../lower/computed-value';
 import { Lowering } from '../lower/expression';
-import { isOrderPreserving } from '../lower/comparison';
+import { foldCollation, isOrderPreserving } from '../lower/comparison';
 import { and, cond, constant, type Mql, type MqlDocument } from '../mql/mql';
 import { keyOf, type RowEnvironment } from './row-environment';
 import { Untranslatable } from '../lower/untranslated';
@@ -92,6 +93,12 @@ class WindowCompiler {
     );
   }
 
+  private partitionKey(term: BoundExpression): Mql {
+    const stored = this.lowering.stored(term);
+    const isText = stored.transform.kind === 'identity';
+    return withNull(isText ? foldCollation(stored, collationOfExpression(term)) : stored);
+  }
+
   /** The sort keys that are no paths become fields. */
   private prepare(): void {
     this.env.draft.compute(this.prepared);
@@ -99,7 +106,7 @@ class WindowCompiler {
   }
 
   private partition(): { partitionBy?: Mql } {
-    const keys = this.window.partitionBy.map((term) => withNull(this.lowering.stored(term)));
+    const keys = this.window.partitionBy.map((term) => this.partitionKey(term));
     if (keys.length === 0) return {};
     return {
       partitionBy:

@@ -4,12 +4,13 @@ import { World } from './translation-fixture';
 /** Frames over peers of any key, and functions of a row's number among all. */
 const DDL = `
 CREATE TABLE sale (
-  id INTEGER PRIMARY KEY, region TEXT, day TEXT, amount INTEGER, price REAL, code TEXT NOT NULL
+  id INTEGER PRIMARY KEY, region TEXT, day TEXT, amount INTEGER, price REAL, code TEXT NOT NULL,
+  area TEXT COLLATE NOCASE
 );
 INSERT INTO sale VALUES
-  (1, 'n', '2020-01-01', 10, 1.5, 'x'), (2, 'n', '2020-01-02', 20, NULL, 'y'),
-  (3, 'n', '2020-01-02', 5, 2.5, 'z'), (4, 's', '2020-01-01', 7, 2.5, 'a'),
-  (5, 's', NULL, NULL, 9.0, 'b'), (6, 's', '2020-01-04', 9, 0.5, 'c'), (7, NULL, '2020-01-04', 1, 1.5, 'd');`;
+  (1, 'n', '2020-01-01', 10, 1.5, 'x', 'A'), (2, 'n', '2020-01-02', 20, NULL, 'y', 'a'),
+  (3, 'n', '2020-01-02', 5, 2.5, 'z', 'b'), (4, 's', '2020-01-01', 7, 2.5, 'a', 'B'),
+  (5, 's', NULL, NULL, 9.0, 'b', 'A'), (6, 's', '2020-01-04', 9, 0.5, 'c', 'c'), (7, NULL, '2020-01-04', 1, 1.5, 'd', NULL);`;
 
 const WINDOWS = [
   'SUM(amount) OVER (PARTITION BY region ORDER BY day)',
@@ -25,6 +26,8 @@ const WINDOWS = [
   'SUM(amount) OVER (ORDER BY day DESC GROUPS BETWEEN 1 PRECEDING AND 1 FOLLOWING)',
   'FIRST_VALUE(code) OVER (PARTITION BY region ORDER BY day, id)',
   'LAST_VALUE(code) OVER (PARTITION BY region ORDER BY code)',
+  'SUM(amount) OVER (PARTITION BY area ORDER BY day)',
+  'FIRST_VALUE(id) OVER (PARTITION BY area ORDER BY id)',
   'NTILE(2) OVER (ORDER BY id)',
   'NTILE(3) OVER (ORDER BY id)',
   'NTILE(4) OVER (PARTITION BY region ORDER BY code DESC)',
