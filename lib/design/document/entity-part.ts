@@ -130,7 +130,9 @@ const share = (part: number, whole: number): string =>
   part === 0 || whole === 0 ? '' : `${((100 * part) / whole).toFixed(1)} %`;
 
 const written = (value: Value): string => {
-  const plain = value instanceof Uint8Array ? 'a blob' : String(value as string | number | bigint);
+  // Bytes, or the driver's class for them where the profile was stored.
+  const isBytes = typeof value === 'object';
+  const plain = isBytes ? 'a blob' : String(value);
   return text(plain.length > MAX_SHOWN ? `${plain.slice(0, MAX_SHOWN)}…` : plain);
 };
 

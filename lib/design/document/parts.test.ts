@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { canonicalText, parseCanonical } from '../../results/extended-json';
+import type { Profile } from '../../sqlite/profile/profile';
 import { readWorkload } from '../model/read-workload';
 import { deriveDesign } from '../logical/logical';
 import { proposeIndexes } from '../cost/indexes';
@@ -6,7 +8,7 @@ import { proposeDesign } from '../propose/propose';
 import { profiledSource } from '../test/design-fixture';
 import { describeDesign } from './describe-design';
 
-const { catalog, profile } = profiledSource(`
+const source = profiledSource(`
 CREATE TABLE kind (id INTEGER PRIMARY KEY, name TEXT);
 INSERT INTO kind VALUES (1, 'comic'), (2, 'novel');
 CREATE TABLE "book shop" (id INTEGER PRIMARY KEY, title TEXT, kind_id INTEGER REFERENCES kind(id),
@@ -14,10 +16,13 @@ CREATE TABLE "book shop" (id INTEGER PRIMARY KEY, title TEXT, kind_id INTEGER RE
 INSERT INTO "book shop" VALUES
   (1, 'A|b', 1, '2.50', 10, '-', 1, 'open', '80331'), (2, 'C', 2, '10.00', 20, '-', 'x', 'open', '10115'),
   (3, 'D ', 2, '0.75', NULL, 'good', 2.5, 'open', '50667'), (4, 'E', 1, NULL, 10, NULL, NULL, 'open', '10115');
-CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT, born TEXT);
-INSERT INTO author VALUES (1, 'Ann', '1970-01-02'), (2, 'Bob', '1980-12-31');
+CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT, born TEXT, face BLOB);
+INSERT INTO author VALUES (1, 'Ann', '1970-01-02', x'00ff'), (2, 'Bob', '1980-12-31', x'01');
 CREATE TABLE wrote (author_id INTEGER REFERENCES author(id), book_id INTEGER REFERENCES "book shop"(id));
 INSERT INTO wrote VALUES (1, 1), (1, 2), (2, 2), (2, 3), (1, 4);`);
+const { catalog } = source;
+/** As the stages read it: stored and read again. */
+const profile = parseCanonical<Profile>(canonicalText(source.profile));
 const SQL = [
   'SELECT title FROM "book shop" WHERE id = 1',
   'SELECT title FROM "book shop" WHERE id = 2',
@@ -95,6 +100,7 @@ test('the first part says of each column what it holds', () => {
   expect(rows.get('title')?.slice(-2)).toEqual(['A\\|b – E', '1 text ending in a blank']);
   expect(rows.get('pages')?.slice(3, 6)).toEqual(['25.0 %', '2', '10 – 20; most: 10 50.0 %']);
   expect(rows.get('born')?.at(-1)).toBe('text as iso-date');
+  expect(rows.get('face')?.slice(2, 6)).toEqual(['blob', '', '2', 'a blob – a blob']);
 });
 
 test('the second part says what the queries do, how often, and which they are', () => {
