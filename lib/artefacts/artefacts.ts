@@ -1,9 +1,11 @@
 import { AppError, notFound } from '../app-error';
 import type { BlobStore } from '../db/blob-store';
 import type { Database } from '../db/database';
+import { storedTypes } from '../design/model/bson-types';
 import { logicalCsv } from '../design/logical/logical-csv';
 import type { LogicalDesign } from '../design/model/document-design';
 import { readCurrent } from '../pipeline/artefact-store';
+import type { ProfileContent } from '../pipeline/stages/design-stages';
 import type { ArtefactRow, VersionDetail, VersionRow } from './artefact-api';
 import type { ArtefactKind, GateName } from '../pipeline/stages/stage';
 import type { TaskState } from '../pipeline/task-state';
@@ -89,6 +91,13 @@ export async function taskLogicalCsv(
     kind: 'logical_design',
     key: artefact.key,
   });
-  if (!design) throw notFound(`The logical design of ${artefact.key}`);
-  return csvResponse('logical.csv', logicalCsv(design.content));
+  const profile = await readCurrent<ProfileContent>(db, blobs, databaseId, {
+    kind: 'profile',
+    key: artefact.key.slice(0, artefact.key.indexOf('/')),
+  });
+  if (!design || !profile) throw notFound(`The logical design of ${artefact.key}`);
+  return csvResponse(
+    `${artefact.key.replace('/', '-')}-logical-design.csv`,
+    logicalCsv(design.content, storedTypes(profile.content.profile)),
+  );
 }

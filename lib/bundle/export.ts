@@ -2,6 +2,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { BSON, type Db, type MongoClient } from 'mongodb';
 import { designMarkdown } from '../design/document/describe-design';
+import { storedTypes } from '../design/model/bson-types';
 import { logicalCsv } from '../design/logical/logical-csv';
 import { relaxedJson } from '../results/extended-json';
 import { sourceIdOf } from '../sqlite/benchmark';
@@ -176,7 +177,10 @@ async function writeDatabase(files: BundleFiles, database: BundleDatabase, db: D
   await files.json(`${home}/indexes.json`, indexesOf(database.indexes));
   await files.write(`${home}/migrate.mjs`, await migrateScript());
   for (const logical of database.logical) {
-    await files.write(`${home}/logical/${logical.collection}.csv`, logicalCsv(logical));
+    await files.write(
+      `${home}/logical/${logical.collection}.csv`,
+      logicalCsv(logical, storedTypes(database.profile)),
+    );
     await files.json(
       `${home}/json_schema/${logical.collection}.json`,
       jsonSchema(logical, database.profile),

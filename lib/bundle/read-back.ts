@@ -1,5 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
+import { storedTypes } from '../design/model/bson-types';
 import { LogicalCsvError, logicalCsv, readLogicalCsv } from '../design/logical/logical-csv';
 import type { TiedRows } from '../results/compare';
 import { isIdentical } from '../results/equality';
@@ -80,7 +81,11 @@ function syntaxProblems(folder: string, name: string): string[] {
   });
 }
 
-function designProblems(folder: string, { source, conceptual, logical }: BundleDatabase): string[] {
+function designProblems(
+  folder: string,
+  { source, conceptual, logical, profile }: BundleDatabase,
+): string[] {
+  const types = storedTypes(profile);
   const home = `databases/${source.name}`;
   const read = (name: string): string => fs.readFileSync(path.join(folder, home, name), 'utf8');
   const problems: string[] = [];
@@ -91,7 +96,7 @@ function designProblems(folder: string, { source, conceptual, logical }: BundleD
     const name = `logical/${collection}.csv`;
     const text = read(name);
     try {
-      if (logicalCsv(readLogicalCsv(text).design) !== text)
+      if (logicalCsv(readLogicalCsv(text, types).design, types) !== text)
         problems.push(`${home}/${name}: reads as another design`);
     } catch (error) {
       if (!(error instanceof LogicalCsvError)) throw error;

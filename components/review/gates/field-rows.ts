@@ -1,4 +1,4 @@
-import { bsonTypes } from '../../../lib/design/model/bson-types';
+import { storedTypes, type StoredTypes } from '../../../lib/design/model/bson-types';
 import {
   BUCKET,
   entryPaths,
@@ -11,7 +11,7 @@ import {
 import { heldKey } from '../../../lib/design/model/placement';
 import type { Transform } from '../../../lib/design/model/transform-kind';
 import { describe } from '../../../lib/design/model/transform-kind';
-import { columnProfile, type Profile } from '../../../lib/sqlite/profile/profile';
+import { type Profile } from '../../../lib/sqlite/profile/profile';
 
 export interface FieldRow {
   readonly path: string;
@@ -36,15 +36,13 @@ export function fieldRows(
   profile: Profile | undefined,
 ): FieldRow[] {
   const covered = (path: string): readonly string[] => coverage[path] ?? [];
-  const typesOf: TypesOf = (transform, table, column) =>
-    profile ? shown(bsonTypes(transform, table, column, profile), profile, table, column) : '';
+  const typesOf: StoredTypes = profile ? storedTypes(profile) : () => '';
   return [
     idRow(id, rootTable, typesOf, covered('_id')),
     ...rowsOfLevel({ fields, table: rootTable, prefix: '', id }, covered, typesOf),
   ];
 }
 
-type TypesOf = (transform: Transform, table: string, column: string) => string;
 type CoveredBy = (path: string) => readonly string[];
 
 /** Fields of one document or entry. */
@@ -57,7 +55,7 @@ interface Level {
   readonly id?: LogicalDesign['id'];
 }
 
-const rowsOfLevel = (level: Level, covered: CoveredBy, typesOf: TypesOf): FieldRow[] =>
+const rowsOfLevel = (level: Level, covered: CoveredBy, typesOf: StoredTypes): FieldRow[] =>
   level.fields.flatMap((field) => {
     const inner = isNested(field)
       ? rowsOfLevel(
@@ -71,7 +69,12 @@ const rowsOfLevel = (level: Level, covered: CoveredBy, typesOf: TypesOf): FieldR
   });
 
 /** The field's own row, and those of fields that come with it. */
-function rowsOfField(field: Field, level: Level, covered: CoveredBy, typesOf: TypesOf): FieldRow[] {
+function rowsOfField(
+  field: Field,
+  level: Level,
+  covered: CoveredBy,
+  typesOf: StoredTypes,
+): FieldRow[] {
   const { table, prefix } = level;
   const path = prefix + field.name;
   switch (field.kind) {
@@ -157,7 +160,7 @@ function flagRow(
   field: Extract<Field, { kind: 'outlier' }>,
   { fields, table, prefix, id }: Level,
   covered: CoveredBy,
-  typesOf: TypesOf,
+  typesOf: StoredTypes,
 ): FieldRow {
   const key = field.join[0]!.parent;
   const path = prefix + field.flag;
@@ -175,7 +178,7 @@ function attributeRows(
   path: string,
   table: string,
   covered: CoveredBy,
-  typesOf: TypesOf,
+  typesOf: StoredTypes,
 ): FieldRow[] {
   const [k, v] = entryPaths(path);
   // What is null has no entry.
@@ -210,7 +213,7 @@ function attributeRows(
   ];
 }
 
-function computedTypes({ aggregate, table, column }: ComputedField, typesOf: TypesOf): string {
+function computedTypes({ aggregate, table, column }: ComputedField, typesOf: StoredTypes): string {
   if (aggregate === 'count' || column === undefined) return 'int';
   return aggregate === 'avg' ? 'double or null' : typesOf(AS_STORED, table, column);
 }
@@ -251,20 +254,4 @@ function idRow(
         covered,
       };
   }
-}
-
-/** Types as a sentence names them; `long` only where an integer needs it. */
-function shown(types: readonly string[], profile: Profile, table: string, column: string): string {
-  const measured = columnProfile(profile, table, column);
-  const integersOnly =
-    measured !== undefined &&
-    measured.stored.real + measured.stored.text + measured.stored.blob === 0;
-  // Over HTTP, integers that a double cannot hold are no numbers.
-  const small = (value: unknown): boolean =>
-    typeof value === 'number' && value >= -(2 ** 31) && value < 2 ** 31;
-  return types
-    .filter(
-      (type) => type !== 'long' || !(integersOnly && small(measured.min) && small(measured.max)),
-    )
-    .join(' or ');
 }

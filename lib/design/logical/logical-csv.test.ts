@@ -1,3 +1,4 @@
+import type { StoredTypes } from '../model/bson-types';
 import { describe, expect, test } from 'vitest';
 import type { Field, LogicalDesign } from '../model/document-design';
 import {
@@ -498,4 +499,29 @@ test.each([
   const { csv } = changed('powers', (row) => [...row.split(',').slice(0, 3), quoted].join(','));
   expect(() => parseLogicalCsv(csv)).toThrow(LogicalCsvError);
   expect(performance.now() - started).toBeLessThan(2_000);
+});
+
+describe('the type column, where the profile is known', () => {
+  const types: StoredTypes = ({ kind }) =>
+    ({ bool: 'bool', string: 'string' })[kind as string] ?? 'int or null';
+  const csv = logicalCsv(heroes, types);
+
+  test('says what is stored, and reads back', () => {
+    expect(csv.split('\r\n')[1]).toMatch(/^"hero\.id","heroes\._id","string",/);
+    expect(csv).toContain('"hero.name","heroes.name","int or null","identity"');
+    expect(parseLogicalCsv(csv, types)).toEqual(heroes);
+    // Without the profile any type that could be is let through, as is the general word.
+    expect(parseLogicalCsv(csv)).toEqual(heroes);
+    expect(parseLogicalCsv(logicalCsv(heroes), types)).toEqual(heroes);
+  });
+
+  test('refuses a type that nothing stores, and says how it is had', () => {
+    const wish = (type: string): string =>
+      csv.replace('"heroes.name","int or null"', `"heroes.name","${type}"`);
+    expect(() => parseLogicalCsv(wish('string'), types)).toThrow(
+      'line 3: the type "string" does not follow from the transformation "identity", which gives ' +
+        '"int or null"; write the transformation integer→string',
+    );
+    expect(() => parseLogicalCsv(wish('date'))).toThrow('line 3');
+  });
 });

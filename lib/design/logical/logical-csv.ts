@@ -14,6 +14,7 @@ import {
   type OutlierField,
   type SubsetField,
 } from '../model/document-design';
+import type { StoredTypes } from '../model/bson-types';
 import { logicalDesignSchema } from '../model/schema';
 import { parseTransform, TransformError } from '../model/transform';
 import { type Transform } from '../model/transform-kind';
@@ -32,13 +33,16 @@ export class LogicalCsvError extends Error {
   }
 }
 
-/** The logical design as CSV, complete: `parseLogicalCsv` gives the same design back. */
-export const logicalCsv = (design: LogicalDesign): string =>
-  csvRows(design)
+/**
+ * The logical design as CSV, complete: `parseLogicalCsv` gives the same design back. `types` says
+ * what each column's field is stored as; without it, what its transformation says.
+ */
+export const logicalCsv = (design: LogicalDesign, types?: StoredTypes): string =>
+  csvRows(design, types)
     .map((row) => `${written(row)}\r\n`)
     .join('');
 
-function csvRows(design: LogicalDesign): string[][] {
+function csvRows(design: LogicalDesign, types: StoredTypes = byTransform): string[][] {
   const rows: string[][] = [[...HEADER]];
   const { id, collection, rootTable } = design;
   rows.push(
@@ -46,7 +50,7 @@ function csvRows(design: LogicalDesign): string[][] {
       ? [
           `${ref(rootTable)}.${ref(id.column)}`,
           `${collection}._id`,
-          bsonType(id.transform.kind),
+          types(id.transform, rootTable, id.column),
           `_id from key; ${describe(id.transform)}`,
         ]
       : [
@@ -63,7 +67,7 @@ function csvRows(design: LogicalDesign): string[][] {
         rows.push([
           `${ref(table)}.${ref(field.column)}`,
           target,
-          bsonType(field.transform.kind),
+          types(field.transform, table, field.column),
           describe(field.transform),
         ]);
         continue;
@@ -151,8 +155,25 @@ const joinText = (join: readonly JoinColumn[], side: 'own' | 'child'): string =>
     )
     .join(' and ');
 
-const bsonType = (transform: string): string =>
-  ({ bool: 'Boolean', date: 'Date', string: 'String', bytes: 'Binary' })[transform] ?? 'as stored';
+const BY_TRANSFORM: Readonly<Record<Transform['kind'], string>> = {
+  identity: 'as stored',
+  bool: 'Boolean',
+  date: 'Date',
+  number: 'Number',
+  string: 'String',
+  bytes: 'Binary',
+};
+const byTransform: StoredTypes = ({ kind }) => BY_TRANSFORM[kind];
+
+/** The BSON types that a field with the transform can have, null aside. */
+const BSON_NAMES: Readonly<Record<Transform['kind'], readonly string[]>> = {
+  identity: ['int', 'long', 'double', 'string', 'bindata'],
+  bool: ['bool'],
+  date: ['date'],
+  number: ['int', 'long', 'double'],
+  string: ['string'],
+  bytes: ['bindata'],
+};
 
 // Names are written plainly when they are plain words, else as JSON strings, so that dots and
 // commas cannot mislead.
@@ -187,13 +208,11 @@ const quote = (cell: string): string =>
   `"${(/^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell).replaceAll('"', '""')}"`;
 
 /** Reads a logical design back from (edited) CSV. Throws `LogicalCsvError` naming the line. */
-export const parseLogicalCsv = (csv: string): LogicalDesign => readLogicalCsv(csv).design;
+export const parseLogicalCsv = (csv: string, types?: StoredTypes): LogicalDesign =>
+  readLogicalCsv(csv, types).design;
 
-/** The same, with the line of each target, as `collection.path`. */
-export function readLogicalCsv(csv: string): {
-  readonly design: LogicalDesign;
-  readonly lines: ReadonlyMap<string, number>;
-} {
+/** The rows below the header, that of `_id` first. */
+function designRows(csv: string): readonly [CsvRow, ...CsvRow[]] {
   const [header, idRow, ...body] = readRows(csv);
   if (!header || HEADER.some((name, index) => header.cells[index]?.trim() !== name))
     throw new LogicalCsvError(header?.line ?? 1, headerProblem(header));
@@ -208,7 +227,19 @@ export function readLogicalCsv(csv: string): {
     );
   if (!idRow) throw new LogicalCsvError(header.line + 1, 'the row of _id is missing');
   for (const row of [idRow, ...body]) requireFilled(row);
-  const { collection, rootTable, id } = parseId(idRow);
+  return [idRow, ...body];
+}
+
+/** The same, with the line of each target, as `collection.path`. */
+export function readLogicalCsv(
+  csv: string,
+  types?: StoredTypes,
+): {
+  readonly design: LogicalDesign;
+  readonly lines: ReadonlyMap<string, number>;
+} {
+  const [idRow, ...body] = designRows(csv);
+  const { collection, rootTable, id } = parseId(idRow, types);
 
   interface Open {
     readonly table: string;
@@ -245,7 +276,7 @@ export function readLogicalCsv(csv: string): {
     const field =
       parseAttribute(line, source, name, type.trim(), note, fields, parent.table) ??
       parseNoted(line, source, name, type.trim(), note, fields) ??
-      parseColumnField(line, source, name, type, note, parent.table);
+      parseColumnField(line, source, name, { type, note }, parent.table, types);
     if (parent.isCopy && field.kind !== 'column')
       throw new LogicalCsvError(
         line,
@@ -277,9 +308,10 @@ export function readLogicalCsv(csv: string): {
  */
 export function placedRows(
   design: LogicalDesign,
+  types?: StoredTypes,
 ): ReadonlyMap<string, { readonly target: string; readonly row: string }> {
   const { id, rootTable, collection, fields } = design;
-  const byTarget = new Map(csvRows(design).map((row) => [row[1]!, written(row)]));
+  const byTarget = new Map(csvRows(design, types).map((row) => [row[1]!, written(row)]));
   const placed = new Map<string, { target: string; row: string }>();
   const place = (source: string, target: string): unknown =>
     placed.set(source, { target, row: byTarget.get(target)! });
@@ -376,7 +408,10 @@ function readRows(csv: string): CsvRow[] {
   }
 }
 
-function parseId({ line, cells }: CsvRow): Pick<LogicalDesign, 'collection' | 'rootTable' | 'id'> {
+function parseId(
+  { line, cells }: CsvRow,
+  types: StoredTypes | undefined,
+): Pick<LogicalDesign, 'collection' | 'rootTable' | 'id'> {
   const [source = '', target = '', type = '', note = ''] = cells;
   if (!target.endsWith('._id'))
     throw new LogicalCsvError(line, 'the first field must be <collection>._id');
@@ -426,7 +461,10 @@ function parseId({ line, cells }: CsvRow): Pick<LogicalDesign, 'collection' | 'r
     id: {
       kind: 'column',
       column,
-      transform: transformAt(line, type, note.trim().replace(/^_id from key;\s*/, '')),
+      transform: transformAt(
+        { line, type, text: note.trim().replace(/^_id from key;\s*/, ''), table, column },
+        types,
+      ),
     },
   };
 }
@@ -448,9 +486,9 @@ function parseColumnField(
   line: number,
   source: string,
   name: string,
-  type: string,
-  note: string,
+  { type, note }: { readonly type: string; readonly note: string },
   rowsOf: string,
+  types: StoredTypes | undefined,
 ): ColumnField {
   if (new RegExp(`^${REF}$`, 'u').test(source.trim())) {
     const given = type.trim();
@@ -468,7 +506,8 @@ function parseColumnField(
       line,
       `${JSON.stringify(name)} lies among the rows of ${rowsOf}, not of ${table}`,
     );
-  return { kind: 'column', name, column, transform: transformAt(line, type, note) };
+  const given = { line, type, text: note, table, column };
+  return { kind: 'column', name, column, transform: transformAt(given, types) };
 }
 
 interface Note {
@@ -657,11 +696,15 @@ const FORMS: Readonly<
  * The type follows from the transformation; one that says otherwise would be a wish that nothing
  * fulfils.
  */
-function transformAt(line: number, type: string, text: string): Transform {
+function transformAt(
+  { line, type, text, table, column }: GivenType,
+  types: StoredTypes | undefined,
+): Transform {
   const transform = parsedTransform(line, text);
-  const follows = bsonType(transform.kind);
-  if (type.trim() !== '' && type.trim().toLowerCase() !== follows.toLowerCase()) {
-    const ways = TYPE_EXAMPLES[type.trim().toLowerCase()];
+  const given = type.trim().toLowerCase();
+  const follows = (types ?? byTransform)(transform, table, column);
+  if (!followsFrom(given, follows, transform, types)) {
+    const ways = TYPE_EXAMPLES[given];
     throw new LogicalCsvError(
       line,
       `the type ${JSON.stringify(type.trim())} does not follow from the transformation ` +
@@ -672,9 +715,37 @@ function transformAt(line: number, type: string, text: string): Transform {
   return transform;
 }
 
+interface GivenType {
+  readonly line: number;
+  readonly type: string;
+  /** The transformation. */
+  readonly text: string;
+  readonly table: string;
+  readonly column: string;
+}
+
+/** As it is written here, in general or for this column; without a profile, as it could be. */
+function followsFrom(
+  given: string,
+  follows: string,
+  { kind }: Transform,
+  types: StoredTypes | undefined,
+): boolean {
+  const general = BY_TRANSFORM[kind].toLowerCase();
+  if (given === '' || given === general || given === follows.toLowerCase()) return true;
+  const possible = [...BSON_NAMES[kind], 'null'];
+  // Of a column without values, or that is not there, any type could be.
+  const isOpen = !types || follows === 'null';
+  return isOpen && given.split(' or ').every((name) => possible.includes(name));
+}
+
 const TYPE_EXAMPLES: Readonly<Record<string, string>> = {
   date: 'date(YYYY-MM-DD)',
   boolean: 'bool("true text", "false text")',
+  bool: 'bool("true text", "false text")',
+  int: 'number(0)',
+  double: 'number(0.00)',
+  number: 'number(0.00)',
   string: 'integer→string',
   'as stored': 'identity',
 };

@@ -39,3 +39,28 @@ function typesOfNumbers(pattern: string): string[] {
   if (scale === 0) return ['int', 'long'];
   return scale === 'shortest' ? ['int', 'long', 'double'] : ['double'];
 }
+
+/** The BSON types of a field, in words: `int or null`. */
+export type StoredTypes = (transform: Transform, table: string, column: string) => string;
+
+/** As the profile has the column: `long` only where a value needs it. */
+export const storedTypes =
+  (profile: Profile): StoredTypes =>
+  (transform, table, column) => {
+    const measured = columnProfile(profile, table, column);
+    const integersOnly =
+      measured !== undefined &&
+      measured.stored.real + measured.stored.text + measured.stored.blob === 0;
+    const bounds = measured?.numbers ?? measured;
+    const isSmall = isInt(bounds?.min) && isInt(bounds?.max);
+    const noLong = isSmall && (integersOnly || transform.kind === 'number');
+    return bsonTypes(transform, table, column, profile)
+      .filter((type) => type !== 'long' || !noLong)
+      .join(' or ');
+  };
+
+/** Over HTTP, integers that a double cannot hold are no numbers. */
+const isInt = (value: unknown): boolean =>
+  (typeof value === 'number' || typeof value === 'bigint') &&
+  value >= -(2 ** 31) &&
+  value < 2 ** 31;

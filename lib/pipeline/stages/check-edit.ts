@@ -7,6 +7,7 @@ import {
 } from '../../design/model/document-design';
 import { describeDesign } from '../../design/document/describe-design';
 import { deriveDesign } from '../../design/logical/logical';
+import { storedTypes, type StoredTypes } from '../../design/model/bson-types';
 import { LogicalCsvError, placedRows, readLogicalCsv } from '../../design/logical/logical-csv';
 import { checkDesign, type DesignProblem } from '../../design/limits/loss-check';
 import {
@@ -144,11 +145,13 @@ async function checkLogical(
   input: StageInput,
 ): Promise<EditOutcome> {
   const csv = z.strictObject({ csv: z.string() }).safeParse(content);
+  const { catalog, profile } = await need<ProfileContent>(input, 'profile', input.source.name);
+  const types = storedTypes(profile);
   let logical: LogicalDesign;
   let lines: ReadonlyMap<string, number> | undefined;
   if (csv.success) {
     try {
-      ({ design: logical, lines } = readLogicalCsv(csv.data.csv));
+      ({ design: logical, lines } = readLogicalCsv(csv.data.csv, types));
     } catch (error) {
       if (error instanceof LogicalCsvError) return refuse(`line ${error.line}`, error.detail);
       throw error;
@@ -165,7 +168,6 @@ async function checkLogical(
       `this is the design of ${collection}; to rename a collection, direct the agent on the ` +
         'conceptual design',
     );
-  const { catalog, profile } = await need<ProfileContent>(input, 'profile', input.source.name);
   const design = await readDesign(input);
   const edited = {
     ...design,
@@ -178,7 +180,7 @@ async function checkLogical(
       ok: false,
       problems: problems.map(
         lines && before
-          ? atLines(lines, logical, before)
+          ? atLines(lines, logical, before, types)
           : ({ subject, detail }) => ({ path: subject, message: detail }),
       ),
     };
@@ -199,8 +201,9 @@ function atLines(
   lines: ReadonlyMap<string, number>,
   edited: LogicalDesign,
   before: LogicalDesign,
+  types: StoredTypes,
 ): (problem: DesignProblem) => EditProblem {
-  const [placed, placedBefore] = [placedRows(edited), placedRows(before)];
+  const [placed, placedBefore] = [placedRows(edited, types), placedRows(before, types)];
   return ({ kind, subject, detail }) => {
     // A loss is told of a table or of its column, whose name a target can have too.
     const source = kind === 'loss' ? placed.get(subject) : undefined;

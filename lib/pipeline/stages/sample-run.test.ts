@@ -14,7 +14,9 @@ import { connectMongo } from '../../mongo/client';
 import { start as startMongoServer } from 'mongo-embedded';
 import type { Directive } from '../../design/model/directive';
 import type { ConceptualDesign, LogicalDesign } from '../../design/model/document-design';
+import { storedTypes } from '../../design/model/bson-types';
 import { logicalCsv } from '../../design/logical/logical-csv';
+import type { ProfileContent } from './design-stages';
 import { QueryProcess } from '../../sqlite/query/query-process';
 import { KnownResults } from '../../translation/check/known-results';
 import type { SourceBenchmark } from '../../sqlite/benchmark';
@@ -236,7 +238,11 @@ describe('edits pass the same checks', () => {
       kind: 'logical_design',
       key: 'river_sensors/station',
     }))!;
-    const csv = logicalCsv(logical);
+    const { profile } = (await run.artefacts<ProfileContent>({
+      kind: 'profile',
+      key: 'river_sensors',
+    }))!;
+    const csv = logicalCsv(logical, storedTypes(profile));
     const ref = { kind: 'collection_validation', key: 'river_sensors/station' } as const;
     expect(await checkEdit(ref, { csv }, stageInput(), signal)).toMatchObject({
       ok: true,
